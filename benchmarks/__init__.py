@@ -1,0 +1,1 @@
+"""Benchmarks, run by ASV: `nox -s benchmark`."""

@@ -1,0 +1,223 @@
+"""The checks of this project; `nox` runs them all, `nox -l` lists them.
+
+Every session uses the environment that nox itself is installed in
+(docs/adr/0007-one-environment-for-all-sessions.md): `pip install -e '.[dev]'` is enough.
+The suites write JUnit files to `build/results/<suite>/`, which `scripts/totals.py` adds up.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "none"
+nox.options.error_on_missing_interpreters = False
+nox.options.sessions = [
+    "lint",
+    "format",
+    "typecheck",
+    "imports",
+    "dead_code",
+    "security_scan",
+    "unit_tests",
+    "property_tests",
+    "integration_tests",
+    "docs",
+    "build",
+    "coverage_report",
+    "benchmark",
+]
+
+ROOT = Path(__file__).parent
+BUILD = ROOT / "build"
+RESULTS = BUILD / "results"
+PYTHON = sys.executable
+CODE = ("src", "features", "property_tests", "robot", "benchmarks", "scripts", "noxfile.py")
+COVERAGE = (PYTHON, "-m", "coverage", "run")
+
+
+def tool(name: str) -> str:
+    """The command `name` of the environment that nox runs in."""
+    return str(Path(PYTHON).parent / name)
+
+
+def emptied(directory: Path) -> Path:
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    return directory
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Rules of style: Python, Robot, features."""
+    session.run(PYTHON, "-m", "ruff", "check", *CODE)
+    session.run(PYTHON, "-m", "robocop", "check", "robot")
+    session.run(PYTHON, "scripts/lint_features.py", "features")
+
+
+@nox.session(name="format")
+def format_check(session: nox.Session) -> None:
+    """Whether the formatter would change anything."""
+    session.run(PYTHON, "-m", "ruff", "format", "--check", *CODE)
+    session.run(PYTHON, "-m", "robocop", "format", "--check", "--no-overwrite", "robot")
+
+
+@nox.session(default=False)
+def format_fix(session: nox.Session) -> None:
+    """Formats the code and makes the safe repairs."""
+    session.run(PYTHON, "-m", "ruff", "check", "--fix-only", *CODE)
+    session.run(PYTHON, "-m", "ruff", "format", *CODE)
+    session.run(PYTHON, "-m", "robocop", "format", "robot")
+
+
+@nox.session
+def typecheck(session: nox.Session) -> None:
+    """Pyright, strict for the package."""
+    session.run(
+        PYTHON,
+        *("-m", "pyright", "--pythonpath", PYTHON),
+        env={"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"},
+    )
+
+
+@nox.session
+def imports(session: nox.Session) -> None:
+    """Whether imports point inwards."""
+    session.run(tool("lint-imports"), "--no-cache")
+
+
+@nox.session
+def dead_code(session: nox.Session) -> None:
+    """Names that nothing uses."""
+    session.run(PYTHON, "scripts/dead_code.py")
+
+
+@nox.session
+def security_scan(session: nox.Session) -> None:
+    """Known dangerous patterns in the package."""
+    session.run(PYTHON, "-m", "bandit", "-q", "-c", "pyproject.toml", "-r", "src")
+
+
+@nox.session
+def unit_tests(session: nox.Session) -> None:
+    """Behave, in two processes at a time, measured. Arguments go to one plain `behave`."""
+    if session.posargs:
+        session.run(PYTHON, "-m", "behave", *session.posargs)
+        return
+    emptied(BUILD / "coverage")
+    stages = ["service"] + (["cli"] if Path("features/cli_environment.py").exists() else [])
+    for stage in stages:
+        emptied(RESULTS / f"behave-{stage}")
+    shards = [(stage, files) for stage in stages for files in two_shards()]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        statuses = list(pool.map(lambda shard: run_behave(*shard), shards))
+    suites = [f"behave-{stage}" for stage in stages]
+    session.run(PYTHON, "scripts/totals.py", *suites, success_codes=[0, 1])
+    if any(statuses):
+        session.error("A scenario failed")
+
+
+def two_shards() -> list[list[str]]:
+    """The feature files in two lists of about the same size."""
+    files = sorted(Path("features").rglob("*.feature"), key=lambda file: -file.stat().st_size)
+    shards: list[list[Path]] = [[], []]
+    for file in files:
+        min(shards, key=lambda shard: sum(each.stat().st_size for each in shard)).append(file)
+    return [[str(file) for file in sorted(shard)] for shard in shards if shard]
+
+
+def run_behave(stage: str, files: list[str]) -> int:
+    options = [] if stage == "service" else [f"--stage={stage}", "--tags=not @service"]
+    done = subprocess.run(
+        [
+            *(*COVERAGE, "-m", "behave", "--format=progress", *options),
+            *("--junit", "--junit-directory", str(RESULTS / f"behave-{stage}")),
+            *files,
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    print(done.stdout, flush=True)
+    return done.returncode
+
+
+@nox.session
+def property_tests(session: nox.Session) -> None:
+    """Hypothesis under unittest, measured. `-- long` looks for longer."""
+    profile = session.posargs[0] if session.posargs else "ci"
+    emptied(RESULTS / "properties")
+    session.run(
+        *(*COVERAGE, "-m", "property_tests"),
+        *("--profile", profile, "--junit", str(RESULTS / "properties" / "properties.xml")),
+    )
+
+
+@nox.session
+def integration_tests(session: nox.Session) -> None:
+    """Robot against the wheel, installed in an environment of its own."""
+    place = emptied(BUILD / "integration")
+    session.run(
+        *(PYTHON, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(place)), silent=True
+    )
+    session.run(PYTHON, "-m", "venv", str(place / "venv"))
+    (wheel,) = place.glob("*.whl")
+    session.run(
+        str(place / "venv/bin/python"),
+        *("-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)),
+        external=True,
+    )
+    emptied(RESULTS / "robot")
+    session.run(
+        *(PYTHON, "-m", "robot", "--console", "dotted", "--outputdir", str(BUILD / "robot")),
+        *("--xunit", str(RESULTS / "robot" / "robot.xml")),
+        *("--variable", f"AGENTS:{place / 'venv/bin/agents'}"),
+        *(session.posargs or ["robot"]),
+    )
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The generated pages are up to date, links lead somewhere, the site builds."""
+    session.run(PYTHON, "scripts/generate_docs.py", "--check")
+    session.run(PYTHON, "scripts/check_links.py")
+    session.run(PYTHON, "-m", "zensical", "build", "--strict", "--clean")
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """The source archive, and the wheel made from it."""
+    place = emptied(BUILD / "dist")
+    session.run(PYTHON, "-m", "build", "--no-isolation", "--outdir", str(place), silent=True)
+    session.log(", ".join(sorted(file.name for file in place.iterdir())))
+
+
+@nox.session
+def coverage_report(session: nox.Session) -> None:
+    """What the suites before it have run of the package, branches included."""
+    # Status 1: nothing new since the last report, which is then shown again.
+    combine = (PYTHON, "-m", "coverage", "combine", "--append", "--quiet")
+    session.run(*combine, success_codes=[0, 1])
+    session.run(PYTHON, "-m", "coverage", "report")
+
+
+@nox.session
+def benchmark(session: nox.Session) -> None:
+    """Each benchmark once, so that none of them rots. Arguments go to `asv run`."""
+    home = emptied(BUILD / "asv-home")
+    environment = {"HOME": str(home), "ASV_PYTHON": PYTHON}
+    session.run(PYTHON, "-m", "asv", "machine", "--yes", env=environment, silent=True)
+    session.run(
+        *(PYTHON, "-m", "asv", "run", "--python=same", "--quick", "--show-stderr"),
+        *session.posargs,
+        env=environment | {"PATH": os.pathsep.join([str(Path(PYTHON).parent), os.environ["PATH"]])},
+    )

@@ -1,0 +1,1 @@
+"""Properties of the program that hold for whatever Hypothesis thinks of."""

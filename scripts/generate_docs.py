@@ -1,0 +1,221 @@
+"""Writes the reference pages that follow from the code; `--check` only says which are out of date.
+
+A page is a function without arguments that returns Markdown, entered in `PAGES`.
+Imports are in the functions, so that a page can be made while another part is broken.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from click import Context, Parameter
+
+DOCS = Path(__file__).parent.parent / "docs"
+NOTE = "<!-- Written by scripts/generate_docs.py; change the code, not this page. -->"
+
+EXIT_CODES = {
+    0: "Done.",
+    1: "Failed.",
+    2: "The command was called in a way that cannot work, or needs a confirmation.",
+    3: "Done, but something was skipped; the output says what and why.",
+    4: "Refused by a guard; nothing was changed.",
+    5: "What was named does not exist.",
+    6: "Busy: another process holds it, or it changed meanwhile. Trying again may help.",
+    7: "A stored snapshot is missing or damaged.",
+    8: "A step of the plan failed; the plan's state says what was rolled back.",
+    10: "A setting is unknown or has a value it cannot have.",
+    70: "A bug in this program. Please report it.",
+    130: "Interrupted.",
+}
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    def line(cells: tuple[str, ...]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    return "\n".join([line(head), line(("---",) * len(head)), *map(line, rows)])
+
+
+def page(title: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", NOTE, *parts]) + "\n"
+
+
+def errors() -> str:
+    from cleveragents.domain.errors import CleverAgentsError
+
+    def family(kind: type[CleverAgentsError], depth: int) -> Iterator[tuple[str, ...]]:
+        meaning = (kind.__doc__ or "").strip().splitlines()[0]
+        retryable = "yes" if kind.retryable else "no"
+        name = "&nbsp;" * 4 * depth + f"`{kind.__name__}`"
+        yield name, f"`{kind.code}`", str(kind.exit_code), retryable, meaning
+        for child in kind.__subclasses__():
+            if child.__module__ == CleverAgentsError.__module__:
+                yield from family(child, depth + 1)
+
+    return page(
+        "Errors",
+        "Every error of the program is one of these classes.\n"
+        "The code is what `--format json` prints as `error.code`; it never changes its meaning.\n"
+        "An error that is retryable may go away by itself.",
+        table(
+            ("Class", "Code", "Exit code", "Retryable", "Meaning"),
+            list(family(CleverAgentsError, 0)),
+        ),
+    )
+
+
+def exit_codes() -> str:
+    from cleveragents.domain.errors import CleverAgentsError
+
+    def family(kind: type[CleverAgentsError]) -> Iterator[type[CleverAgentsError]]:
+        yield kind
+        for child in kind.__subclasses__():
+            yield from family(child)
+
+    unknown = {kind.exit_code for kind in family(CleverAgentsError)} - EXIT_CODES.keys()
+    if unknown:
+        raise SystemExit(f"EXIT_CODES in {__file__} does not explain {sorted(unknown)}")
+    return page(
+        "Exit codes",
+        "Codes may be added, so treat every code that is not 0 and not listed here as a failure.",
+        table(("Code", "Meaning"), [(str(code), text) for code, text in EXIT_CODES.items()]),
+        "The [errors](errors.md) that end with each code have a finer code of their own.",
+    )
+
+
+def plan_states() -> str:
+    from cleveragents.domain.plan import TRANSITIONS
+
+    def node(phase: str, state: str) -> str:
+        return f"{phase}_{state}"
+
+    ends = [*(key[:2] for key in TRANSITIONS), *TRANSITIONS.values()]
+    nodes = list(dict.fromkeys(ends))
+    names = [f'    state "{phase}/{state}" as {node(phase, state)}' for phase, state in nodes]
+    arrows = [
+        f"    {node(phase, state)} --> {node(*target)}: {event}"
+        for (phase, state, event), target in TRANSITIONS.items()
+    ]
+    first = f"    [*] --> {node(*nodes[0])}"
+    diagram = "\n".join(["```mermaid", "stateDiagram-v2", *names, first, *arrows, "```"])
+    return page(
+        "The states of a plan",
+        "A plan is always in one phase and, within it, in one state.\n"
+        "Only the events drawn here move it; anything else is refused and changes nothing.",
+        diagram,
+        table(
+            ("Phase and state", "Event", "Becomes"),
+            [
+                (f"{phase}/{state}", str(event), "/".join(target))
+                for (phase, state, event), target in TRANSITIONS.items()
+            ],
+        ),
+    )
+
+
+def configuration() -> str:
+    from cleveragents.domain.settings import REGISTRY, Level
+
+    def section(key: Any) -> str:
+        shown = key.shown(key.default)
+        default = "unset" if shown is None else f"`{json.dumps(shown)}`"
+        rows = [
+            ("Type", key.type),
+            ("Default", default),
+            ("Allowed", ", ".join(f"`{value}`" for value in key.allowed)),
+            ("Environment", f"`{key.environment}`"),
+            ("A project may set it", "yes" if key.project_scopable else "no"),
+            ("Also called", ", ".join(f"`{name}`" for name in key.aliases)),
+            ("Formerly", ", ".join(f"`{name}`" for name in key.deprecated)),
+        ]
+        kept = [row for row in rows if row[1]]
+        return f"## `{key.name}`\n\n{key.description}.\n\n{table(('', ''), kept)}"
+
+    return page(
+        "Configuration",
+        f"A setting has the value of the highest level that gives one: {' > '.join(Level)}.\n"
+        "The project's file is `.cleveragents/config.toml` in the project, "
+        "the global one is `config.toml` in the home directory.\n"
+        "`agents config get KEY --verbose` shows the chain.",
+        *(section(key) for key in sorted(REGISTRY, key=lambda key: key.name)),
+    )
+
+
+def command_line() -> str:
+    from click import Command, Context, Group
+
+    from cleveragents.cli.main import root
+
+    def section(command: Command, ctx: Context) -> Iterator[str]:
+        usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
+        yield f"## `{ctx.command_path}`" if ctx.parent else "## Options of every command"
+        yield (command.help or "").split("\f")[0].strip()
+        yield f"```text\n{usage}\n```"
+        options = [param for param in command.params if not shared(param, ctx)]
+        if options:
+            yield table(("Option", "Meaning"), [option_row(param, ctx) for param in options])
+        if command.epilog and ctx.parent:
+            yield f"```text\n{command.epilog.strip()}\n```"
+        if isinstance(command, Group):
+            for name in command.list_commands(ctx):
+                child = command.get_command(ctx, name)
+                if child and not child.hidden:
+                    yield from section(child, Context(child, parent=ctx, info_name=name))
+
+    root_options = {tuple(param.opts) for param in root.params}
+
+    def shared(param: Parameter, ctx: Context) -> bool:
+        return ctx.parent is not None and tuple(param.opts) in root_options
+
+    return page("Command line", *section(root, Context(root, info_name="agents")))
+
+
+def option_row(param: Parameter, ctx: Context) -> tuple[str, ...]:
+    """One row of an options table; an argument has its name, an option all its spellings."""
+    from click import Choice, Option
+
+    if not isinstance(param, Option):
+        name = param.make_metavar(ctx)
+        return f"`{name}`", "optional" if not param.required else "required"
+    spelled = ", ".join([*param.opts, *param.secondary_opts])
+    metavar = "" if param.is_flag else f" {param.make_metavar(ctx)}"
+    if isinstance(param.type, Choice):
+        metavar = f" {'|'.join(param.type.choices)}"
+    return f"`{spelled}{metavar}`", param.help or ""
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "concepts/plan-states.md": plan_states,
+    "reference/configuration.md": configuration,
+    "reference/errors.md": errors,
+    "reference/exit-codes.md": exit_codes,
+    "reference/cli.md": command_line,
+}
+
+
+def main() -> int:
+    check = "--check" in sys.argv[1:]
+    stale: list[str] = []
+    for name, make in PAGES.items():
+        file, text = DOCS / name, make()
+        if file.exists() and file.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not check:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    if stale:
+        print("Out of date:" if check else "Written:", *stale)
+    if stale and check:
+        print("Run `python scripts/generate_docs.py` and commit what it wrote")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
