@@ -1,0 +1,1 @@
+"""Use cases: they know the domain and, through ports, the world."""

@@ -1,0 +1,329 @@
+"""What the services need from the world, as protocols.
+
+Adapters in `cleveragents.infrastructure` subclass these explicitly, so a
+missing method is a type error at the class; `cleveragents.testing` has the
+suites an implementation must pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from cleveragents.application.events import Event
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, Operation
+from cleveragents.domain.decision import Decision
+from cleveragents.domain.lease import Lease
+from cleveragents.domain.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plan_file import PlanDefinition
+from cleveragents.domain.sandbox import (
+    ProjectFacts,
+    Resource,
+    RestorePreview,
+    RestoreReport,
+    SandboxCheckpoint,
+    SandboxRef,
+    TreeDiff,
+)
+from cleveragents.domain.tool import ToolCall, ToolInvocation, ToolResult, ToolSpec
+
+
+class Clock(Protocol):
+    """Tells the time, in UTC."""
+
+    def now(self) -> datetime: ...
+
+
+class IdSource(Protocol):
+    """Makes ULIDs that sort in the order they were made within this process."""
+
+    def new(self) -> str: ...
+
+
+class EventSink(Protocol):
+    """Receives what happens, for progress and audit. MUST NOT raise."""
+
+    def emit(self, event: Event) -> None: ...
+
+
+class PlanStore(Protocol):
+    """The plans of one database."""
+
+    def add(self, plan: Plan) -> None:
+        """Raises DuplicateError when the id is taken."""
+        ...
+
+    def save(self, plan: Plan) -> None:
+        """Writes every field of a plan that was added before."""
+        ...
+
+    def get(self, plan_id: str) -> Plan:
+        """Raises PlanNotFoundError."""
+        ...
+
+    def list(
+        self,
+        *,
+        phase: PlanPhase | None = None,
+        state: PlanState | None = None,
+        project: str | None = None,
+    ) -> Sequence[Plan]:
+        """Returns plans, oldest first."""
+        ...
+
+    def ids(self, prefix: str = "") -> Sequence[str]:
+        """Returns ids that begin with `prefix`, oldest first."""
+        ...
+
+
+class SandboxStore(Protocol):
+    """Resources of plans and the sandboxes made of them."""
+
+    def add_resource(self, resource: Resource) -> None: ...
+
+    def add(self, sandbox: SandboxRef) -> None: ...
+
+    def save(self, sandbox: SandboxRef) -> None: ...
+
+    def resources(self, plan_id: str) -> Sequence[Resource]:
+        """Returns the plan's resources in the plan's order."""
+        ...
+
+    def list(self, plan_id: str) -> Sequence[SandboxRef]:
+        """Returns the plan's sandboxes in the order of its resources."""
+        ...
+
+
+class CheckpointStore(Protocol):
+    """Checkpoints and their groups. A group is written, set aside and deleted whole."""
+
+    def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
+        """Raises DuplicateError when an id is taken."""
+        ...
+
+    def next_sequence(self, plan_id: str) -> tuple[int, int]:
+        """Returns the next sequence number of a group and of a checkpoint of the plan, from 1.
+
+        MUST be called in the write transaction that adds the group.
+        """
+        ...
+
+    def get(self, checkpoint_id: str) -> Checkpoint:
+        """Raises CheckpointNotFoundError."""
+        ...
+
+    def get_group(self, group_id: str) -> CheckpointGroup:
+        """Raises CheckpointNotFoundError."""
+        ...
+
+    def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:
+        """Returns checkpoints by sequence; with `set_aside` also those a rollback went past."""
+        ...
+
+    def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
+        """Returns groups by sequence."""
+        ...
+
+    def ids(self, prefix: str) -> Sequence[str]:
+        """Returns checkpoint ids of any plan that begin with `prefix`, oldest first."""
+        ...
+
+    def set_aside(self, group_ids: Collection[str], operation_id: str | None) -> None:
+        """Hides groups because of an operation; None brings them back."""
+        ...
+
+    def delete_groups(self, group_ids: Collection[str]) -> None:
+        """Deletes groups with their checkpoints."""
+        ...
+
+
+class DecisionStore(Protocol):
+    """The decision tree of plans."""
+
+    def add(self, decision: Decision) -> None: ...
+
+    def list(self, plan_id: str, *, superseded: bool = False) -> Sequence[Decision]:
+        """Returns decisions by sequence; with `superseded` also those replaced."""
+        ...
+
+    def supersede(self, decision_ids: Collection[str], by: str) -> None: ...
+
+
+class ToolCallStore(Protocol):
+    """Every tool call of plans."""
+
+    def add(self, call: ToolCall) -> None: ...
+
+    def save(self, call: ToolCall) -> None: ...
+
+    def list(self, plan_id: str) -> Sequence[ToolCall]:
+        """Returns calls by sequence, undone ones included."""
+        ...
+
+
+class OperationStore(Protocol):
+    """The journal of rollbacks."""
+
+    def add(self, operation: Operation) -> None: ...
+
+    def save(self, operation: Operation) -> None: ...
+
+    def pending(self, plan_id: str) -> Operation | None:
+        """Returns the operation a process began and did not end, if there is one."""
+        ...
+
+    def list(self, plan_id: str) -> Sequence[Operation]:
+        """Returns operations, oldest first."""
+        ...
+
+
+class LeaseStore(Protocol):
+    """Who may change a plan now. All methods run in the caller's write transaction."""
+
+    def get(self, plan_id: str) -> Lease | None: ...
+
+    def put(self, lease: Lease) -> None:
+        """Adds or replaces the plan's lease."""
+        ...
+
+    def release(self, plan_id: str, owner_id: str) -> None:
+        """Ends the lease if that owner still holds it, keeping the fencing number."""
+        ...
+
+
+class Transaction(Protocol):
+    """One transaction: everything in it is stored together or not at all."""
+
+    @property
+    def plans(self) -> PlanStore: ...
+
+    @property
+    def sandboxes(self) -> SandboxStore: ...
+
+    @property
+    def checkpoints(self) -> CheckpointStore: ...
+
+    @property
+    def decisions(self) -> DecisionStore: ...
+
+    @property
+    def tool_calls(self) -> ToolCallStore: ...
+
+    @property
+    def operations(self) -> OperationStore: ...
+
+    @property
+    def leases(self) -> LeaseStore: ...
+
+
+class Database(Protocol):
+    """Opens transactions. MUST NOT be held open while git or a tool runs."""
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A consistent view; changes made through it are not kept."""
+        ...
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Holds the write lock from its start; durable when the block ends, undone if it raises.
+
+        Raises ConflictError when another process keeps the lock too long.
+        """
+        ...
+
+
+class Locks(Protocol):
+    """Keeps two processes from changing one plan at the same time."""
+
+    def hold(self, plan_id: str) -> AbstractContextManager[Lease]:
+        """Raises ConflictError naming the holder. Re-entrant within one process."""
+        ...
+
+
+class Sandboxes(Protocol):
+    """Makes the private copies that plans work in."""
+
+    def inspect(self, path: Path) -> ProjectFacts:
+        """Looks at a project without touching it or running anything of it.
+
+        Raises ProjectRefusedError when it cannot be sandboxed whole.
+        """
+        ...
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
+        """Makes the sandbox.
+
+        MUST leave the project byte-identical, and nothing behind on failure.
+        """
+        ...
+
+    def check(self, sandbox: SandboxRef) -> None:
+        """Raises SandboxMissingError when it is gone or what is there is not ours."""
+        ...
+
+    def remove(self, sandbox: SandboxRef) -> None:
+        """Removes the sandbox's files; its snapshots stay. MUST be repeatable."""
+        ...
+
+
+class SnapshotStore(Protocol):
+    """Stores and restores the bytes of sandboxes.
+
+    A snapshot MUST be durable when `create_checkpoint` returns, MUST NOT depend
+    on any other, and taking it MUST NOT change the sandbox.
+    """
+
+    def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
+        """Stores the sandbox as it is. Identical state gives the identical snapshot."""
+        ...
+
+    def preview(self, sandbox: SandboxRef, snapshot_id: str) -> RestorePreview:
+        """Says what `rollback_to` would do; changes nothing."""
+        ...
+
+    def rollback_to(self, sandbox: SandboxRef, snapshot_id: str) -> RestoreReport:
+        """Makes the sandbox what it was, and reads it back.
+
+        MUST be repeatable after a kill, MUST NOT write outside the sandbox,
+        through a symlink or into a file with other links, and MUST leave alone
+        what no snapshot holds.
+        """
+        ...
+
+    def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
+        """Raises SnapshotMissingError or SnapshotCorruptError unless every byte is there."""
+        ...
+
+    def list_checkpoints(self, sandbox: SandboxRef) -> Sequence[str]:
+        """Returns the ids of the stored snapshots of the sandbox's plan and resource."""
+        ...
+
+    def delete_checkpoint(self, sandbox: SandboxRef, snapshot_ids: Collection[str]) -> None:
+        """Drops snapshots; the space is reclaimed later. MUST be repeatable."""
+        ...
+
+    def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
+        """Says how two snapshots differ."""
+        ...
+
+
+class ToolBackend(Protocol):
+    """Runs tools inside a sandbox."""
+
+    def specs(self) -> Mapping[str, ToolSpec]:
+        """Returns the tools there are, by name."""
+        ...
+
+    def run(self, call: ToolInvocation) -> ToolResult:
+        """Raises ExecutionError when the tool fails, times out or reaches outside its sandbox."""
+        ...
+
+
+class PlanFiles(Protocol):
+    """Reads plan files."""
+
+    def load(self, path: Path) -> PlanDefinition:
+        """Raises PlanFileError with the line of the first problem."""
+        ...

@@ -1,0 +1,1 @@
+"""Rules and records: no I/O, no framework but pydantic."""

@@ -1,0 +1,151 @@
+"""Checkpoints: the record of one snapshot and of where the plan was."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from cleveragents.domain.plan import PlanPhase
+from cleveragents.domain.record import Record
+from cleveragents.domain.sandbox import FileChange, Uncaptured
+
+
+class Trigger(StrEnum):
+    """Moments at which a checkpoint is made when the configuration names them."""
+
+    BEFORE_STEP = "before_step"
+    AFTER_STEP = "after_step"
+    BEFORE_TOOL_EXECUTE = "before_tool_execute"
+    AFTER_TOOL_EXECUTE = "after_tool_execute"
+    ON_SUBPLAN_SPAWN = "on_subplan_spawn"
+    AFTER_SUBPLAN = "after_subplan"
+    ON_ERROR = "on_error"
+
+
+class CheckpointType(StrEnum):
+    """Why a checkpoint exists: `automatic` ones are asked for by a `Trigger`."""
+
+    PRE_EXECUTE = "pre_execute"
+    POST_EXECUTE = "post_execute"
+    AUTOMATIC = "automatic"
+    MANUAL = "manual"
+    SAFETY = "safety"
+
+
+class CheckpointMetadata(Record):
+    """Where the plan was. Stored as JSON, so that it can grow."""
+
+    label: str
+    step_index: int
+    """The step under way, from 0."""
+    last_completed_step: int
+    """Where the plan goes on from after a rollback to here; -1 before the first step."""
+    state_hash: str
+    phase: PlanPhase
+    trigger: str
+    """A `Trigger`, or the checkpoint's type where no trigger asked for it."""
+    source_tool: str | None
+    reason: str
+    resource: str
+    not_captured: tuple[Uncaptured, ...]
+    tool_calls: tuple[str, ...] = ()
+    """Ids of the tool calls whose effects the sandbox holds at this moment."""
+
+
+class Checkpoint(Record):
+    """The record of one snapshot of one resource, and of where the plan was."""
+
+    id: str
+    plan_id: str
+    group_id: str
+    sequence: int
+    decision_id: str | None
+    resource_id: str
+    checkpoint_type: CheckpointType
+    sandbox_ref: str
+    """The snapshot: a commit in the project's private mirror."""
+    filesystem_path: str
+    size_bytes: int
+    created_at: datetime
+    metadata: CheckpointMetadata
+
+
+class CheckpointGroup(Record):
+    """All checkpoints of one moment; it restores alone."""
+
+    id: str
+    plan_id: str
+    sequence: int
+    created_at: datetime
+    snapshots: dict[str, str]
+    """The snapshot of every resource, also of those that did not change, by resource id."""
+    state_hashes: dict[str, str]
+    """What each of those snapshots must read back as, by resource id."""
+    pinned: bool
+    set_aside_by: str | None
+    """The rollback that went back past it."""
+
+
+class OperationKind(StrEnum):
+    """Acts that change sandbox and plan together."""
+
+    ROLLBACK = "rollback"
+
+
+class OperationStatus(StrEnum):
+    """`pending` is what a killed process leaves behind."""
+
+    PENDING = "pending"
+    COMPLETED = "completed"
+    UNDONE = "undone"
+
+
+class Operation(Record):
+    """The journal entry of one rollback: intent first, outcome last."""
+
+    id: str
+    plan_id: str
+    kind: OperationKind
+    status: OperationStatus
+    target_checkpoint_id: str
+    target_group_id: str
+    safety_group_id: str
+    note: str
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class RollbackPreview(Record):
+    """What a rollback would do; nothing was changed to find out."""
+
+    plan_id: str
+    checkpoint: Checkpoint
+    changes: tuple[FileChange, ...]
+    left_alone: tuple[Uncaptured, ...]
+    decisions_after: int
+    tool_calls_after: int
+    child_plans_after: int
+    checkpoints_after: int
+    checkpoints_remaining: int
+    effects_not_undone: tuple[str, ...]
+
+
+class RollbackResult(Record):
+    """What a rollback did. Every field is measured; none has a default."""
+
+    plan_id: str
+    checkpoint: Checkpoint
+    changes: tuple[FileChange, ...]
+    left_alone: tuple[Uncaptured, ...]
+    decisions_discarded: int
+    tool_calls_undone: int
+    child_plans_invalidated: int
+    checkpoints_remaining: int
+    effects_not_undone: tuple[str, ...]
+    operation_id: str
+    safety_checkpoint_id: str
+    phase: PlanPhase
+    state: Literal["queued"]
+    verified: Literal[True]
+    """A rollback that could not be verified is taken back and raises instead."""

@@ -1,0 +1,49 @@
+"""Ids as people type them: full, shortened, prefixed with `cp_`, or relative.
+
+A plan or checkpoint is named by its 26-character ULID, by any unique prefix of
+it, by `cp_` and either of these, or by its place: `@latest`, `@first`, `@-1`
+(the newest), `@-2` (the one before) and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cleveragents.domain.errors import AmbiguousIdError
+
+ULID_LENGTH = 26
+_ULID_ALPHABET = re.compile(r"[0-9A-HJKMNP-TV-Z]{1,26}")
+_RELATIVE = re.compile(r"@(latest|first|-[1-9][0-9]{0,5})")
+_CANDIDATES_SHOWN = 10
+
+
+def normalise(text: str) -> str | None:
+    """Returns the upper-case id or prefix meant by `text`, or None if it cannot be one."""
+    bare = text[3:] if text[:3].lower() == "cp_" else text
+    bare = bare.upper()
+    return bare if _ULID_ALPHABET.fullmatch(bare) else None
+
+
+def choose(text: str, noun: str, ids: Sequence[str]) -> str | None:
+    """Returns the one id of `ids` (oldest first) that `text` names, or None.
+
+    Raises:
+        AmbiguousIdError: several ids begin with what was given.
+    """
+    relative = _RELATIVE.fullmatch(text)
+    if relative:
+        return _by_place(relative.group(1), ids)
+    prefix = normalise(text)
+    if prefix is None:
+        return None
+    found = [candidate for candidate in ids if candidate.startswith(prefix)]
+    if len(found) > 1:
+        raise AmbiguousIdError(noun, text, found[:_CANDIDATES_SHOWN])
+    return found[0] if found else None
+
+
+def _by_place(place: str, ids: Sequence[str]) -> str | None:
+    index = {"latest": -1, "first": 0}.get(place)
+    index = int(place) if index is None else index
+    return ids[index] if -len(ids) <= index < len(ids) else None

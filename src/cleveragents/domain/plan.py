@@ -1,0 +1,135 @@
+"""Plans and the states they go through.
+
+`TRANSITIONS` is the whole state machine; `transition` is the only reader, and
+`docs/concepts/plan-states.md` is drawn from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+
+from cleveragents.domain.errors import PlanStateError
+from cleveragents.domain.plan_file import PlanDefinition
+from cleveragents.domain.record import Record
+
+
+class PlanPhase(StrEnum):
+    """The three things a plan does, in this order."""
+
+    STRATEGIZE = "strategize"
+    EXECUTE = "execute"
+    APPLY = "apply"
+
+
+class PlanState(StrEnum):
+    """How far the plan is within its phase."""
+
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    COMPLETE = "complete"
+    ERRORED = "errored"
+    CANCELLED = "cancelled"
+    APPLIED = "applied"
+    CONSTRAINED = "constrained"
+
+
+class PlanEvent(StrEnum):
+    """What can happen to a plan."""
+
+    STRATEGIZE = "strategize"
+    EXECUTE = "execute"
+    FINISH = "finish"
+    FAIL = "fail"
+    ROLL_BACK = "roll back"
+
+
+_STRATEGIZE, _EXECUTE = PlanPhase.STRATEGIZE, PlanPhase.EXECUTE
+_State, _Event = PlanState, PlanEvent
+
+TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, PlanState]] = (
+    MappingProxyType(
+        {
+            (_STRATEGIZE, _State.QUEUED, _Event.STRATEGIZE): (_STRATEGIZE, _State.PROCESSING),
+            (_STRATEGIZE, _State.PROCESSING, _Event.FINISH): (_STRATEGIZE, _State.COMPLETE),
+            (_STRATEGIZE, _State.PROCESSING, _Event.FAIL): (_STRATEGIZE, _State.ERRORED),
+            (_STRATEGIZE, _State.COMPLETE, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.QUEUED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            # Left behind by a process that ended: whoever holds the lease goes on with it.
+            (_EXECUTE, _State.PROCESSING, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.ERRORED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.PROCESSING, _Event.FINISH): (_EXECUTE, _State.COMPLETE),
+            (_EXECUTE, _State.PROCESSING, _Event.FAIL): (_EXECUTE, _State.ERRORED),
+            (_EXECUTE, _State.QUEUED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_EXECUTE, _State.PROCESSING, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_EXECUTE, _State.ERRORED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_EXECUTE, _State.COMPLETE, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+        }
+    )
+)
+
+
+def transition(phase: PlanPhase, state: PlanState, event: PlanEvent) -> tuple[PlanPhase, PlanState]:
+    """Returns where a plan goes when `event` happens to it.
+
+    Raises:
+        PlanStateError: the event cannot happen there.
+    """
+    try:
+        return TRANSITIONS[phase, state, event]
+    except KeyError:
+        raise PlanStateError(
+            event.value, phase.value, state.value, hint="Run `agents plan status` to see the plan"
+        ) from None
+
+
+class PlanError(Record):
+    """Why a plan is errored, and what can be done about it."""
+
+    message: str
+    tool: str | None
+    step: str
+    """For people: `4 of 6`."""
+    step_index: int
+    checkpoint: str | None
+    """The checkpoint that keeps the failed state, if one was made."""
+    recoverable: bool
+
+
+class Plan(Record):
+    """One run of a plan file against a project."""
+
+    id: str
+    name: str
+    project: str
+    """The project's directory."""
+    project_key: str
+    """Names the project's private mirror."""
+    plan_file: str
+    definition: PlanDefinition
+    """What was in the file when the plan was made, arguments filled in: the file may change."""
+    arguments: dict[str, str]
+    phase: PlanPhase
+    state: PlanState
+    attempt: int
+    reversion_count: int
+    last_completed_step: int
+    """Index of the last step whose outcome is durable; -1 before the first."""
+    last_checkpoint_id: str | None
+    decision_root_id: str | None
+    error: PlanError | None
+    created_at: datetime
+    updated_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    def after(self, event: PlanEvent, now: datetime) -> Plan:
+        """Returns the plan once `event` has happened to it."""
+        phase, state = transition(self.phase, self.state, event)
+        return self.model_copy(update={"phase": phase, "state": state, "updated_at": now})
+
+    @property
+    def is_applied(self) -> bool:
+        return self.state is PlanState.APPLIED

@@ -1,0 +1,257 @@
+"""The settings: a registry of keys, and the rules by which five levels become one value.
+
+Adding a key is one `Key` in `REGISTRY`; reading it is `settings[THE_KEY]`. Everything here is
+pure: `infrastructure/config.py` reads and writes the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from cleveragents.domain.checkpoint import Trigger
+from cleveragents.domain.errors import ConfigurationError
+from cleveragents.domain.formats import OutputFormat
+from cleveragents.domain.setting_values import (
+    BadValue,
+    concealed_url,
+    database_url,
+    output_format,
+    positive_integer,
+    triggers,
+)
+
+T = TypeVar("T")
+
+
+class Level(StrEnum):
+    """Where a value comes from, the strongest first."""
+
+    FLAG = "flag"
+    ENVIRONMENT = "environment"
+    PROJECT = "project"
+    GLOBAL = "global"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Key(Generic[T]):
+    """One setting: the row of the reference page, and the reading of its values."""
+
+    name: str
+    type: str
+    default: T
+    environment: str
+    project_scopable: bool
+    """Whether a project's own file may set it; a project is not trusted with the rest."""
+    description: str
+    read: Callable[[object], T]
+    """Turns a TOML value or a text into the value. Raises `BadValue`."""
+    allowed: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Other accepted names, written with hyphens; underscores mean the same."""
+    deprecated: tuple[str, ...] = ()
+    """Accepted with a warning."""
+    conceal: Callable[[str], str] = str
+    """Takes secrets out of a value that is shown."""
+
+    def shown(self, value: object) -> str | int | list[str] | None:
+        """Returns the value as TOML and JSON have it, without secrets."""
+        plain = plain_value(value)
+        return self.conceal(plain) if isinstance(plain, str) else plain
+
+
+AUTO_CREATE_ON: Key[tuple[Trigger, ...]] = Key(
+    name="sandbox.checkpoint.auto-create-on",
+    type="list",
+    default=(
+        Trigger.BEFORE_TOOL_EXECUTE,
+        Trigger.AFTER_TOOL_EXECUTE,
+        Trigger.ON_SUBPLAN_SPAWN,
+        Trigger.ON_ERROR,
+    ),
+    environment="CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON",
+    project_scopable=True,
+    description="Moments at which a checkpoint is made; an empty list turns them all off",
+    read=triggers,
+    allowed=tuple(Trigger),
+    deprecated=("core.checkpoints.auto-create-on",),
+)
+MAX_CHECKPOINTS_PER_PLAN: Key[int] = Key(
+    name="sandbox.checkpoint.max-checkpoints-per-plan",
+    type="integer",
+    default=50,
+    environment="CLEVERAGENTS_CHECKPOINT_MAX_CHECKPOINTS_PER_PLAN",
+    project_scopable=True,
+    description="Checkpoint groups a plan keeps; the oldest that nothing needs go first",
+    read=positive_integer,
+    aliases=("max-checkpoints-per-plan",),
+    deprecated=("core.checkpoints.max-checkpoints-per-plan",),
+)
+FORMAT: Key[OutputFormat | None] = Key(
+    name="core.format",
+    type="string",
+    default=None,
+    environment="CLEVERAGENTS_FORMAT",
+    project_scopable=False,
+    description="How results are shown; unset means rich on a terminal and plain elsewhere",
+    read=output_format,
+    allowed=tuple(OutputFormat),
+)
+DATABASE_URL: Key[str | None] = Key(
+    name="core.database-url",
+    type="string",
+    default=None,
+    environment="CLEVERAGENTS_DATABASE_URL",
+    project_scopable=False,
+    description="Where plans are stored; unset means the file state.db in the home directory",
+    read=database_url,
+    conceal=concealed_url,
+)
+
+REGISTRY: tuple[Key[Any], ...] = (
+    AUTO_CREATE_ON,
+    MAX_CHECKPOINTS_PER_PLAN,
+    FORMAT,
+    DATABASE_URL,
+)
+
+
+class Entry(NamedTuple):
+    """A value as one level spells it, before anything is checked."""
+
+    level: Level
+    origin: str
+    """The file, the variable or the option."""
+    name: str
+    value: object
+
+
+class Given(NamedTuple):
+    """A checked value, and who gave it."""
+
+    level: Level
+    origin: str | None
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values in force, each with the chain of levels that gave one."""
+
+    chains: Mapping[str, tuple[Given, ...]]
+    """By key name; the first of each chain wins, the last is the default."""
+    warnings: tuple[str, ...]
+
+    def __getitem__(self, key: Key[T]) -> T:
+        return cast("T", self.winner(key).value)
+
+    def winner(self, key: Key[Any]) -> Given:
+        return self.chains[key.name][0]
+
+
+def resolve(entries: Iterable[Entry]) -> Settings:
+    """Checks every entry, the losing ones too, and ranks them.
+
+    Raises:
+        ConfigurationError: an unknown key, a bad value, a key a project may not set, or a
+            key that one source sets twice under two names.
+    """
+    chains: dict[str, dict[Level, Given]] = {key.name: {} for key in REGISTRY}
+    warnings: list[str] = []
+    for entry in entries:
+        key = find_key(entry)
+        chain = chains[key.name]
+        if entry.level in chain:
+            raise _refusal(key, entry, "is set twice, under two names")
+        if entry.level is Level.PROJECT and not key.project_scopable:
+            raise _refusal(key, entry, "cannot be set by a project, only by the user")
+        chain[entry.level] = Given(entry.level, entry.origin, checked(key, entry))
+        warnings += deprecation(key, entry)
+    ranked = {
+        key.name: (
+            *(chains[key.name][level] for level in Level if level in chains[key.name]),
+            Given(Level.DEFAULT, None, key.default),
+        )
+        for key in REGISTRY
+    }
+    return Settings(ranked, tuple(warnings))
+
+
+def find_key(entry: Entry) -> Key[Any]:
+    """Returns the key that the entry's name, an alias or an old name, means.
+
+    Raises:
+        ConfigurationError: there is no such key.
+    """
+    folded = _folded(entry.name)
+    for key in REGISTRY:
+        if folded in (key.name, *key.aliases, *key.deprecated):
+            return key
+    names = [key.name for key in REGISTRY]
+    nearest = get_close_matches(folded, names, n=1, cutoff=0.5)
+    suggestion = f"Did you mean `{nearest[0]}`? " if nearest else ""
+    raise ConfigurationError(
+        f"There is no setting `{entry.name}`, named {_place(entry.level, entry.origin)}",
+        hint=f"{suggestion}The settings are {', '.join(names)}",
+        key=entry.name,
+        source=entry.origin,
+        allowed=names,
+    )
+
+
+def deprecation(key: Key[Any], entry: Entry) -> tuple[str, ...]:
+    """Returns a warning if the entry uses an old name of the key."""
+    if _folded(entry.name) not in key.deprecated:
+        return ()
+    place = _place(entry.level, entry.origin)
+    return (f"`{entry.name}` {place} is now called `{key.name}`",)
+
+
+def checked(key: Key[T], entry: Entry) -> T:
+    """Returns the entry's value as the key reads it.
+
+    Raises:
+        ConfigurationError: the key cannot have that value.
+    """
+    try:
+        return key.read(entry.value)
+    except BadValue as problem:
+        raise _refusal(key, entry, f"cannot be {key.shown(entry.value)!r}: {problem}") from None
+
+
+def plain_value(value: object) -> str | int | list[str] | None:
+    """Returns the value in the types that TOML and JSON have."""
+    if isinstance(value, (list, tuple)):
+        return [str(item) for item in cast("Iterable[object]", value)]
+    if value is None or isinstance(value, int):
+        return value
+    return str(value)
+
+
+def _refusal(key: Key[Any], entry: Entry, problem: str) -> ConfigurationError:
+    place = _place(entry.level, entry.origin)
+    return ConfigurationError(
+        f"`{entry.name}` {place} {problem}",
+        key=key.name,
+        value=key.shown(entry.value),
+        source=entry.origin,
+        allowed=list(key.allowed),
+    )
+
+
+def _place(level: Level, origin: str) -> str:
+    match level:
+        case Level.FLAG:
+            return "on the command line"
+        case Level.ENVIRONMENT:
+            return f"in the variable {origin}"
+        case _:
+            return f"in {origin}"
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "-")

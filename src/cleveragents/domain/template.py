@@ -1,0 +1,103 @@
+"""`{{ name }}` in a plan: strict, and without a language of its own.
+
+A placeholder is a name, or names joined by dots, between `{{` and `}}`. Values are
+inserted as they are and never read again, so braces in a value mean nothing.
+`{{ '{{' }}` stands for two literal opening braces; closing ones need no escape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from pydantic import JsonValue
+
+from cleveragents.domain.errors import UsageError
+from cleveragents.domain.names import nearest
+
+LITERAL_BRACES = "{{ '{{' }}"
+
+_OPEN = "{{"
+_PLACEHOLDER = re.compile(r"\{\{(?P<inside>.*?)\}\}")
+_NAME = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*", re.ASCII)
+_ESCAPES = ("'{{'", '"{{"')
+
+
+def is_template(text: str) -> bool:
+    """Says whether rendering could change the text."""
+    return _OPEN in text
+
+
+def names_in(text: str) -> list[str]:
+    """Returns the names the text asks for, each once, in the order they appear.
+
+    Raises:
+        UsageError: a placeholder is not closed or not a name.
+    """
+    return list(dict.fromkeys(name for _, name in _pieces(text) if name is not None))
+
+
+def render(text: str, values: Mapping[str, str]) -> str:
+    """Returns the text with every placeholder replaced by its value.
+
+    Raises:
+        UsageError: a name is not in `values`, or a placeholder is not closed or not a name.
+    """
+    return "".join(
+        literal + (value_of(name, values) if name is not None else "")
+        for literal, name in _pieces(text)
+    )
+
+
+def render_value(value: JsonValue, values: Mapping[str, str]) -> JsonValue:
+    """Renders every string inside the value; keys and other types stay as they are.
+
+    Raises:
+        UsageError: as `render` does.
+    """
+    if isinstance(value, str):
+        return render(value, values)
+    if isinstance(value, list):
+        return [render_value(item, values) for item in value]
+    if isinstance(value, dict):
+        return {key: render_value(item, values) for key, item in value.items()}
+    return value
+
+
+def value_of(name: str, values: Mapping[str, str]) -> str:
+    """Returns the value of a name.
+
+    Raises:
+        UsageError: the name is unknown; the hint has the nearest, or all there are.
+    """
+    if name in values:
+        return values[name]
+    raise UsageError(f"`{{{{ {name} }}}}` is not known here", hint=nearest(name, values))
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str | None]]:
+    """Splits the text into literal parts, each with the name that follows it."""
+    position = 0
+    for match in _PLACEHOLDER.finditer(text):
+        literal = _literal(text[position : match.start()])
+        inside = match["inside"].strip()
+        position = match.end()
+        if inside in _ESCAPES:
+            yield literal + _OPEN, None
+        elif _NAME.fullmatch(inside):
+            yield literal, inside
+        else:
+            raise UsageError(
+                f"`{match[0]}` is not a name between braces",
+                hint=f"Write {LITERAL_BRACES} for two literal opening braces",
+            )
+    yield _literal(text[position:]), None
+
+
+def _literal(text: str) -> str:
+    if _OPEN in text:
+        raise UsageError(
+            "`{{` is not closed by `}}` on the same line",
+            hint=f"Write {LITERAL_BRACES} for two literal opening braces",
+        )
+    return text

@@ -1,0 +1,191 @@
+"""Tools: what they declare about themselves, and the record of one call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field, JsonValue, model_validator
+
+from cleveragents.domain.names import nearest
+from cleveragents.domain.record import Record
+
+DEFAULT_TIMEOUT_SECONDS = 600
+MAX_TIMEOUT_SECONDS = 86_400
+
+
+class ParameterType(StrEnum):
+    """Types of a tool's input."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+
+
+class ToolParameter(Record):
+    """One input of a tool."""
+
+    type: ParameterType
+    description: str
+    required: bool = True
+    pattern: str | None = None
+    """What the whole text must match."""
+    minimum: int | None = None
+    maximum: int | None = None
+
+
+class ToolSpec(Record):
+    """What a tool says about itself; checkpoints and guards follow from it."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, ToolParameter] = {}
+    writes: bool = False
+    """May change the sandbox: checkpoints are made around it."""
+    read_only: bool = False
+    write_scope: str | None = None
+    checkpointable: bool = False
+    """Defaults to `writes`: a write that cannot be taken back must say so."""
+    checkpoint_scope: str = "sandbox"
+    side_effects: list[str] = []
+    """`irreversible` marks what no restore can undo."""
+    idempotent: bool = False
+    unsafe: bool = False
+    timeout: int = Field(default=DEFAULT_TIMEOUT_SECONDS, ge=1, le=MAX_TIMEOUT_SECONDS)
+    run: str | None = None
+    """The shell command of a tool that a plan file defines; built-in tools have none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _writers_are_checkpointable(cls, values: object) -> object:
+        if isinstance(values, dict) and "checkpointable" not in values:
+            return {**values, "checkpointable": bool(values.get("writes", False))}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportUnknownArgumentType] # raw input of any shape
+        return values  # pyright: ignore[reportUnknownVariableType] # pydantic reports what is not a mapping
+
+    @model_validator(mode="after")
+    def _reading_excludes_writing(self) -> ToolSpec:
+        if self.read_only and self.writes:
+            raise ValueError("a tool cannot be both `read_only` and `writes`")
+        return self
+
+
+class ToolCallStatus(StrEnum):
+    """How a tool call ended, or that it has not."""
+
+    STARTED = "started"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    UNDONE = "undone"
+
+
+class ToolCall(Record):
+    """One execution of a tool: the intent is stored before it starts, the outcome after."""
+
+    id: str
+    plan_id: str
+    sequence: int
+    step_index: int
+    tool: str
+    resource: str
+    input: dict[str, JsonValue]
+    input_hash: str
+    status: ToolCallStatus
+    output: str | None
+    error: str | None
+    undone_by: str | None
+    """The operation that took its effects back."""
+    started_at: datetime
+    finished_at: datetime | None
+
+
+class ToolInvocation(Record):
+    """Everything a tool needs to run."""
+
+    spec: ToolSpec
+    input: dict[str, JsonValue]
+    directory: str
+    """The sandbox it works in."""
+    resources: dict[str, str]
+    """The path of every sandbox of the plan, by resource name."""
+    plan_id: str | None = None
+    """Handed to the tool's environment where there is a plan."""
+
+
+class ToolResult(Record):
+    """What a tool gave back."""
+
+    output: str
+    """Bounded: `truncated` says whether there was more."""
+    truncated: bool = False
+
+
+def resource_variable(name: str) -> str:
+    """Returns the environment variable in which a tool finds the resource's sandbox."""
+    return "CLEVERAGENTS_RESOURCE_" + re.sub(r"[^A-Z0-9]", "_", name.upper())
+
+
+class InputProblem(Record):
+    """What is wrong with one input of a tool."""
+
+    name: str
+    message: str
+    hint: str | None = None
+
+
+def validate_input(spec: ToolSpec, given: Mapping[str, JsonValue]) -> list[InputProblem]:
+    """Compares a tool's input with what the tool declares; no problems means it may run."""
+    return [*_unknown(spec, given), *_wrong(spec, given), *_missing(spec, given)]
+
+
+def _unknown(spec: ToolSpec, given: Mapping[str, JsonValue]) -> Iterator[InputProblem]:
+    for name in given:
+        if name not in spec.parameters:
+            yield InputProblem(
+                name=name,
+                message=f"`{spec.name}` has no input `{name}`",
+                hint=nearest(name, spec.parameters),
+            )
+
+
+def _missing(spec: ToolSpec, given: Mapping[str, JsonValue]) -> Iterator[InputProblem]:
+    for name, parameter in spec.parameters.items():
+        if parameter.required and name not in given:
+            yield InputProblem(
+                name=name,
+                message=f"`{spec.name}` needs the input `{name}`",
+                hint=f"`{name}`: {parameter.description}" if parameter.description else None,
+            )
+
+
+def _wrong(spec: ToolSpec, given: Mapping[str, JsonValue]) -> Iterator[InputProblem]:
+    for name, value in given.items():
+        parameter = spec.parameters.get(name)
+        if parameter and (fault := _fault(parameter, value)):
+            message, hint = fault
+            yield InputProblem(name=name, message=f"`{name}` {message}", hint=hint)
+
+
+def _fault(parameter: ToolParameter, value: JsonValue) -> tuple[str, str | None] | None:
+    match parameter.type:
+        case ParameterType.STRING if not isinstance(value, str):
+            return "must be text", 'Put the value in quotes, like "1"'
+        case ParameterType.INTEGER if isinstance(value, bool) or not isinstance(value, int):
+            return "must be a whole number", "Write the number without quotes"
+        case ParameterType.BOOLEAN if not isinstance(value, bool):
+            return "must be `true` or `false`", "Write it without quotes"
+        case _:
+            return _out_of_bounds(parameter, value)
+
+
+def _out_of_bounds(parameter: ToolParameter, value: JsonValue) -> tuple[str, str | None] | None:
+    if isinstance(value, str) and parameter.pattern is not None:
+        if re.fullmatch(parameter.pattern, value) is None:
+            return f"must not be `{value}`", parameter.description
+    elif isinstance(value, int):
+        if parameter.minimum is not None and value < parameter.minimum:
+            return f"must be at least {parameter.minimum}", None
+        if parameter.maximum is not None and value > parameter.maximum:
+            return f"must be at most {parameter.maximum}", None
+    return None
