@@ -1,0 +1,106 @@
+Feature: What is stored comes back
+  Every database keeps the same promises. They are written down once, in
+  `cleveragents.testing.repository_contract`, for our databases and for others.
+
+  Rule: Each database keeps every promise
+
+    Scenario Outline: In <store>, <promise>
+      Given an empty database in <store>
+      When it is asked to prove that <promise>
+      Then the promise is kept
+
+      Examples: SQLite
+        | store      | promise                                   |
+        | SQLite     | plans come back as they were              |
+        | SQLite     | times come back in utc                    |
+        | SQLite     | times without a zone are refused          |
+        | SQLite     | saved plans replace every field           |
+        | SQLite     | plans are listed oldest first             |
+        | SQLite     | plans are filtered                        |
+        | SQLite     | prefixes are literal                      |
+        | SQLite     | unknown ids are not found                 |
+        | SQLite     | duplicates are refused                    |
+        | SQLite     | records of unknown plans are refused      |
+        | SQLite     | sandboxes follow the order of resources   |
+        | SQLite     | checkpoints come back as they were        |
+        | SQLite     | groups are added whole                    |
+        | SQLite     | sequences count each plan from one        |
+        | SQLite     | set aside groups are hidden               |
+        | SQLite     | set aside groups can be brought back      |
+        | SQLite     | groups are deleted with their checkpoints |
+        | SQLite     | decisions are listed by sequence          |
+        | SQLite     | tool calls keep intent and outcome        |
+        | SQLite     | unfinished operations are found           |
+        | SQLite     | leases are put and released               |
+        | SQLite     | failed transactions leave nothing         |
+        | SQLite     | reading keeps nothing                     |
+        | SQLite     | reading sees one moment                   |
+        | SQLite     | unfinished writing is invisible           |
+        | SQLite     | a held write lock is a conflict           |
+        | SQLite     | writers take turns                        |
+
+      Examples: PostgreSQL
+        | store      | promise                                   |
+        | PostgreSQL | plans come back as they were              |
+        | PostgreSQL | times come back in utc                    |
+        | PostgreSQL | times without a zone are refused          |
+        | PostgreSQL | saved plans replace every field           |
+        | PostgreSQL | plans are listed oldest first             |
+        | PostgreSQL | plans are filtered                        |
+        | PostgreSQL | prefixes are literal                      |
+        | PostgreSQL | unknown ids are not found                 |
+        | PostgreSQL | duplicates are refused                    |
+        | PostgreSQL | records of unknown plans are refused      |
+        | PostgreSQL | sandboxes follow the order of resources   |
+        | PostgreSQL | checkpoints come back as they were        |
+        | PostgreSQL | groups are added whole                    |
+        | PostgreSQL | sequences count each plan from one        |
+        | PostgreSQL | set aside groups are hidden               |
+        | PostgreSQL | set aside groups can be brought back      |
+        | PostgreSQL | groups are deleted with their checkpoints |
+        | PostgreSQL | decisions are listed by sequence          |
+        | PostgreSQL | tool calls keep intent and outcome        |
+        | PostgreSQL | unfinished operations are found           |
+        | PostgreSQL | leases are put and released               |
+        | PostgreSQL | failed transactions leave nothing         |
+        | PostgreSQL | reading keeps nothing                     |
+        | PostgreSQL | reading sees one moment                   |
+        | PostgreSQL | unfinished writing is invisible           |
+        | PostgreSQL | a held write lock is a conflict           |
+        | PostgreSQL | writers take turns                        |
+
+    Scenario: The lists above are complete
+      When the promises are counted
+      Then each of them is listed for every database
+
+    Scenario Outline: A database that <flaw> is found out
+      Given a database that <flaw>
+      When it is asked to prove that <promise>
+      Then it is found out
+
+      Examples:
+        | flaw                  | promise                         |
+        | forgets plans         | plans are listed oldest first   |
+        | makes plans up        | unknown ids are not found       |
+        | lets everybody write  | a held write lock is a conflict |
+
+  Rule: A damaged description does not hide a checkpoint
+
+    Scenario Outline: In <store>, a checkpoint described by <text>
+      Given a checkpoint in <store> whose description was replaced by <text>
+      When the checkpoints are read
+      Then the description says label <label>, step <step>, resource <resource>
+      And it says that <left out> was not captured
+
+      Examples: Damage
+        | store      | text                                                     | label      | step | resource   | left out   |
+        | SQLite     | {"label": "mine", "step_index": 3, "new": [1]}           | mine       | 3    | unreadable | unreadable |
+        | SQLite     | {"label": "mine", "step_index": "x", "resource": "r"}    | mine       | -1   | r          | unreadable |
+        | SQLite     | {"not_captured": [{"path": "a", "reason": "b", "c": 1}]} | unreadable | -1   | unreadable | a          |
+        | SQLite     | {"not_captured": ["a"], "label": "mine"}                 | mine       | -1   | unreadable | unreadable |
+        | SQLite     | {"label":                                                | unreadable | -1   | unreadable | unreadable |
+        | SQLite     | [1, 2]                                                   | unreadable | -1   | unreadable | unreadable |
+        | SQLite     | 100000 opening brackets                                  | unreadable | -1   | unreadable | unreadable |
+        | SQLite     | nothing                                                  | unreadable | -1   | unreadable | unreadable |
+        | PostgreSQL | {"label": "mine", "step_index": 3, "new": [1]}           | mine       | 3    | unreadable | unreadable |
+        | PostgreSQL | {"label":                                                | unreadable | -1   | unreadable | unreadable |

@@ -1,0 +1,1 @@
+"""Where plans and checkpoints are recorded: SQLAlchemy models, repositories, migrations."""

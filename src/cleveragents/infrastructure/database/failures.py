@@ -1,0 +1,116 @@
+"""What the drivers raise, as our errors: translated once, at this boundary."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, StatementError
+
+from cleveragents.domain.errors import (
+    CleverAgentsError,
+    ConflictError,
+    DatabaseError,
+    SchemaVersionError,
+)
+
+_RETRY = "Try again when the other process has finished"
+_SQLITE_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_SQLITE_DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+_POSTGRES_BUSY = {"55P03", "40001", "40P01", "57014"}
+_POSTGRES_FULL = {"53100", "53200"}
+
+
+@contextmanager
+def translated(place: str) -> Generator[None]:
+    """Turns a driver's error inside the block into ours; `place` names the database."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _translate(_decisive(error).orig, place) from error
+    except StatementError as error:
+        raise _failed(place, str(error.orig)) from error
+    except sqlite3.Error as error:
+        raise _translate(error, place) from error
+
+
+def _decisive(error: DBAPIError) -> DBAPIError:
+    """Returns the error that matters.
+
+    SQLite answers a full disk by undoing the whole transaction, after which the
+    savepoint that is to be undone is not there: that error hides the first one.
+    """
+    earlier: BaseException | None = error
+    while earlier is not None and "no such savepoint" in str(earlier):
+        earlier = earlier.__context__
+    return earlier if isinstance(earlier, DBAPIError) else error
+
+
+def damaged(place: str, problem: str) -> SchemaVersionError:
+    """Returns the error for a database whose content cannot be trusted."""
+    return SchemaVersionError(
+        f"The database {place} is damaged: {problem}",
+        hint="It was left as it is; restore a copy, or move it away to start with an empty one",
+        place=place,
+    )
+
+
+def busy(place: str) -> ConflictError:
+    """Returns the error for a lock that another process does not give back."""
+    return ConflictError(f"Another process is using the database {place}", hint=_RETRY, place=place)
+
+
+def full(place: str, problem: str) -> DatabaseError:
+    """Returns the error for a database that has no room to grow."""
+    return DatabaseError(
+        f"There is no space left for the database {place}: {problem}",
+        hint="Free some space and try again; nothing was changed",
+        place=place,
+    )
+
+
+def denied(place: str, problem: str) -> DatabaseError:
+    """Returns the error for a file that the user may not use."""
+    return DatabaseError(
+        f"The database {place} cannot be opened: {problem}",
+        hint="Check the owner and permissions of the file and of its directory",
+        place=place,
+    )
+
+
+def _translate(cause: BaseException | None, place: str) -> CleverAgentsError:
+    problem = str(cause).strip().splitlines()[0] if str(cause).strip() else repr(cause)
+    if isinstance(cause, sqlite3.Error):
+        return _from_sqlite(cause, problem, place)
+    state: object = getattr(cause, "sqlstate", None)
+    if state in _POSTGRES_BUSY:
+        return busy(place)
+    if state in _POSTGRES_FULL:
+        return full(place, problem)
+    if state is None or str(state)[:2] in {"08", "28", "3D", "57"}:
+        return DatabaseError(
+            f"The database server cannot be used: {problem}",
+            hint="Check `core.database-url` and that the server is running",
+            place=place,
+        )
+    return _failed(place, problem)
+
+
+def _from_sqlite(cause: sqlite3.Error, problem: str, place: str) -> CleverAgentsError:
+    code = getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in _SQLITE_BUSY:
+        return busy(place)
+    if code in _SQLITE_DAMAGED:
+        return damaged(place, problem)
+    if code in _SQLITE_DENIED:
+        return denied(place, problem)
+    if code == sqlite3.SQLITE_FULL:
+        return full(place, problem)
+    return _failed(place, problem)
+
+
+def _failed(place: str, problem: str) -> DatabaseError:
+    return DatabaseError(f"The database {place} failed: {problem}", place=place)

@@ -1,0 +1,20 @@
+"""Runs the migrations. The only module of the program that loads Alembic."""
+
+from __future__ import annotations
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection
+
+_SCRIPTS = "cleveragents.infrastructure.database:migrations"
+"""Package data: Alembic finds it through importlib.resources, also in a wheel."""
+
+
+def upgrade(connection: Connection, revision: str) -> None:
+    """Brings the schema to `revision` within the transaction that `connection` is in.
+
+    Nothing is kept unless the caller commits.
+    """
+    configuration = Config(attributes={"connection": connection})
+    configuration.set_main_option("script_location", _SCRIPTS)
+    command.upgrade(configuration, revision)

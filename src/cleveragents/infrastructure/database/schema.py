@@ -1,0 +1,161 @@
+"""Opening a database: is it ours, and does its schema fit this program?
+
+The usual answer takes one query and does not load Alembic. A new database is
+made by the migrations in a file of another name and then renamed; an older one
+is copied first and migrated in one transaction. So a process killed at any
+point leaves what was there, or the finished thing. PostgreSQL gets the same
+transaction without a copy: that is the server's administrator's.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect
+
+from cleveragents.domain.errors import DatabaseError, SchemaVersionError
+from cleveragents.infrastructure.database import sqlite_file
+from cleveragents.infrastructure.database.engine import Engines, open_sqlite
+from cleveragents.infrastructure.database.failures import damaged, denied, translated
+
+OLDER_REVISIONS: tuple[str, ...] = ("0001_base_tables",)
+HEAD_REVISION = "0002_checkpoints_view"
+_VERSION_QUERY = "SELECT version_num FROM alembic_version"
+
+
+def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
+    """Makes sure that `path` holds a database of this program's schema.
+
+    After any error the file is byte for byte what it was.
+
+    Raises:
+        SchemaVersionError: It is newer than the program, damaged or not ours.
+        DatabaseError: It cannot be read, written or created.
+        ConflictError: Another process keeps it locked.
+    """
+    with translated(str(path)):
+        if not sqlite_file.is_ours(path):
+            _create_sqlite(path, busy_seconds)
+        with closing(sqlite_file.connect(path, busy_seconds=busy_seconds)) as connection:
+            fits = not _needs_migration(_stored_revisions(connection, path), str(path))
+            if fits:
+                sqlite_file.use_write_ahead_log(connection)
+        if not fits:
+            _migrate_sqlite(path, busy_seconds)
+
+
+def prepare_postgres(engines: Engines, place: str) -> None:
+    """Makes sure that the server's database has this program's schema.
+
+    Raises:
+        SchemaVersionError: It is newer than the program or not ours; nothing was changed.
+        DatabaseError: The server cannot be reached.
+        ConflictError: Another process keeps it locked.
+    """
+    with translated(place):
+        with engines.reading.connect() as connection:
+            if not _postgres_needs_migration(connection, place):
+                return
+        from cleveragents.infrastructure.database.migrate import upgrade
+
+        with engines.writing.begin() as connection:
+            # Another process may have done it while this one waited for the lock.
+            if _postgres_needs_migration(connection, place):
+                upgrade(connection, HEAD_REVISION)
+
+
+def create_sqlite_file(path: Path, revision: str, *, busy_seconds: float) -> None:
+    """Makes a new database of some revision in an empty file, in one transaction."""
+    from cleveragents.infrastructure.database.migrate import upgrade
+
+    engines = open_sqlite(path, busy_seconds=busy_seconds, for_migration=True)
+    with engines.writing.begin() as connection:
+        connection.exec_driver_sql(f"PRAGMA application_id={sqlite_file.APPLICATION_ID}")
+        upgrade(connection, revision)
+
+
+def _create_sqlite(path: Path, busy_seconds: float) -> None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with sqlite_file.exclusive(path, busy_seconds=busy_seconds):
+            if not sqlite_file.is_ours(path):
+                with sqlite_file.prepared(path, path.with_name(f"{path.name}.new")) as draft:
+                    create_sqlite_file(draft, HEAD_REVISION, busy_seconds=busy_seconds)
+    except OSError as error:
+        raise denied(str(path), error.strerror or str(error)) from error
+
+
+def _migrate_sqlite(path: Path, busy_seconds: float) -> None:
+    from cleveragents.infrastructure.database.migrate import upgrade
+
+    engines = open_sqlite(path, busy_seconds=busy_seconds, for_migration=True)
+    with (
+        sqlite_file.exclusive(path, busy_seconds=busy_seconds),
+        engines.writing.begin() as connection,
+    ):
+        # Another process may have done it while this one waited for the lock.
+        revisions = _revisions(connection)
+        if not _needs_migration(revisions, str(path)):
+            return
+        _back_up(path, revisions[0], busy_seconds)
+        upgrade(connection, HEAD_REVISION)
+        if connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+            raise damaged(str(path), "rows refer to others that are not there")
+
+
+def _back_up(path: Path, revision: str, busy_seconds: float) -> None:
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    target = path.with_name(f"{path.name}.backup-{revision}-{moment}")
+    try:
+        sqlite_file.copy(path, target, busy_seconds=busy_seconds)
+    except OSError as error:
+        raise DatabaseError(
+            f"The database {path} is older than this program, and cannot be copied first: "
+            f"{error.strerror or error}",
+            hint="Make it possible to write to its directory; nothing was changed",
+            place=str(path),
+        ) from error
+
+
+def _stored_revisions(connection: sqlite3.Connection, path: Path) -> Sequence[str]:
+    known = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'")
+    if known.fetchone() is None:
+        raise damaged(str(path), "its tables are not there")
+    return [str(version) for (version,) in connection.execute(_VERSION_QUERY)]
+
+
+def _revisions(connection: Connection) -> Sequence[str]:
+    return [str(version) for (version,) in connection.exec_driver_sql(_VERSION_QUERY)]
+
+
+def _postgres_needs_migration(connection: Connection, place: str) -> bool:
+    found = connection.exec_driver_sql("SELECT to_regclass('alembic_version')::text").scalar()
+    if found is not None:
+        return _needs_migration(_revisions(connection), place)
+    inspector = inspect(connection)
+    if inspector.get_table_names() or inspector.get_view_names():
+        raise SchemaVersionError(
+            f"The database {place} belongs to another program",
+            hint="It was left as it is; give CleverAgents a database of its own",
+            place=place,
+        )
+    return True
+
+
+def _needs_migration(revisions: Sequence[str], place: str) -> bool:
+    if list(revisions) == [HEAD_REVISION]:
+        return False
+    if len(revisions) == 1 and revisions[0] in OLDER_REVISIONS:
+        return True
+    raise SchemaVersionError(
+        f"The database {place} has a schema that this program does not know: "
+        f"{', '.join(revisions) or 'none'}",
+        hint="It was left as it is; use the newer program that wrote it",
+        place=place,
+        revisions=list(revisions),
+        known=HEAD_REVISION,
+    )

@@ -1,0 +1,155 @@
+"""The SQLite file: whose it is, opening it, replacing and copying it durably.
+
+Whether a file is ours is read from its header, before SQLite opens it, so that
+a file that is not ours is not touched in any way.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from cleveragents.domain.errors import DatabaseError, SchemaVersionError
+from cleveragents.infrastructure.database.failures import busy, damaged, denied
+
+APPLICATION_ID = 0x436C4167
+"""`ClAg` in bytes 68 to 71 of every database of ours (`PRAGMA application_id`)."""
+
+_MAGIC = b"SQLite format 3\x00"
+_HEADER_BYTES = 100
+_APPLICATION_ID_BYTES = slice(68, 72)
+_LOCK_POLL_SECONDS = 0.02
+
+
+def is_ours(path: Path) -> bool:
+    """Returns False where there is nothing yet: no file, or an empty one.
+
+    Raises:
+        SchemaVersionError: The file is not a SQLite database, or not one of ours.
+        DatabaseError: It may not be read and written, or is not a file.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise DatabaseError(
+                f"There is no database at {path}: it is not a file",
+                hint="Move it away, or set `core.database-url`",
+                place=str(path),
+            )
+        with path.open("r+b", buffering=0) as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise denied(str(path), error.strerror or str(error)) from error
+    if header:
+        _check_header(header, path)
+    return bool(header)
+
+
+def _check_header(header: bytes, path: Path) -> None:
+    if not header.startswith(_MAGIC):
+        raise damaged(str(path), "it is not a SQLite database")
+    if len(header) < _HEADER_BYTES:
+        raise damaged(str(path), "it ends within its header")
+    if header[_APPLICATION_ID_BYTES] != APPLICATION_ID.to_bytes(4, "big"):
+        raise SchemaVersionError(
+            f"The database {path} belongs to another program",
+            hint="It was left as it is; move it away, or set `core.database-url`",
+            place=str(path),
+        )
+
+
+def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sqlite3.Connection:
+    """Opens an existing file. Transactions are begun by our own statements only."""
+    connection = sqlite3.connect(
+        f"file:{quote(os.fsencode(path))}?mode=rw",
+        uri=True,
+        timeout=busy_seconds,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+    return connection
+
+
+def use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Sets the journal mode, which the file itself remembers."""
+    connection.execute("PRAGMA journal_mode=WAL")
+
+
+@contextmanager
+def exclusive(path: Path, *, busy_seconds: float) -> Generator[None]:
+    """Keeps other processes from creating or migrating the database meanwhile.
+
+    The lock goes with the process; its file stays, since removing it would
+    let two processes lock two different files.
+    """
+    lock = path.with_name(f"{path.name}.lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        deadline = time.monotonic() + busy_seconds
+        while not _locked(descriptor):
+            if time.monotonic() > deadline:
+                raise busy(str(path))
+            time.sleep(_LOCK_POLL_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def prepared(path: Path, draft: Path) -> Generator[Path]:
+    """Gives `draft`, a new private file that becomes `path`, durably, if the block succeeds.
+
+    The caller MUST hold `exclusive`: a draft that a killed process left is removed.
+    """
+    _discard(draft)
+    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    try:
+        yield draft
+        _sync(draft)
+        draft.replace(path)
+        _sync(path.parent)
+    except BaseException:
+        _discard(draft)
+        raise
+
+
+def copy(path: Path, target: Path, *, busy_seconds: float) -> None:
+    """Copies a consistent state of the database, durably, through SQLite's backup interface."""
+    with (
+        prepared(target, path.with_name(f"{path.name}.partial")) as draft,
+        closing(connect(path, busy_seconds=busy_seconds)) as source,
+        closing(connect(draft, busy_seconds=busy_seconds)) as copied,
+    ):
+        source.backup(copied)
+
+
+def _discard(draft: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            draft.with_name(draft.name + suffix).unlink()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,69 @@
+"""JSON as it is stored: ASCII text, so that any string survives any database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pydantic import JsonValue, ValidationError
+
+from cleveragents.domain.checkpoint import CheckpointMetadata
+from cleveragents.domain.record import Record
+
+UNREADABLE = "unreadable"
+"""What a text field of a checkpoint's metadata says when the stored value is lost."""
+
+_PLACEHOLDERS: Mapping[str, JsonValue] = {
+    "label": UNREADABLE,
+    "step_index": -1,
+    "last_completed_step": -1,
+    "state_hash": UNREADABLE,
+    "phase": "execute",
+    "trigger": UNREADABLE,
+    "source_tool": None,
+    "reason": UNREADABLE,
+    "resource": UNREADABLE,
+    "not_captured": [{"path": UNREADABLE, "reason": "the stored list cannot be read"}],
+    "tool_calls": [],
+}
+
+
+def dump(value: Record | Mapping[str, JsonValue] | Mapping[str, str] | list[str]) -> str:
+    """Returns the stored form of a record or a JSON value."""
+    # Not `model_dump(mode="json")`: it replaces lone surrogates in keys.
+    plain = value.model_dump(by_alias=True) if isinstance(value, Record) else value
+    return json.dumps(plain, ensure_ascii=True)
+
+
+def load_metadata(text: str) -> CheckpointMetadata:
+    """Returns a checkpoint's metadata, whatever is stored; never raises.
+
+    This is the one place that tolerates malformed data: a checkpoint whose
+    description is damaged still has its snapshot. Known fields that can be
+    read are kept, unknown ones dropped, and the others say `unreadable`, or -1
+    for a step; `not_captured` then holds one entry that says so.
+    """
+    stored = _object_or_nothing(text)
+    known = {name: stored[name] for name in _PLACEHOLDERS if name in stored}
+    if isinstance(listed := known.get("not_captured"), list):
+        known["not_captured"] = [_known_of_uncaptured(entry) for entry in listed]
+    try:
+        return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **known})
+    except ValidationError as error:
+        wrong = {problem["loc"][0] for problem in error.errors(include_input=False)}
+        readable = {name: value for name, value in known.items() if name not in wrong}
+        return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **readable})
+
+
+def _object_or_nothing(text: str) -> dict[str, JsonValue]:
+    try:
+        value: JsonValue = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _known_of_uncaptured(entry: JsonValue) -> JsonValue:
+    if not isinstance(entry, dict):
+        return entry
+    return {name: entry[name] for name in ("path", "reason") if name in entry}
