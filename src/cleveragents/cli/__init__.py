@@ -1,0 +1,1 @@
+"""The `agents` command: the only place that prints."""

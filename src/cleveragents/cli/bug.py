@@ -1,0 +1,40 @@
+"""What happens when our own code fails: a sentence on the screen, the traceback in a file."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cleveragents.cli.output import Failure
+from cleveragents.domain.errors import ConfigurationError
+from cleveragents.infrastructure.home import home_directory, private_directory
+
+EXIT_CODE = 70
+
+
+def bug(error: Exception, environ: Mapping[str, str]) -> Failure:
+    """Keeps the traceback, and says in one sentence what happened and where it is kept."""
+    kind = type(error).__name__
+    try:
+        path = _keep(traceback.format_exception(error), environ)
+    except (OSError, ConfigurationError) as problem:
+        where = f"The traceback could not be written: {problem}"
+        details = {"type": kind, "traceback": None}
+    else:
+        where = f"The traceback is in {path}"
+        details = {"type": kind, "traceback": str(path)}
+    message = f"This is a bug in CleverAgents: {kind}: {error}"
+    return Failure("bug", message, EXIT_CODE, where, details, None)
+
+
+def _keep(lines: list[str], environ: Mapping[str, str]) -> Path:
+    """Writes a new file that only its owner can read; it may quote the user's data."""
+    logs = private_directory(private_directory(home_directory(environ)) / "logs")
+    path = logs / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}.log"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.writelines(lines)
+    return path

@@ -1,0 +1,169 @@
+"""How commands are declared: lazily loaded groups, and functions that return a `Report`.
+
+Every group and command takes the global options, so they may stand before or after the
+command's name; the later one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import click
+
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import COLORS, Session
+from cleveragents.domain.formats import OutputFormat
+
+__all__ = [
+    "Lazy",
+    "LazyGroup",
+    "Report",
+    "ReportCommand",
+    "Session",
+    "command",
+    "group",
+    "pass_session",
+]
+
+pass_session = click.make_pass_decorator(Session)
+
+
+class Lazy(NamedTuple):
+    """Where a command lives, and its line in the list of commands."""
+
+    module: str
+    attribute: str
+    help: str
+
+
+class _Framed(click.Command):
+    """A command or group with the global options and an epilog printed as written."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(_global_options())
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _session(ctx).command = _name(ctx)
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(f"\n{(self.epilog or '').strip()}\n")
+
+
+class ReportCommand(_Framed):
+    """A command whose function returns a `Report`."""
+
+    def __init__(self, *args: Any, mends_settings: bool = False, **kwargs: Any) -> None:
+        """`mends_settings` lets the command run although the settings are refused."""
+        super().__init__(*args, **kwargs)
+        self.mends_settings = mends_settings
+
+    def invoke(self, ctx: click.Context) -> Report:
+        """Settles the format first, so that a bad setting stops it before it acts."""
+        _session(ctx).settle_format(tolerant=self.mends_settings)
+        return super().invoke(ctx)
+
+
+class LazyGroup(_Framed, click.Group):
+    """A group that imports a command's module when that command is called."""
+
+    command_class = ReportCommand
+
+    def __init__(self, *args: Any, lazy: Mapping[str, Lazy], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Lists in the order of declaration, which is the order of use."""
+        return [*self.commands, *self.lazy]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        place = self.lazy.get(cmd_name)
+        if place is None:
+            return super().get_command(ctx, cmd_name)
+        return getattr(import_module(place.module), place.attribute)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if args[0] in known or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        nearest = get_close_matches(args[0], known, n=1, cutoff=0.5)
+        suggestion = f" Did you mean '{nearest[0]}'?" if nearest else ""
+        raise click.UsageError(f"No such command '{args[0]}'.{suggestion}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands without importing them."""
+        rows = [(name, command.get_short_help_str(80)) for name, command in self.commands.items()]
+        rows += [(name, place.help) for name, place in self.lazy.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def group(name: str, *, help: str, epilog: str, lazy: Mapping[str, Lazy]) -> LazyGroup:
+    """Declares a group; commands in its own module are added with `@group.command(...)`."""
+    return LazyGroup(name, help=help, epilog=epilog, lazy=lazy)
+
+
+def command(
+    name: str, *, help: str, epilog: str, mends_settings: bool = False
+) -> Callable[[Callable[..., Report]], ReportCommand]:
+    """Makes a function that returns a `Report` a command; the epilog shows an example."""
+    return click.command(
+        name, cls=ReportCommand, help=help, epilog=epilog, mends_settings=mends_settings
+    )
+
+
+def _name(ctx: click.Context) -> str:
+    """Returns the command as it was typed, without `agents`: `plan checkpoint list`."""
+    return ctx.command_path.partition(" ")[2] or ctx.command_path
+
+
+def _session(ctx: click.Context) -> Session:
+    return ctx.obj
+
+
+def _global_options() -> list[click.Option]:
+    return [
+        click.Option(
+            ["-f", "--format"],
+            type=click.Choice([known.value for known in OutputFormat]),
+            callback=_remember_format,
+            expose_value=False,
+            help="Output format; rich on a terminal and plain elsewhere when not given.",
+        ),
+        click.Option(
+            ["--color"],
+            type=click.Choice(COLORS),
+            callback=_remember_color,
+            expose_value=False,
+            help="When to use colours.",
+        ),
+        click.Option(
+            ["--no-input"],
+            is_flag=True,
+            callback=_remember_no_input,
+            expose_value=False,
+            help="Never ask; refuse what would need an answer.",
+        ),
+    ]
+
+
+def _remember_format(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        _session(ctx).asked_format = OutputFormat(value)
+
+
+def _remember_color(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        _session(ctx).asked_color = value
+
+
+def _remember_no_input(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        _session(ctx).no_input = True

@@ -1,0 +1,104 @@
+"""The root command, and the one place where every outcome becomes an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+
+import click
+
+from cleveragents import __version__
+from cleveragents.cli import output
+from cleveragents.cli.frame import Lazy, LazyGroup
+from cleveragents.cli.output import Failure
+from cleveragents.cli.session import Session, guess_format
+from cleveragents.domain.errors import CleverAgentsError
+
+COMPLETION_VARIABLE = "_AGENTS_COMPLETE"
+
+COMMANDS = {
+    "demo": Lazy("cleveragents.cli.commands.demo", "demo", "Show it all on a scratch repository"),
+    "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
+    "config": Lazy("cleveragents.cli.commands.config", "config", "Manage the configuration"),
+    "completion": Lazy(
+        "cleveragents.cli.commands.completion", "completion", "Print a shell completion script"
+    ),
+}
+
+EPILOG = """
+Examples:
+  agents demo
+  agents plan run plan.yaml
+  agents plan rollback @latest
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 done with something skipped, 4 refused,
+5 not found, 6 busy or conflict, 7 snapshot damaged, 8 plan failed,
+10 configuration, 70 bug, 130 interrupted.
+"""
+
+root = LazyGroup(
+    "agents",
+    help="Run an agent's plan so that every step of it can be taken back",
+    epilog=EPILOG,
+    lazy=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+click.version_option(__version__, prog_name="agents", message="%(prog)s %(version)s")(root)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs one call of `agents` and returns its exit code; never raises an `Exception`."""
+    arguments = sys.argv[1:] if argv is None else argv
+    session = Session(os.environ)
+    try:
+        return _run(session, arguments)
+    except (KeyboardInterrupt, click.Abort):
+        return output.show_failure(
+            session, Failure("interrupted", "Interrupted", 130, None, {}, None)
+        )
+    except BrokenPipeError:
+        from cleveragents.cli.terminal import silence
+
+        silence(sys.stdout)
+        return 1
+    except Exception as error:
+        from cleveragents.cli.bug import bug
+
+        return output.show_failure(session, bug(error, session.environ))
+
+
+def _run(session: Session, arguments: Sequence[str]) -> int:
+    instruction = session.environ.get(COMPLETION_VARIABLE)
+    if instruction:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(root, {"obj": session}, "agents", COMPLETION_VARIABLE, instruction)
+    try:
+        with closing(session), root.make_context("agents", list(arguments), obj=session) as ctx:
+            report = root.invoke(ctx)
+        return output.show_report(session, report)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        session.asked_format = guess_format(arguments)
+        session.settle_format(tolerant=True)
+        return _show_click_error(session, error)
+    except CleverAgentsError as error:
+        return output.show_failure(session, output.failure(error))
+
+
+def _show_click_error(session: Session, error: click.ClickException) -> int:
+    """Shows what Click found wrong with the call; a bare group shows its help instead."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        if not session.format.is_document:
+            error.show()
+            return error.exit_code
+        message = "Missing command"
+    else:
+        message = error.format_message()
+    typed = "agents" if session.command == "agents" else f"agents {session.command}"
+    hint = f"Run `{typed} --help` to see how it is used"
+    code = "usage" if isinstance(error, click.UsageError) else "failed"
+    return output.show_failure(session, Failure(code, message, error.exit_code, hint, {}, None))

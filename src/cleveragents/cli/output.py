@@ -1,0 +1,137 @@
+"""Shows the outcome of a call: a report or a failure, in the format that is in force.
+
+stdout carries the result and nothing else. In `json` and `yaml` a failure is a result too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from cleveragents.cli import terminal
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import CleverAgentsError
+from cleveragents.domain.formats import OutputFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong, for people and programs."""
+
+    code: str
+    message: str
+    exit_code: int
+    hint: str | None
+    details: Mapping[str, object]
+    data: object
+    """What exists in spite of the failure, such as the plan that failed."""
+
+
+def failure(error: CleverAgentsError) -> Failure:
+    """Splits the `data` an error may carry from its details."""
+    details = dict(error.details)
+    data = details.pop("data", None)
+    return Failure(error.code, error.message, error.exit_code, error.hint, details, data)
+
+
+def show_report(session: Session, report: Report) -> int:
+    """Prints a report and returns the exit code, which is 1 when it could not be printed."""
+    warnings = [*session.warnings, *report.warnings]
+    if session.format.is_document:
+        status = "warn" if warnings and report.status == "ok" else report.status
+        text = _document(
+            session,
+            {"status": status, "exit_code": report.exit_code, "data": report.data},
+            [*report.messages, *warnings],
+        )
+    else:
+        text = _drawn(session, report)
+        messages = report.messages if session.format is OutputFormat.PLAIN else ()
+        _complain(session, warnings, messages)
+    return report.exit_code if _printed(text) else 1
+
+
+def show_failure(session: Session, failed: Failure) -> int:
+    """Prints a failure and returns its exit code."""
+    if session.format.is_document:
+        error = {
+            "code": failed.code,
+            "message": failed.message,
+            "hint": failed.hint,
+            "details": failed.details,
+        }
+        outcome = {"status": "error", "exit_code": failed.exit_code, "data": failed.data}
+        _printed(_document(session, outcome, session.warnings, error=error))
+        return failed.exit_code
+    _complain(session, session.warnings, ())
+    say = partial(_label, session)
+    say("Error:", terminal.RED, failed.message)
+    if failed.hint is not None:
+        say("Hint:", terminal.CYAN, failed.hint)
+    return failed.exit_code
+
+
+def _drawn(session: Session, report: Report) -> str:
+    color = terminal.wants_color(sys.stdout, session.asked_color, session.environ)
+    match session.format:
+        case OutputFormat.RICH:
+            from cleveragents.cli.printers.panels import panels
+
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+            return panels(report, color=color, encoding=encoding)
+        case OutputFormat.COLOR:
+            from cleveragents.cli.printers.color import colored
+
+            return colored(report, color=color or _color_was_chosen(session))
+        case OutputFormat.TABLE:
+            from cleveragents.cli.printers.grid import grid
+
+            return grid(report)
+        case _:
+            from cleveragents.cli.printers.plain import plain
+
+            return plain(report)
+
+
+def _color_was_chosen(session: Session) -> bool:
+    """Whoever asks for `color` wants colour in a pipe too, unless something forbids it."""
+    forbidden = session.environ.get("NO_COLOR") or session.environ.get("TERM") == "dumb"
+    return session.asked_color == "auto" and not forbidden
+
+
+def _document(
+    session: Session,
+    outcome: Mapping[str, object],
+    messages: list[str],
+    **error: object,
+) -> str:
+    from cleveragents.cli.printers.document import serialise
+
+    timing = {"started": session.started, "duration_ms": session.duration_ms}
+    document = {"command": session.command, **outcome, "timing": timing, "messages": messages}
+    return serialise({**document, **error}, session.format)
+
+
+def _complain(session: Session, warnings: list[str], messages: tuple[str, ...]) -> None:
+    for warning in warnings:
+        _label(session, "Warning:", terminal.YELLOW, warning)
+    for message in messages:
+        terminal.write(sys.stderr, f"{terminal.visible_lines(message)}\n")
+
+
+def _label(session: Session, label: str, style: str, text: str) -> None:
+    color = terminal.wants_color(sys.stderr, session.asked_color, session.environ)
+    marked = terminal.paint(label, style, color=color)
+    terminal.write(sys.stderr, f"{marked} {terminal.visible_lines(text)}\n")
+
+
+def _printed(text: str) -> bool:
+    try:
+        terminal.write(sys.stdout, text)
+    except OSError as error:
+        terminal.write(sys.stderr, f"Error: The result could not be written: {error.strerror}\n")
+        return False
+    return True

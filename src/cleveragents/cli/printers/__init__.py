@@ -1,0 +1,1 @@
+"""One module per way to show a report; each is a function from report to text."""

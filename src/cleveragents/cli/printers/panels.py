@@ -1,0 +1,69 @@
+"""`rich`: panels and tables drawn by the rich library, the only module that imports it."""
+
+from __future__ import annotations
+
+import io
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.panel import Panel
+from rich.table import Table as Grid
+from rich.text import Text as Styled
+
+from cleveragents.cli.printers.color import closing
+from cleveragents.cli.printers.layout import diff_styles
+from cleveragents.cli.report import Fields, Report, Table, Text
+from cleveragents.cli.terminal import paint, visible, visible_lines
+
+
+def panels(report: Report, *, color: bool, encoding: str) -> str:
+    """Returns the drawn report; `encoding` decides whether boxes may be more than ASCII."""
+    console = Console(
+        file=io.TextIOWrapper(io.BytesIO(), encoding=encoding),
+        force_terminal=color,
+        no_color=not color,
+        color_system="standard" if color else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    with console.capture() as capture:
+        for section in report.sections:
+            if isinstance(section, Text):
+                _print_text(console, section, color=color)
+            else:
+                console.print(_drawn(section))
+        for line in closing(report, color=color):
+            console.print(Styled.from_ansi(line), soft_wrap=True)
+    return capture.get()
+
+
+def _print_text(console: Console, section: Text, *, color: bool) -> None:
+    """Prints outside of a box and unwrapped, so that it can be copied."""
+    console.print(Styled(visible(section.title), style="bold"))
+    for line, style in diff_styles(visible_lines(section.body)):
+        console.print(Styled.from_ansi(paint(line, style, color=color)), soft_wrap=True)
+
+
+def _drawn(section: Fields | Table) -> RenderableType:
+    title = Styled(visible(section.title), style="bold")
+    if isinstance(section, Fields):
+        return Panel(_pairs(section), title=title, title_align="left", expand=False)
+    if not section.rows:
+        empty = Styled(visible(section.empty))
+        return Panel(empty, title=title, title_align="left", expand=False)
+    drawn = Grid(title=title, title_justify="left", box=box.ROUNDED, header_style="cyan")
+    for column in section.columns:
+        drawn.add_column(Styled(visible(column)), overflow="fold")
+    for row in section.rows:
+        drawn.add_row(*(Styled(visible(value)) for value in row))
+    return drawn
+
+
+def _pairs(section: Fields) -> Grid:
+    pairs = Grid.grid(padding=(0, 2, 0, 0))
+    pairs.add_column(style="cyan", no_wrap=True)
+    pairs.add_column(overflow="fold")
+    for name, value in section.rows:
+        pairs.add_row(Styled(visible(name)), Styled(visible(value)))
+    return pairs

@@ -1,0 +1,58 @@
+"""What a command hands back: the data for programs and the sections for people.
+
+A command builds both from the same result and never prints; `cli/output.py` chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Status: TypeAlias = Literal["ok", "warn", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Named values of one thing."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Many things of one kind, one row each."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    empty: str = "Nothing to show."
+    """The sentence people see when there are no rows; `plain` then prints nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text that is already laid out, such as a diff; its lines are kept."""
+
+    title: str
+    body: str
+
+
+Section: TypeAlias = Fields | Table | Text
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of one command."""
+
+    data: Mapping[str, object]
+    """The `data` of the JSON and YAML document: a stable contract."""
+    sections: tuple[Section, ...]
+    """The same for people, in reading order."""
+    messages: tuple[str, ...] = ()
+    """Closing sentences, such as "Rollback complete"."""
+    status: Status = "ok"
+    exit_code: int = 0
+    warnings: tuple[str, ...] = ()
+    """Sentences the user must not miss; any of them turns `ok` into `warn`."""
