@@ -1,0 +1,29 @@
+Feature: What this version cannot run yet
+  The full format is recognised, and what cannot be done yet is refused, never ignored.
+
+  Scenario Outline: A part of the plan is for a later version
+    Given a plan file with the line `<line>`
+    When the plan file is read
+    Then the file is refused on line 4 because <what> are not supported by this version yet
+
+    Examples:
+      | line                                                | what                                     |
+      | validations: [{name: tests, run: make}]             | `validations`                            |
+      | policy: {max_retries_per_step: 3}                   | retries (`max_retries_per_step`)         |
+      | resources: {data: {type: sqlite, path: app.db}}     | `sqlite` resources                       |
+      | resources: {data: {type: fs-directory, path: data}} | `fs-directory` resources                 |
+      | tools: {t: {run: x, side_effects: [irreversible]}}  | tools with `side_effects`                |
+      | tools: {t: {run: x, unsafe: true}}                  | `unsafe` tools                           |
+      | tools: {t: {run: x, checkpoint_scope: transaction}} | checkpoint scopes other than `sandbox`   |
+
+  Scenario Outline: A step is for a later version
+    Given a plan file with the step `<step>`
+    When the plan file is read
+    Then the file is refused on line 3 because <what> are not supported by this version yet
+
+    Examples:
+      | step                                    | what               |
+      | {name: choose, decision: {question: x}} | `decision` steps   |
+      | {name: both, subplans: {plans: {}}}     | `subplans` steps   |
+      | {tool: sql, with: {statement: x}}       | `sql` steps        |
+      | {tool: edit-file, with: {path: x}}      | `edit-file` steps  |

@@ -1,0 +1,208 @@
+"""A sandbox with something outside it, and tools that run there."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+from pydantic import JsonValue, ValidationError
+
+from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.tool import (
+    ParameterType,
+    ToolInvocation,
+    ToolParameter,
+    ToolResult,
+    ToolSpec,
+)
+from cleveragents.infrastructure.tools import processes
+from cleveragents.infrastructure.tools.backend import BuiltinTools
+
+SECRET = "secret\n"
+
+
+class Interrupted(Exception):
+    """Stands for what a signal handler raises."""
+
+
+class Workbench:
+    """A sandbox, `outside/secret.txt` beside it, and the outcome of the last tool."""
+
+    def __init__(self, directory: Path, environment: Mapping[str, str]) -> None:
+        self.sandbox = directory / "sandbox"
+        self.sandbox.mkdir()
+        self.outside = directory / "outside"
+        self.outside.mkdir()
+        (self.outside / "secret.txt").write_text(SECRET)
+        self.environment = dict(environment)
+        self.resources = {"project": str(self.sandbox), "my-site": str(self.outside)}
+        self.plan_id: str | None = None
+        self.result: ToolResult | None = None
+        self.error: ExecutionError | None = None
+        self.seconds = 0.0
+        self.before: dict[str, tuple[int, bytes]] = {}
+
+    def run(self, name: str, given: dict[str, JsonValue]) -> None:
+        self.run_spec(BuiltinTools({}).specs()[name], given)
+
+    def run_spec(self, spec: ToolSpec, given: dict[str, JsonValue]) -> None:
+        """Runs a tool, and remembers how it ended and how long it took."""
+        self.before = self.tree()
+        call = ToolInvocation(
+            spec=spec,
+            input={name: self.placed(value) for name, value in given.items()},
+            directory=str(self.sandbox),
+            resources=self.resources,
+            plan_id=self.plan_id,
+        )
+        started = time.monotonic()
+        try:
+            self.result = BuiltinTools(self.environment).run(call)
+        except ExecutionError as error:
+            self.error = error
+        self.seconds = time.monotonic() - started
+
+    def run_plan_tool(self, command: str, given: dict[str, JsonValue]) -> None:
+        parameters = {
+            name: ToolParameter(type=ParameterType.STRING, description="") for name in given
+        }
+        spec = ToolSpec(name="my-tool", parameters=parameters, writes=True, run=command)
+        self.run_spec(spec, given)
+
+    def placed(self, value: JsonValue) -> JsonValue:
+        """Puts real directories where a scenario says SANDBOX and OUTSIDE."""
+        if not isinstance(value, str):
+            return value
+        return value.replace("SANDBOX", str(self.sandbox)).replace("OUTSIDE", str(self.outside))
+
+    def file(self, path: str) -> Path:
+        return self.sandbox / path
+
+    def make(self, kind: str, path: str, content: str) -> None:
+        """Makes a file, a directory or a symlink, whose content is its target."""
+        place = self.file(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        match kind:
+            case "file":
+                place.write_text(content.replace("\\n", "\n"))
+            case "directory":
+                place.mkdir()
+            case "symlink":
+                place.symlink_to(str(self.placed(content)))
+            case "pipe":
+                os.mkfifo(place)
+            case "binary":
+                place.write_bytes(bytes.fromhex(content))
+            case _:
+                raise AssertionError(kind)
+
+    def tree(self) -> dict[str, tuple[int, bytes]]:
+        """Everything in the sandbox and outside it: mode, and content or target."""
+        root = self.sandbox.parent
+        return {
+            str(path.relative_to(root)): (path.lstat().st_mode, _content(path))
+            for top in (self.sandbox, self.outside)
+            if top.exists()
+            for path in [top, *sorted(top.rglob("*"))]
+        }
+
+    @property
+    def output(self) -> str:
+        assert self.error is None, self.error
+        assert self.result is not None
+        return self.result.output
+
+    @property
+    def failure(self) -> ExecutionError:
+        assert self.error is not None, f"the tool succeeded: {self.result}"
+        return self.error
+
+    def mode(self, path: str) -> str:
+        return f"{stat.S_IMODE(self.file(path).lstat().st_mode):04o}"
+
+    def interrupt(self, command: str) -> None:
+        """Runs a shell command and raises in the middle of it, as a signal handler would."""
+
+        def stop(number: int, frame: object) -> None:
+            raise Interrupted
+
+        old = signal.signal(signal.SIGUSR1, stop)
+        thread = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGUSR1))
+        thread.start()
+        try:
+            self.run("shell", {"command": command})
+        except Interrupted:
+            self.result = ToolResult(output="interrupted")
+        finally:
+            thread.join()
+            signal.signal(signal.SIGUSR1, old)
+
+    def alive(self) -> bool:
+        """Says whether the process whose id is in `pid.txt` still runs."""
+        pid = self.file("pid.txt").read_text().strip()
+        status = Path("/proc", pid, "stat")
+        try:
+            return status.read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+        except FileNotFoundError:
+            return False
+
+
+def _content(path: Path) -> bytes:
+    if path.is_symlink():
+        return os.fsencode(path.readlink())
+    return path.read_bytes() if path.is_file() else b""
+
+
+@contextmanager
+def without_proc() -> Iterator[None]:
+    """A system without /proc, where only a process group can be asked."""
+    with patch.object(processes, "_PROC", Path("/nonexistent")):
+        yield
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Lets no file of this process grow beyond a few bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@contextmanager
+def raises_validation_error() -> Iterator[list[str]]:
+    """Gives the messages of what must be refused."""
+    messages: list[str] = []
+    try:
+        yield messages
+    except ValidationError as error:
+        messages.append(str(error))
+
+
+def ended_group() -> tuple[Callable[[], int], subprocess.Popen[bytes]]:
+    """Starts a process in a session of its own; gives what ends that session."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True
+    )
+    threading.Thread(target=child.wait, daemon=True).start()
+    return lambda: processes.end_session(child.pid), child
+
+
+def members_while_ending(directory: Path) -> list[int]:
+    """Looks at a process table with an entry whose process has just gone."""
+    for name in ("self", "123"):
+        (directory / "proc" / name).mkdir(parents=True)
+    with patch.object(processes, "_PROC", directory / "proc"):
+        return processes.session_members(123)

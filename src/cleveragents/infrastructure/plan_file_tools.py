@@ -1,0 +1,96 @@
+"""Tools that a plan file defines: shell commands with placeholders for their inputs."""
+
+from __future__ import annotations
+
+import re
+
+from cleveragents.domain.errors import UsageError
+from cleveragents.domain.names import IDENTIFIER
+from cleveragents.domain.template import names_in, render
+from cleveragents.domain.tool import (
+    DEFAULT_TIMEOUT_SECONDS,
+    MAX_TIMEOUT_SECONDS,
+    ParameterType,
+    ToolParameter,
+    ToolSpec,
+)
+from cleveragents.infrastructure.plan_file_section import Section
+
+_KEYS = (
+    "run",
+    "description",
+    "writes",
+    "read_only",
+    "write_scope",
+    "checkpointable",
+    "checkpoint_scope",
+    "side_effects",
+    "idempotent",
+    "unsafe",
+    "timeout",
+)
+_MARK = "\0"
+_QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+
+
+def read_tool(name: str, section: Section) -> ToolSpec:
+    """Reads one tool. It writes unless it says that it only reads.
+
+    Raises:
+        PlanFileError: a declaration is wrong, or not one this version can honour.
+    """
+    section.allow(_KEYS)
+    section.need("run")
+    read_only = section.flag("read_only", default=False)
+    writes = section.flag("writes", default=not read_only)
+    if read_only and writes:
+        section.fail("a tool cannot be both `read_only` and `writes`", "writes")
+    _refuse_what_comes_later(section)
+    return ToolSpec(
+        name=name,
+        description=section.text("description"),
+        parameters=_parameters(section),
+        writes=writes,
+        read_only=read_only,
+        write_scope=section.optional_text("write_scope"),
+        checkpointable=section.flag("checkpointable", default=writes),
+        idempotent=section.flag("idempotent", default=False),
+        timeout=section.number(
+            "timeout", DEFAULT_TIMEOUT_SECONDS, least=1, most=MAX_TIMEOUT_SECONDS
+        ),
+        run=section.text("run"),
+    )
+
+
+def _refuse_what_comes_later(section: Section) -> None:
+    if section.get("side_effects"):
+        section.not_yet("tools with `side_effects`", "side_effects")
+    if section.flag("unsafe", default=False):
+        section.not_yet("`unsafe` tools", "unsafe")
+    if section.text("checkpoint_scope", "sandbox") != "sandbox":
+        section.not_yet("checkpoint scopes other than `sandbox`", "checkpoint_scope")
+
+
+def _parameters(section: Section) -> dict[str, ToolParameter]:
+    command = section.text("run")
+    if not command.strip():
+        section.fail("`run` is empty", "run")
+    try:
+        names = names_in(command)
+    except UsageError as error:
+        section.fail(error.message, "run", hint=error.hint)
+    for name in names:
+        if IDENTIFIER.fullmatch(name) is None:
+            section.fail(
+                f"`{name}` cannot be an input of a tool",
+                "run",
+                hint="Use letters, digits and `_`; sandboxes are `$CLEVERAGENTS_RESOURCE_<NAME>`",
+            )
+    marked = render(command, dict.fromkeys(names, _MARK))
+    if any(_MARK in quoted for quoted in _QUOTED.findall(marked)):
+        section.fail(
+            "a placeholder of `run` stands inside quotes",
+            "run",
+            hint="Leave the quotes away: a value always arrives as one word",
+        )
+    return {name: ToolParameter(type=ParameterType.STRING, description="") for name in names}

@@ -1,0 +1,52 @@
+"""The tools that come with the program, and those that plans define."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from cleveragents.application.ports import ToolBackend
+from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.infrastructure.tools.files import (
+    DELETE_FILE,
+    READ_FILE,
+    WRITE_FILE,
+    delete_file,
+    read_file,
+    write_file,
+)
+from cleveragents.infrastructure.tools.shell import SHELL, run_plan_tool, run_shell
+
+_FILE_TOOLS: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
+    {READ_FILE.name: read_file, WRITE_FILE.name: write_file, DELETE_FILE.name: delete_file}
+)
+_SPECS: Mapping[str, ToolSpec] = MappingProxyType(
+    {spec.name: spec for spec in (SHELL, READ_FILE, WRITE_FILE, DELETE_FILE)}
+)
+
+
+class BuiltinTools(ToolBackend):
+    """Runs tools as this user.
+
+    The file tools cannot leave the sandbox. Shell commands start there and can do
+    whatever the user can; only what they do in the sandbox can be taken back.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """Takes the environment that shell commands inherit, git's variables excepted."""
+        self._environment = dict(environment)
+
+    def specs(self) -> Mapping[str, ToolSpec]:
+        return _SPECS
+
+    def run(self, call: ToolInvocation) -> ToolResult:
+        for problem in validate_input(call.spec, call.input):
+            raise ExecutionError(problem.message, hint=problem.hint, tool=call.spec.name)
+        if call.spec.run is not None:
+            return run_plan_tool(call, call.spec.run, self._environment)
+        if call.spec.name == SHELL.name:
+            return run_shell(call, self._environment)
+        if call.spec.name in _FILE_TOOLS:
+            return _FILE_TOOLS[call.spec.name](call)
+        raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)

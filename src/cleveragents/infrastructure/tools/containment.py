@@ -1,0 +1,200 @@
+"""Keeps file tools inside their sandbox.
+
+Every path is walked one component at a time from a descriptor of the sandbox's
+directory, never following a symlink, so that nothing can be exchanged between the
+check and the use. Reading follows a symlink by walking its target the same way from
+where it stands, and refuses when that would leave the sandbox. Writing refuses every
+symlink on the way.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import NoReturn
+
+from cleveragents.domain.errors import ExecutionError
+
+_MAX_DETOURS = 200
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK, opening a named pipe would wait for its writer.
+_ANYTHING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def parts_inside(directory: str, path: str) -> tuple[str, ...]:
+    """Returns the components of a path inside the sandbox, without `.` and `..`.
+
+    A path is relative to the sandbox, or absolute and inside it.
+
+    Raises:
+        ExecutionError: the path is empty, names the sandbox itself or leads outside it.
+    """
+    if "\0" in path or not _is_encodable(path):
+        raise ExecutionError(f"`{path!a}` is not a path", path=path)
+    parts: list[str] = []
+    for part in _relative_parts(directory, path):
+        if part == ".." and not parts:
+            refuse_escape(path)
+        elif part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    if not parts:
+        raise ExecutionError(
+            f"`{path}` names no file inside the sandbox", hint="Name a file", path=path
+        )
+    return tuple(parts)
+
+
+def refuse_escape(path: str) -> NoReturn:
+    raise ExecutionError(
+        f"`{path}` is outside the sandbox",
+        hint="Use a path relative to the sandbox, and no symlink that leads out of it",
+        path=path,
+    )
+
+
+def refuse_git(path: str, parts: tuple[str, ...]) -> None:
+    """Raises ExecutionError for the sandbox's own `.git`, in any spelling of its case."""
+    if parts[0].casefold() == ".git":
+        raise ExecutionError(
+            f"`{path}` belongs to git, and file tools do not write there",
+            hint="Use git itself in a `shell` step",
+            path=path,
+        )
+
+
+@contextmanager
+def open_parent(directory: str, path: str, *, create: bool = False) -> Generator[tuple[int, str]]:
+    """Opens the directory that holds the path, for writing.
+
+    Yields:
+        The directory's descriptor and the path's last component.
+
+    Raises:
+        ExecutionError: the path leads outside, through a symlink or a file, or to `.git`.
+    """
+    parts = parts_inside(directory, path)
+    refuse_git(path, parts)
+    current = _open_root(directory)
+    try:
+        for part in parts[:-1]:
+            if create:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=current)
+            inner = _open_directory(part, current, path)
+            os.close(current)
+            current = inner
+        yield current, parts[-1]
+    finally:
+        os.close(current)
+
+
+@contextmanager
+def open_for_reading(directory: str, path: str) -> Generator[int]:
+    """Opens what the path names, whatever it is, following symlinks that stay inside.
+
+    Raises:
+        ExecutionError: the path leads outside, or through too many symlinks.
+    """
+    ahead = list(parts_inside(directory, path))
+    for _ in range(_MAX_DETOURS):
+        descriptor = _walk(directory, path, ahead)
+        if descriptor is not None:
+            break
+    else:
+        raise ExecutionError(f"`{path}` leads through too many symlinks", path=path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _walk(directory: str, path: str, parts: list[str]) -> int | None:
+    """Opens the last component, or writes what a symlink says into `parts` and returns None."""
+    current = _open_root(directory)
+    for index, part in enumerate(parts):
+        try:
+            # Everything before it was a directory itself, so `..` can only undo one of these.
+            if part == "..":
+                if index == 0:
+                    refuse_escape(path)
+                del parts[index - 1 : index + 1]
+                return None
+            inner = os.open(part, _ANYTHING, dir_fd=current)
+        except OSError as error:
+            if not _is_link(error):
+                raise
+            _follow(directory, path, parts, index, os.readlink(part, dir_fd=current))
+            return None
+        finally:
+            os.close(current)
+        current = inner
+    return current
+
+
+def _follow(directory: str, path: str, parts: list[str], index: int, target: str) -> None:
+    if not os.path.isabs(target):
+        parts[index : index + 1] = _components(target)
+        return
+    try:
+        parts[: index + 1] = _relative_parts(directory, target)
+    except ExecutionError:
+        refuse_escape(path)
+
+
+def _relative_parts(directory: str, path: str) -> list[str]:
+    if not os.path.isabs(path):
+        return _components(path)
+    for root in (directory, os.path.realpath(directory)):
+        above = _components(root)
+        if _components(path)[: len(above)] == above:
+            return _components(path)[len(above) :]
+    refuse_escape(path)
+
+
+def _components(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]
+
+
+def _open_root(directory: str) -> int:
+    try:
+        return os.open(directory, _DIRECTORY)
+    except OSError as error:
+        raise ExecutionError(
+            f"The sandbox {directory} cannot be opened: {error.strerror}", path=directory
+        ) from error
+
+
+def _open_directory(part: str, parent: int, path: str) -> int:
+    try:
+        return os.open(part, _DIRECTORY, dir_fd=parent)
+    except OSError as error:
+        if error.errno not in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
+            raise
+        kind = "symlink" if _is_symlink(part, parent) else "file"
+        raise ExecutionError(
+            f"`{path}` leads through `{part}`, which is a {kind}",
+            hint="Only directories of the sandbox itself are written through",
+            path=path,
+        ) from error
+
+
+def _is_symlink(part: str, parent: int) -> bool:
+    return stat.S_ISLNK(os.stat(part, dir_fd=parent, follow_symlinks=False).st_mode)
+
+
+def _is_link(error: OSError) -> bool:
+    """`O_NOFOLLOW` met a symlink: Linux and macOS say ELOOP, FreeBSD says EMLINK."""
+    return error.errno in (errno.ELOOP, errno.EMLINK)
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,47 @@
+"""Keeps the beginning and the end of what a tool says, and counts what lay between."""
+
+from __future__ import annotations
+
+from cleveragents.domain.tool import ToolResult
+
+HEAD_BYTES = 64 * 1024
+TAIL_BYTES = 192 * 1024
+
+
+class BoundedOutput:
+    """Bytes of any amount in, a text of bounded size out.
+
+    Bytes that are not UTF-8 become the replacement character: the text is stored as
+    JSON and may be inserted into later steps.
+    """
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    def feed(self, data: bytes) -> None:
+        room = HEAD_BYTES - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        excess = len(self._tail) - TAIL_BYTES
+        # Cutting only now and then keeps the cost of many small pieces linear.
+        if excess > TAIL_BYTES:
+            self._cut(excess)
+
+    def add_note(self, note: str) -> None:
+        """Adds a line of our own, apart from what the tool said."""
+        last = self._tail or self._head
+        separator = "\n" if last and not last.endswith(b"\n") else ""
+        self.feed(f"{separator}[{note}]\n".encode())
+
+    def result(self) -> ToolResult:
+        self._cut(len(self._tail) - TAIL_BYTES)
+        between = f"\n[{self._dropped} bytes left out]\n".encode() if self._dropped else b""
+        text = (bytes(self._head) + between + bytes(self._tail)).decode(errors="replace")
+        return ToolResult(output=text.replace("\0", "\ufffd"), truncated=self._dropped > 0)
+
+    def _cut(self, excess: int) -> None:
+        if excess > 0:
+            del self._tail[:excess]
+            self._dropped += excess
