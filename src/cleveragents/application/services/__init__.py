@@ -1,0 +1,1 @@
+"""One module per service; only `cleveragents.container` builds them."""

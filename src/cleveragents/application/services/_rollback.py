@@ -1,0 +1,329 @@
+"""The rollback procedure, one function per stage.
+
+1. the caller holds the lease            6. safety group of the present state
+2. guards                                7. intent into the journal
+3. preview                               8. restore every resource
+4. the caller asked for confirmation     9. verify what is on disk
+5. children (there are none yet)        10. one transaction: records follow the files
+
+A failure in 8 to 10 restores every resource from 6 and leaves the records as
+they were. A kill leaves a pending journal entry, which `recover` completes or
+undoes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cleveragents.application.ports import (
+    Clock,
+    Database,
+    IdSource,
+    Sandboxes,
+    SnapshotStore,
+    Transaction,
+)
+from cleveragents.domain.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointType,
+    Operation,
+    OperationKind,
+    OperationStatus,
+    RollbackPreview,
+    RollbackResult,
+)
+from cleveragents.domain.errors import (
+    CheckpointPlanMismatchError,
+    CleverAgentsError,
+    PlanAppliedError,
+    SnapshotCorruptError,
+    SnapshotError,
+)
+from cleveragents.domain.plan import Plan, PlanEvent, transition
+from cleveragents.domain.sandbox import (
+    FileChange,
+    RestorePreview,
+    RestoreReport,
+    SandboxRef,
+    SandboxState,
+    Uncaptured,
+)
+from cleveragents.domain.timeline import set_aside_and_back
+
+
+class Rollback:
+    """One rollback of one plan, or the recovery of one that was killed."""
+
+    def __init__(
+        self,
+        database: Database,
+        snapshots: SnapshotStore,
+        sandboxes: Sandboxes,
+        clock: Clock,
+        id_source: IdSource,
+        save_present_state: Callable[[str, Checkpoint], Checkpoint],
+    ) -> None:
+        self._database = database
+        self._snapshots = snapshots
+        self._sandboxes = sandboxes
+        self._clock = clock
+        self._ids = id_source
+        self._save_present_state = save_present_state
+
+    def preview(self, plan_id: str, checkpoint: Checkpoint) -> RollbackPreview:
+        """Runs the guards and says what the rollback would do."""
+        sandboxes, group = self._guard(plan_id, checkpoint)
+        restores = [
+            self._snapshots.preview(sandbox, group.snapshots[sandbox.resource_id])
+            for sandbox in sandboxes
+        ]
+        changes, left_alone = _united(sandboxes, restores)
+        with self._database.read() as transaction:
+            calls = transaction.tool_calls.list(plan_id)
+            groups = transaction.checkpoints.groups(plan_id)
+            visible = transaction.checkpoints.list(plan_id)
+            aside, _ = set_aside_and_back(group, groups, transaction.operations.list(plan_id))
+        undone = [
+            call
+            for call in calls
+            if call.undone_by is None and call.id not in checkpoint.metadata.tool_calls
+        ]
+        after = [
+            item
+            for item in visible
+            if item.group_id in aside and item.checkpoint_type is not CheckpointType.SAFETY
+        ]
+        return RollbackPreview(
+            plan_id=plan_id,
+            checkpoint=checkpoint,
+            changes=changes,
+            left_alone=left_alone,
+            decisions_after=0,
+            tool_calls_after=len(undone),
+            child_plans_after=0,
+            checkpoints_after=len(after),
+            checkpoints_remaining=len(visible) - len(after),
+            effects_not_undone=(),
+        )
+
+    def run(self, plan_id: str, checkpoint: Checkpoint) -> RollbackResult:
+        """Rolls back; afterwards everything is at the checkpoint, or everything is as before."""
+        sandboxes, group = self._guard(plan_id, checkpoint)
+        safety = self._save_present_state(plan_id, checkpoint)
+        operation = self._journal(plan_id, checkpoint, safety)
+        try:
+            reports = self._restore(sandboxes, group)
+            plan, undone, remaining = self._record(operation)
+        except BaseException as error:
+            self._undo(operation, sandboxes, error)
+            raise
+        changes, left_alone = _united(sandboxes, reports)
+        return RollbackResult(
+            plan_id=plan_id,
+            checkpoint=checkpoint,
+            changes=changes,
+            left_alone=left_alone,
+            decisions_discarded=0,
+            tool_calls_undone=undone,
+            child_plans_invalidated=0,
+            checkpoints_remaining=remaining,
+            effects_not_undone=(),
+            operation_id=operation.id,
+            safety_checkpoint_id=safety.id,
+            phase=plan.phase,
+            state="queued",
+            verified=True,
+        )
+
+    def recover(self, plan_id: str) -> str | None:
+        """Completes a killed rollback, or undoes it if it cannot be completed; says which."""
+        with self._database.read() as transaction:
+            operation = transaction.operations.pending(plan_id)
+            sandboxes = transaction.sandboxes.list(plan_id)
+            if operation is None:
+                return None
+            group = transaction.checkpoints.get_group(operation.target_group_id)
+        try:
+            self._restore(sandboxes, group)
+            self._record(operation)
+        except CleverAgentsError as error:
+            self._undo(operation, sandboxes, error)
+            return (
+                f"An interrupted rollback to {operation.target_checkpoint_id} could not be "
+                f"completed and was undone: {error.message}"
+            )
+        return f"An interrupted rollback to {operation.target_checkpoint_id} was completed"
+
+    def return_to(self, plan_id: str, checkpoint: Checkpoint) -> None:
+        """Takes the sandboxes back within a run: after a failure, or before going on with it.
+
+        The plan stays in its state. No journal is needed: a kill leaves the plan
+        in `processing`, and going on with it begins with this very act.
+        """
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+            group = transaction.checkpoints.get_group(checkpoint.group_id)
+        self._restore(sandboxes, group)
+        with self._database.write() as transaction:
+            _mark_calls(transaction, checkpoint, plan_id, checkpoint.id)
+            plan = transaction.plans.get(plan_id)
+            transaction.plans.save(
+                plan.model_copy(
+                    update={
+                        "last_completed_step": checkpoint.metadata.last_completed_step,
+                        "last_checkpoint_id": checkpoint.id,
+                        "updated_at": self._clock.now(),
+                    }
+                )
+            )
+
+    def _guard(
+        self, plan_id: str, checkpoint: Checkpoint
+    ) -> tuple[Sequence[SandboxRef], CheckpointGroup]:
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            sandboxes = transaction.sandboxes.list(plan_id)
+            group = transaction.checkpoints.get_group(checkpoint.group_id)
+        if checkpoint.plan_id != plan_id:
+            raise CheckpointPlanMismatchError(checkpoint.id, plan_id, checkpoint.plan_id)
+        if plan.is_applied:
+            raise PlanAppliedError(plan_id)
+        transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
+        for sandbox in sandboxes:
+            self._sandboxes.check(sandbox)
+        return sandboxes, group
+
+    def _journal(self, plan_id: str, checkpoint: Checkpoint, safety: Checkpoint) -> Operation:
+        operation = Operation(
+            id=self._ids.new(),
+            plan_id=plan_id,
+            kind=OperationKind.ROLLBACK,
+            status=OperationStatus.PENDING,
+            target_checkpoint_id=checkpoint.id,
+            target_group_id=checkpoint.group_id,
+            safety_group_id=safety.group_id,
+            note=f"rollback to {checkpoint.metadata.label}",
+            created_at=self._clock.now(),
+            finished_at=None,
+        )
+        with self._database.write() as transaction:
+            transaction.operations.add(operation)
+        return operation
+
+    def _restore(
+        self, sandboxes: Sequence[SandboxRef], group: CheckpointGroup
+    ) -> list[RestoreReport]:
+        reports = [
+            self._snapshots.rollback_to(sandbox, group.snapshots[sandbox.resource_id])
+            for sandbox in sandboxes
+        ]
+        wrong = [line for report in reports for line in report.differences]
+        if wrong:
+            raise SnapshotCorruptError(
+                "What was restored is not what was stored: " + "; ".join(wrong),
+                hint="End the processes that write to the sandbox, then roll back again",
+                differences=wrong,
+            )
+        return reports
+
+    def _record(self, operation: Operation) -> tuple[Plan, int, int]:
+        """Stage 10; returns the plan, the number of calls undone and of checkpoints left."""
+        now = self._clock.now()
+        with self._database.write() as transaction:
+            checkpoint = transaction.checkpoints.get(operation.target_checkpoint_id)
+            undone = _mark_calls(transaction, checkpoint, operation.plan_id, operation.id)
+            _mark_groups(transaction, operation)
+            for sandbox in transaction.sandboxes.list(operation.plan_id):
+                transaction.sandboxes.save(
+                    sandbox.model_copy(update={"state": SandboxState.ROLLED_BACK})
+                )
+            plan = (
+                transaction.plans.get(operation.plan_id)
+                .after(PlanEvent.ROLL_BACK, now)
+                .model_copy(
+                    update={
+                        "last_completed_step": checkpoint.metadata.last_completed_step,
+                        "last_checkpoint_id": checkpoint.id,
+                        "error": None,
+                        "finished_at": None,
+                    }
+                )
+            )
+            transaction.plans.save(plan)
+            transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
+            remaining = len(transaction.checkpoints.list(operation.plan_id))
+        return plan, undone, remaining
+
+    def _undo(
+        self, operation: Operation, sandboxes: Sequence[SandboxRef], cause: BaseException
+    ) -> None:
+        """Puts every resource back from the safety group; the journal stays open if that fails."""
+        with self._database.read() as transaction:
+            group = transaction.checkpoints.get_group(operation.safety_group_id)
+        try:
+            self._restore(sandboxes, group)
+        except CleverAgentsError as error:
+            raise SnapshotError(
+                f"The rollback failed ({cause}) and what it had begun could not be taken back: "
+                f"{error.message}",
+                hint=f"Mend the cause, then run `agents plan execute {operation.plan_id}`: "
+                "it takes this up again",
+            ) from cause
+        with self._database.write() as transaction:
+            ended = _ended(operation, OperationStatus.UNDONE, self._clock.now())
+            transaction.operations.save(ended)
+
+
+def _ended(operation: Operation, status: OperationStatus, now: object) -> Operation:
+    return operation.model_copy(update={"status": status, "finished_at": now})
+
+
+def _mark_calls(
+    transaction: Transaction, checkpoint: Checkpoint, plan_id: str, undone_by: str
+) -> int:
+    """Makes the effective tool calls those the checkpoint knew; returns how many were undone."""
+    undone = 0
+    for call in transaction.tool_calls.list(plan_id):
+        effective = call.id in checkpoint.metadata.tool_calls
+        if effective and call.undone_by is not None:
+            transaction.tool_calls.save(call.model_copy(update={"undone_by": None}))
+        if not effective and call.undone_by is None:
+            transaction.tool_calls.save(call.model_copy(update={"undone_by": undone_by}))
+            undone += 1
+    return undone
+
+
+def _mark_groups(transaction: Transaction, operation: Operation) -> None:
+    groups = transaction.checkpoints.groups(operation.plan_id)
+    target = next(group for group in groups if group.id == operation.target_group_id)
+    earlier = [item for item in transaction.operations.list(operation.plan_id) if item != operation]
+    aside, back = set_aside_and_back(target, groups, earlier)
+    safeties = {
+        checkpoint.group_id
+        for checkpoint in transaction.checkpoints.list(operation.plan_id, set_aside=True)
+        if checkpoint.checkpoint_type is CheckpointType.SAFETY
+    }
+    transaction.checkpoints.set_aside(aside - safeties, operation.id)
+    transaction.checkpoints.set_aside(back, None)
+
+
+def _united(
+    sandboxes: Sequence[SandboxRef], parts: Sequence[RestorePreview | RestoreReport]
+) -> tuple[tuple[FileChange, ...], tuple[Uncaptured, ...]]:
+    """Returns all changes in one list; with several resources a path names its resource first."""
+
+    def named(sandbox: SandboxRef, path: str) -> str:
+        return path if len(sandboxes) == 1 else f"{sandbox.resource}/{path}"
+
+    changes = tuple(
+        change.model_copy(update={"file": named(sandbox, change.file)})
+        for sandbox, part in zip(sandboxes, parts, strict=True)
+        for change in part.changes
+    )
+    left_alone = tuple(
+        item.model_copy(update={"path": named(sandbox, item.path)})
+        for sandbox, part in zip(sandboxes, parts, strict=True)
+        for item in part.left_alone
+    )
+    return changes, left_alone

@@ -1,0 +1,175 @@
+"""PlanService: makes plans out of plan files, and answers what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cleveragents.application.ports import (
+    Clock,
+    Database,
+    IdSource,
+    PlanFiles,
+    Sandboxes,
+)
+from cleveragents.domain import ids
+from cleveragents.domain.checkpoint import Checkpoint, Operation
+from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.errors import PlanNotFoundError, ProjectRefusedError
+from cleveragents.domain.lease import Lease
+from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plan_file import PlanDefinition, resolve_arguments
+from cleveragents.domain.sandbox import Resource, SandboxRef
+from cleveragents.domain.tool import ToolCall
+
+
+@dataclass(frozen=True)
+class PlanStatus:
+    """A plan with everything its status shows."""
+
+    plan: Plan
+    resources: Sequence[Resource]
+    sandboxes: Sequence[SandboxRef]
+    checkpoints: Sequence[Checkpoint]
+    tool_calls: Sequence[ToolCall]
+    lease: Lease | None
+    interrupted: Operation | None
+    """A rollback that a killed process began; the next change of the plan ends it first."""
+
+
+class PlanService:
+    """Strategize and looking; running is the executor's."""
+
+    def __init__(
+        self,
+        database: Database,
+        plan_files: PlanFiles,
+        sandboxes: Sandboxes,
+        clock: Clock,
+        id_source: IdSource,
+    ) -> None:
+        self._database = database
+        self._plan_files = plan_files
+        self._sandboxes = sandboxes
+        self._clock = clock
+        self._ids = id_source
+
+    def use(self, plan_file: Path, project: Path, arguments: Mapping[str, str]) -> Plan:
+        """Strategizes: reads, checks and records a plan; the project is only looked at.
+
+        Raises:
+            PlanFileError: the file is not a valid plan.
+            UsageError: an argument is missing, unknown or of the wrong type.
+            ProjectRefusedError: the project cannot be sandboxed whole.
+        """
+        definition = self._plan_files.load(plan_file)
+        values = resolve_arguments(definition, arguments)
+        facts = self._sandboxes.inspect(project)
+        plan_id, now = self._ids.new(), self._clock.now()
+        resources = self._resources(plan_id, definition, Path(facts.root))
+        root = self._root_decision(plan_id, definition)
+        plan = Plan(
+            id=plan_id,
+            name=definition.name,
+            project=facts.root,
+            project_key=facts.key,
+            plan_file=str(plan_file.absolute()),
+            definition=definition,
+            arguments=values,
+            phase=PlanPhase.STRATEGIZE,
+            state=PlanState.QUEUED,
+            attempt=1,
+            reversion_count=0,
+            last_completed_step=-1,
+            last_checkpoint_id=None,
+            decision_root_id=root.id,
+            error=None,
+            created_at=now,
+            updated_at=now,
+            started_at=None,
+            finished_at=None,
+        )
+        plan = plan.after(PlanEvent.STRATEGIZE, now).after(PlanEvent.FINISH, self._clock.now())
+        with self._database.write() as transaction:
+            transaction.plans.add(plan)
+            for resource in resources:
+                transaction.sandboxes.add_resource(resource)
+            transaction.decisions.add(root)
+        return plan
+
+    def find(self, text: str) -> Plan:
+        """Returns the plan that `text` names.
+
+        Raises:
+            PlanNotFoundError: there is none, or it cannot be an id.
+            AmbiguousIdError: several fit.
+        """
+        with self._database.read() as transaction:
+            prefix = "" if text.startswith("@") else ids.normalise(text)
+            known = transaction.plans.ids(prefix) if prefix is not None else list[str]()
+            chosen = ids.choose(text, "plan", known)
+            if chosen is None:
+                raise PlanNotFoundError(text)
+            return transaction.plans.get(chosen)
+
+    def list_plans(
+        self,
+        *,
+        phase: PlanPhase | None = None,
+        state: PlanState | None = None,
+        project: str | None = None,
+    ) -> Sequence[Plan]:
+        """Returns plans, oldest first."""
+        with self._database.read() as transaction:
+            return transaction.plans.list(phase=phase, state=state, project=project)
+
+    def status(self, plan_id: str) -> PlanStatus:
+        with self._database.read() as transaction:
+            return PlanStatus(
+                plan=transaction.plans.get(plan_id),
+                resources=transaction.sandboxes.resources(plan_id),
+                sandboxes=transaction.sandboxes.list(plan_id),
+                checkpoints=transaction.checkpoints.list(plan_id),
+                tool_calls=transaction.tool_calls.list(plan_id),
+                lease=transaction.leases.get(plan_id),
+                interrupted=transaction.operations.pending(plan_id),
+            )
+
+    def _resources(self, plan_id: str, definition: PlanDefinition, project: Path) -> list[Resource]:
+        """Returns the plan's resources; two that are one repository cannot both be sandboxed."""
+        found: dict[str, Resource] = {}
+        for position, (name, wanted) in enumerate(definition.resources.items()):
+            facts = self._sandboxes.inspect(project / wanted.path)
+            if facts.root in found:
+                raise ProjectRefusedError(
+                    facts.root, f"the resources {found[facts.root].name} and {name} are the same"
+                )
+            found[facts.root] = Resource(
+                id=self._ids.new(),
+                plan_id=plan_id,
+                name=name,
+                type=wanted.type,
+                path=facts.root,
+                position=position,
+            )
+        return list(found.values())
+
+    def _root_decision(self, plan_id: str, definition: PlanDefinition) -> Decision:
+        return Decision(
+            id=self._ids.new(),
+            plan_id=plan_id,
+            parent_id=None,
+            sequence=1,
+            decision_type=DecisionType.PROMPT_DEFINITION,
+            question="What is to be done?",
+            chosen_option=definition.description or definition.name,
+            alternatives_considered=[],
+            confidence=None,
+            rationale="given by the plan file",
+            context_snapshot={"steps": len(definition.steps)},
+            is_correction=False,
+            superseded_by=None,
+            step_index=None,
+            created_at=self._clock.now(),
+        )

@@ -1,0 +1,75 @@
+"""`agents plan checkpoint`: look at a plan's checkpoints and make one by hand."""
+
+from __future__ import annotations
+
+import click
+
+from cleveragents.cli import frame
+from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import UsageError
+
+LABEL_LENGTH = 200
+
+checkpoint = frame.group(
+    "checkpoint",
+    help="Manage a plan's checkpoints",
+    epilog="Example:\n  agents plan checkpoint list @latest",
+    lazy={},
+)
+
+
+@checkpoint.command(
+    "list",
+    help="List a plan's checkpoints, oldest first",
+    epilog="Example:\n  agents plan checkpoint list @latest --format json",
+)
+@plan_argument
+@click.option("--all", "everything", is_flag=True, help="Also those a rollback went past.")
+@frame.pass_session
+def list_(session: Session, plan_ref: str, everything: bool) -> Report:
+    from cleveragents.cli.views.checkpoints import checkpoint_list_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        listed = container.checkpoint_service().list_checkpoints(found.id, set_aside=everything)
+    return checkpoint_list_report(listed, found.id)
+
+
+@checkpoint.command(
+    "show",
+    help="Show one checkpoint",
+    epilog="Example:\n  agents plan checkpoint show @latest @-1",
+)
+@plan_argument
+@click.argument("checkpoint_ref", metavar="CHECKPOINT")
+@frame.pass_session
+def show(session: Session, plan_ref: str, checkpoint_ref: str) -> Report:
+    from cleveragents.cli.views.checkpoints import checkpoint_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        service = container.checkpoint_service()
+        chosen = service.find_checkpoint(found.id, checkpoint_ref)
+        groups = service.list_checkpoints(found.id).groups
+    return checkpoint_report(chosen, groups[chosen.group_id])
+
+
+@checkpoint.command(
+    "create",
+    help="Make a checkpoint of the sandbox as it is now",
+    epilog="Example:\n  agents plan checkpoint create @latest --label 'before my own edits'",
+)
+@plan_argument
+@click.option("--label", default="made by hand", help="What to call it.")
+@frame.pass_session
+def create(session: Session, plan_ref: str, label: str) -> Report:
+    from cleveragents.cli.views.checkpoints import checkpoint_report
+
+    if not label.strip() or len(label) > LABEL_LENGTH:
+        raise UsageError(f"A label has between 1 and {LABEL_LENGTH} characters")
+    with open_plan(session, plan_ref) as (container, found):
+        service = container.checkpoint_service()
+        end_interrupted(session, container, found.id)
+        made = service.create_manual_checkpoint(found.id, label)
+        group = service.list_checkpoints(found.id).groups[made.group_id]
+    return checkpoint_report(made, group, ("Checkpoint created",))

@@ -1,0 +1,258 @@
+"""`agents plan`: make, run, look at and take back plans."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cleveragents.cli import frame
+from cleveragents.cli.frame import Lazy
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import ExecutionError, InterruptedByUserError, UsageError
+
+if TYPE_CHECKING:
+    from cleveragents.container import Container
+    from cleveragents.domain.plan import Plan
+
+plan = frame.group(
+    "plan",
+    help="Manage plans and their checkpoints",
+    epilog="Examples:\n  agents plan run plan.yaml\n  agents plan rollback @latest @first",
+    lazy={
+        "checkpoint": Lazy(
+            "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
+        ),
+    },
+)
+
+plan_argument = click.argument("plan_ref", metavar="PLAN")
+_file_argument = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+_project_option = click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project; a directory inside its repository will do. Default: here.",
+)
+_arg_option = click.option(
+    "--arg",
+    "pairs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A value for one of the plan's arguments; may be repeated.",
+)
+
+
+@contextmanager
+def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
+    """Yields the plan that `text` names, with services that obey its project's settings."""
+    finder = session.container(None)
+    try:
+        found = finder.plan_service().find(text)
+    finally:
+        finder.close()
+    container = session.container(Path(found.project))
+    try:
+        yield container, found
+    finally:
+        container.close()
+
+
+@plan.command(
+    "run",
+    help="Make a plan from a file and execute it",
+    epilog="Example:\n  agents plan run plan.yaml --arg who=you",
+)
+@_file_argument
+@_project_option
+@_arg_option
+@frame.pass_session
+def run(session: Session, file: Path, project: Path, pairs: tuple[str, ...]) -> Report:
+    container = session.container(project)
+    try:
+        made = container.plan_service().use(file, project, _arguments(pairs))
+        return _execute(session, container, made)
+    finally:
+        container.close()
+
+
+@plan.command(
+    "use",
+    help="Make a plan from a file without executing it",
+    epilog="Example:\n  agents plan use plan.yaml --project ~/src/shop",
+)
+@_file_argument
+@_project_option
+@_arg_option
+@frame.pass_session
+def use(session: Session, file: Path, project: Path, pairs: tuple[str, ...]) -> Report:
+    from cleveragents.cli.views.plans import plan_report
+
+    container = session.container(project)
+    try:
+        made = container.plan_service().use(file, project, _arguments(pairs))
+        status = container.plan_service().status(made.id)
+    finally:
+        container.close()
+    return plan_report(status, (f"Run `agents plan execute {made.id}` to execute it",))
+
+
+@plan.command(
+    "execute",
+    help="Execute a plan, or go on with one that stopped",
+    epilog="Example:\n  agents plan execute @latest",
+)
+@plan_argument
+@frame.pass_session
+def execute(session: Session, plan_ref: str) -> Report:
+    with open_plan(session, plan_ref) as (container, found):
+        return _execute(session, container, found)
+
+
+@plan.command(
+    "status",
+    help="Show where a plan is",
+    epilog="Example:\n  agents plan status @latest --format json",
+)
+@plan_argument
+@frame.pass_session
+def status(session: Session, plan_ref: str) -> Report:
+    from cleveragents.cli.views.plans import plan_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        return plan_report(container.plan_service().status(found.id))
+
+
+@plan.command(
+    "list",
+    help="List plans, oldest first",
+    epilog="Example:\n  agents plan list --state errored",
+)
+@click.option("--phase", type=click.Choice(["strategize", "execute", "apply"]))
+@click.option(
+    "--state",
+    type=click.Choice(
+        ["queued", "processing", "complete", "errored", "cancelled", "applied", "constrained"]
+    ),
+)
+@click.option("--project", type=click.Path(path_type=Path), metavar="DIR")
+@frame.pass_session
+def list_(session: Session, phase: str | None, state: str | None, project: Path | None) -> Report:
+    from cleveragents.cli.views.plans import plan_list_report
+    from cleveragents.domain.plan import PlanPhase, PlanState
+
+    directory = str(project.resolve()) if project else None
+    container = session.container(None)
+    try:
+        plans = container.plan_service().list_plans(
+            phase=PlanPhase(phase) if phase else None,
+            state=PlanState(state) if state else None,
+            project=directory,
+        )
+    finally:
+        container.close()
+    return plan_list_report(plans, {"phase": phase, "state": state, "project": directory})
+
+
+@plan.command(
+    "diff",
+    help="Show what a plan changed, or how two of its checkpoints differ",
+    epilog="Examples:\n  agents plan diff @latest\n  agents plan diff @latest @-2 @-1",
+)
+@plan_argument
+@click.argument("old_ref", metavar="[CHECKPOINT", required=False)
+@click.argument("new_ref", metavar="[CHECKPOINT]]", required=False)
+@frame.pass_session
+def diff(session: Session, plan_ref: str, old_ref: str | None, new_ref: str | None) -> Report:
+    from cleveragents.cli.views.plans import diff_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        service = container.checkpoint_service()
+        old = service.find_checkpoint(found.id, old_ref or "@first")
+        new = service.find_checkpoint(found.id, new_ref or "@latest")
+        return diff_report(found, old, new, service.diff(found.id, old, new))
+
+
+@plan.command(
+    "rollback",
+    help="Take a plan and its sandbox back to a checkpoint",
+    epilog=(
+        "Without a checkpoint it lists them and changes nothing. The present state is saved\n"
+        "as a checkpoint first, so a rollback can be taken back too.\n\n"
+        "Examples:\n  agents plan rollback @latest\n  agents plan rollback @latest @-2 --dry-run"
+    ),
+)
+@plan_argument
+@click.argument("checkpoint_ref", metavar="[CHECKPOINT]", required=False)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@frame.pass_session
+def rollback(
+    session: Session, plan_ref: str, checkpoint_ref: str | None, yes: bool, dry_run: bool
+) -> Report:
+    from cleveragents.cli.views.checkpoints import checkpoint_list_report
+    from cleveragents.cli.views.rollbacks import preview_report, preview_text, result_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        service = container.checkpoint_service()
+        if checkpoint_ref is None:
+            if yes:
+                raise UsageError(
+                    "`--yes` needs the checkpoint to roll back to",
+                    hint=f"Run `agents plan rollback {found.id}` to list them",
+                )
+            return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
+        target = service.find_checkpoint(found.id, checkpoint_ref)
+        if not dry_run:
+            end_interrupted(session, container, found.id)
+        preview = service.preview_rollback(found.id, target)
+        if dry_run:
+            return preview_report(preview)
+        if not yes:
+            session.say(preview_text(preview))
+            if not session.confirm("Roll back?"):
+                return Report({}, (), ("Nothing was changed",), exit_code=1)
+        return result_report(service.rollback_to_checkpoint(found.id, target))
+
+
+def end_interrupted(session: Session, container: Container, plan_id: str) -> None:
+    """Ends a rollback that a killed process began, and says so."""
+    ended = container.checkpoint_service().recover(plan_id)
+    if ended is not None:
+        session.warnings.append(ended)
+
+
+def _execute(session: Session, container: Container, found: Plan) -> Report:
+    from cleveragents.cli.views.plans import plan_data, plan_report
+
+    service = container.plan_service()
+    try:
+        done = container.plan_executor().execute(found.id)
+    except ExecutionError as error:
+        error.details["data"] = plan_data(service.status(found.id))
+        raise
+    except KeyboardInterrupt:
+        raise InterruptedByUserError(
+            f"Interrupted; what was done is kept: {found.id}",
+            hint=f"Run `agents plan execute {found.id}` to go on",
+        ) from None
+    again = done.updated_at == found.updated_at
+    message = "The plan was complete already" if again else "Plan complete"
+    return plan_report(service.status(found.id), (message,))
+
+
+def _arguments(pairs: tuple[str, ...]) -> dict[str, str]:
+    arguments: dict[str, str] = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise UsageError(f"`--arg {pair}` has no value", hint="Write it as `--arg name=value`")
+        if name in arguments:
+            raise UsageError(f"`--arg {name}` is given twice")
+        arguments[name] = value
+    return arguments

@@ -1,0 +1,1 @@
+"""One module per noun: a service's result becomes a `Report`."""

@@ -1,0 +1,222 @@
+"""Plans: one by one and as lists, and what they changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from cleveragents.application.services.plan_service import PlanStatus
+from cleveragents.cli.report import Fields, Report, Section, Table, Text
+from cleveragents.cli.views.words import moment, readable
+from cleveragents.domain.checkpoint import Checkpoint
+from cleveragents.domain.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.sandbox import SandboxRef, TreeDiff
+
+
+def plan_data(status: PlanStatus) -> dict[str, object]:
+    """Returns the fields of `plan run`, `use`, `execute` and `status`: a stable contract."""
+    plan = status.plan
+    sandboxes = [_sandbox_data(sandbox) for sandbox in status.sandboxes]
+    return {
+        "plan_id": plan.id,
+        "name": plan.name,
+        "action": plan.name,
+        "phase": plan.phase.value,
+        "state": plan.state.value,
+        "project": plan.project,
+        "plan_file": plan.plan_file,
+        "arguments": plan.arguments,
+        "attempt": plan.attempt,
+        "steps": len(plan.definition.steps),
+        "last_completed_step": plan.last_completed_step,
+        "last_checkpoint_id": plan.last_checkpoint_id,
+        "progress": [{"step": name, "status": state} for name, state in _progress(plan).items()],
+        "timing": {
+            "created": moment(plan.created_at),
+            "started": moment(plan.started_at),
+            "finished": moment(plan.finished_at),
+        },
+        "execution": {
+            "sandbox": sandboxes[0] if sandboxes else None,
+            "sandboxes": sandboxes,
+            "tool_calls": sum(1 for call in status.tool_calls if call.undone_by is None),
+            "child_plans": "0/0 complete",
+            "checkpoints": len(status.checkpoints),
+        },
+        "checkpoints": [
+            {
+                "checkpoint_id": item.id,
+                "label": item.metadata.label,
+                "created_at": moment(item.created_at),
+            }
+            for item in status.checkpoints
+        ],
+        "held_by": str(status.lease.holder)
+        if status.lease is not None and not status.lease.released
+        else None,
+        "interrupted_operation": status.interrupted.id if status.interrupted else None,
+        "error": plan.error.model_dump(mode="json") if plan.error else None,
+    }
+
+
+def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
+    plan = status.plan
+    done = f"{plan.last_completed_step + 1} of {len(plan.definition.steps)}"
+    rows = [
+        ("plan", plan.id),
+        ("name", plan.name),
+        ("project", plan.project),
+        ("phase", plan.phase.value),
+        ("state", plan.state.value),
+        ("steps done", done),
+        ("checkpoints", str(len(status.checkpoints))),
+        ("last checkpoint", plan.last_checkpoint_id or "none yet"),
+    ]
+    rows += [("sandbox", sandbox.path) for sandbox in status.sandboxes]
+    if status.interrupted is not None:
+        rows.append(("interrupted", f"a rollback began and was not ended: {status.interrupted.id}"))
+    sections: list[Section] = [Fields("Plan", tuple(rows))]
+    if plan.error is not None:
+        sections.append(
+            Fields(
+                "Error",
+                (
+                    ("step", plan.error.step),
+                    ("tool", plan.error.tool or ""),
+                    ("message", plan.error.message),
+                    ("failed state", plan.error.checkpoint or "not kept"),
+                ),
+            )
+        )
+    return Report(plan_data(status), tuple(sections), messages)
+
+
+def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -> Report:
+    states = [plan.state for plan in plans]
+    data: dict[str, object] = {
+        "plans": [
+            {
+                "id": plan.id,
+                "name": plan.name,
+                "action": plan.name,
+                "phase": plan.phase.value,
+                "state": plan.state.value,
+                "project": plan.project,
+                "created_at": moment(plan.created_at),
+                "updated_at": moment(plan.updated_at),
+                "last_checkpoint_id": plan.last_checkpoint_id,
+            }
+            for plan in plans
+        ],
+        "filters": dict(filters),
+        "summary": {
+            "total": len(plans),
+            "processing": states.count(PlanState.PROCESSING),
+            "completed": states.count(PlanState.COMPLETE),
+            "errored": states.count(PlanState.ERRORED),
+        },
+    }
+    table = Table(
+        "Plans",
+        ("Plan", "Name", "Phase", "State", "Project", "Created (UTC)"),
+        tuple(
+            (
+                plan.id,
+                plan.name,
+                plan.phase.value,
+                plan.state.value,
+                plan.project,
+                readable(plan.created_at),
+            )
+            for plan in plans
+        ),
+        empty="There are no plans yet. `agents plan run plan.yaml` makes one.",
+    )
+    return Report(data, (table,))
+
+
+def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) -> Report:
+    insertions = sum(item.insertions or 0 for item in diff.files)
+    deletions = sum(item.deletions or 0 for item in diff.files)
+    data: dict[str, object] = {
+        "diff_summary": {
+            "plan": plan.id,
+            "project": plan.project,
+            "from": old.id,
+            "to": new.id,
+            "files_changed": len(diff.files),
+            "insertions": insertions,
+            "deletions": deletions,
+            "net_change": insertions - deletions,
+        },
+        "files": [
+            {
+                "path": item.path,
+                "change": _change(item.insertions, item.deletions),
+                "status": item.status,
+            }
+            for item in diff.files
+        ],
+        "patch_preview": _hunks(diff.patch),
+        "patch_truncated": diff.patch_truncated,
+    }
+    rows = tuple(
+        (item.path, item.status, _change(item.insertions, item.deletions)) for item in diff.files
+    )
+    table = Table(
+        f"From `{old.metadata.label}` to `{new.metadata.label}`",
+        ("File", "Status", "Lines"),
+        rows,
+        empty="Nothing differs.",
+    )
+    sections: list[Section] = [table]
+    if diff.patch:
+        sections.append(Text("Patch", diff.patch))
+    warnings = ("The patch is too long and was cut",) if diff.patch_truncated else ()
+    return Report(data, tuple(sections), warnings=warnings)
+
+
+def _sandbox_data(sandbox: SandboxRef) -> dict[str, object]:
+    return {
+        "resource": sandbox.resource,
+        "strategy": sandbox.strategy.value,
+        "path": sandbox.path,
+        "branch": sandbox.branch,
+        "status": sandbox.state.value,
+    }
+
+
+def _progress(plan: Plan) -> dict[str, str]:
+    """Returns how each phase stands: done, at the plan's state, or still to come."""
+    phases = list(PlanPhase)
+    at = phases.index(plan.phase)
+    return {
+        phase.value.capitalize(): "complete"
+        if position < at
+        else plan.state.value
+        if position == at
+        else "pending"
+        for position, phase in enumerate(phases)
+    }
+
+
+def _change(insertions: int | None, deletions: int | None) -> str:
+    return "binary" if insertions is None else f"+{insertions} -{deletions}"
+
+
+def _hunks(patch: str) -> list[dict[str, object]]:
+    files: list[dict[str, object]] = []
+    for section in re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE):
+        if section:
+            header, *hunks = re.split(r"^(?=@@ )", section, flags=re.MULTILINE)
+            files.append({"file": _patched_file(header), "hunks": hunks})
+    return files
+
+
+def _patched_file(header: str) -> str:
+    """Returns the path a patch section is about; for a binary file git names it only at the top."""
+    for start in ("+++ b/", "--- a/"):
+        for line in header.splitlines():
+            if line.startswith(start):
+                return line.removeprefix(start).rstrip("\t")
+    return header.splitlines()[0].partition(" b/")[2]

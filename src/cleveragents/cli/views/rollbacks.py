@@ -1,0 +1,169 @@
+"""What a rollback would do, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cleveragents.cli.report import Fields, Report, Section, Table
+from cleveragents.cli.views.checkpoints import uncaptured_data
+from cleveragents.cli.views.words import counted
+from cleveragents.domain.checkpoint import Checkpoint, RollbackPreview, RollbackResult
+from cleveragents.domain.sandbox import FileChange, Uncaptured
+
+AWAITING = "queued (awaiting input)"
+
+
+def preview_report(preview: RollbackPreview) -> Report:
+    """The dry run: the same shape as the real thing, and nothing was changed."""
+    impact: dict[str, object] = {
+        "child_plans_invalidated": preview.child_plans_after,
+        "sandbox": f"would be restored to {preview.checkpoint.id}",
+        "decisions_after_cp": f"{preview.decisions_after} would be discarded",
+        "tool_calls_after_cp": f"{preview.tool_calls_after} would be undone",
+    }
+    after: dict[str, object] = {
+        "phase": "execute",
+        "state": AWAITING,
+        "checkpoints_remaining": preview.checkpoints_remaining,
+    }
+    extra: dict[str, object] = {
+        "dry_run": True,
+        "verified": None,
+        "operation": None,
+        "effects_not_undone": list(preview.effects_not_undone),
+        "left_alone": uncaptured_data(preview.left_alone),
+    }
+    return _report(
+        preview.checkpoint,
+        preview.changes,
+        preview.left_alone,
+        impact,
+        after,
+        extra,
+        "Dry run: nothing was changed",
+    )
+
+
+def result_report(result: RollbackResult) -> Report:
+    impact: dict[str, object] = {
+        "child_plans_invalidated": result.child_plans_invalidated,
+        "sandbox": f"restored to {result.checkpoint.id}",
+        "decisions_after_cp": f"{result.decisions_discarded} discarded",
+        "tool_calls_after_cp": f"{result.tool_calls_undone} undone",
+    }
+    after: dict[str, object] = {
+        "phase": result.phase.value,
+        "state": AWAITING,
+        "checkpoints_remaining": result.checkpoints_remaining,
+    }
+    extra: dict[str, object] = {
+        "verified": result.verified,
+        "operation": {
+            "operation_id": result.operation_id,
+            "kind": "rollback",
+            "safety_checkpoint_id": result.safety_checkpoint_id,
+        },
+        "effects_not_undone": list(result.effects_not_undone),
+        "left_alone": uncaptured_data(result.left_alone),
+    }
+    report = _report(
+        result.checkpoint,
+        result.changes,
+        result.left_alone,
+        impact,
+        after,
+        extra,
+        "Rollback complete",
+    )
+    verified = Fields(
+        "Safety",
+        (
+            ("verified", "yes: the sandbox was read back and is what it was"),
+            ("saved before", result.safety_checkpoint_id),
+        ),
+    )
+    return Report(report.data, (*report.sections, verified), report.messages)
+
+
+def preview_text(preview: RollbackPreview) -> str:
+    """What is shown before the user is asked."""
+    counts = {
+        action: sum(1 for change in preview.changes if change.action == action)
+        for action in ("restored", "removed")
+    }
+    lines = [
+        f"Rolling back to `{preview.checkpoint.metadata.label}` would restore "
+        f"{counted(counts['restored'], 'path')}, remove {counted(counts['removed'], 'path')}, "
+        f"undo {counted(preview.tool_calls_after, 'tool call')} and set aside "
+        f"{counted(preview.checkpoints_after, 'checkpoint')}.",
+        *(f"  {change.action.value:<9}{change.file}" for change in preview.changes[:20]),
+    ]
+    if len(preview.changes) > 20:
+        lines.append(f"  … and {len(preview.changes) - 20} more")
+    if preview.left_alone:
+        lines.append(f"{counted(len(preview.left_alone), 'path')} no checkpoint holds stay as is.")
+    lines.append("The present state is saved as a checkpoint first.")
+    return "\n".join(lines)
+
+
+def _report(
+    checkpoint: Checkpoint,
+    changes: Sequence[FileChange],
+    left_alone: Sequence[Uncaptured],
+    impact: dict[str, object],
+    after: dict[str, object],
+    extra: dict[str, object],
+    message: str,
+) -> Report:
+    data: dict[str, object] = {
+        "rollback_summary": {
+            "plan": checkpoint.plan_id,
+            "checkpoint": checkpoint.id,
+            "label": checkpoint.metadata.label,
+            "files_reverted": len(changes),
+        },
+        "changes_reverted": [
+            {"file": change.file, "action": change.action.value} for change in changes
+        ],
+        "impact": impact,
+        "post_rollback_state": after,
+        **extra,
+    }
+    sections: list[Section] = [
+        Fields(
+            "Rollback Summary",
+            (
+                ("Plan", checkpoint.plan_id),
+                ("Checkpoint", checkpoint.id),
+                ("Label", checkpoint.metadata.label),
+                ("Files", f"{len(changes)} reverted"),
+            ),
+        ),
+        Table(
+            "Changes Reverted",
+            ("File", "Action"),
+            tuple((change.file, change.action.value) for change in changes),
+            empty="The sandbox already was in this state.",
+        ),
+        Fields(
+            "Impact",
+            (
+                ("Child Plans", f"{impact['child_plans_invalidated']} invalidated"),
+                ("Sandbox", str(impact["sandbox"])),
+                ("Decisions After CP", str(impact["decisions_after_cp"])),
+                ("Tool Calls After CP", str(impact["tool_calls_after_cp"])),
+            ),
+        ),
+        Fields(
+            "Post-Rollback State",
+            (
+                ("Phase", str(after["phase"])),
+                ("State", str(after["state"])),
+                ("Checkpoints Remaining", str(after["checkpoints_remaining"])),
+            ),
+        ),
+    ]
+    if left_alone:
+        rows = tuple((item.path, item.reason) for item in left_alone)
+        sections.append(Table("Left Alone", ("Path", "Reason"), rows))
+    return Report(data, tuple(sections), (message,))

@@ -1,0 +1,195 @@
+"""The composition root: the only place that builds services.
+
+Everything is built when it is first asked for and then kept, so a command pays
+for what it uses. Imports are inside the methods for the same reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cleveragents.domain.settings import (
+    AUTO_CREATE_ON,
+    DATABASE_URL,
+    MAX_CHECKPOINTS_PER_PLAN,
+    Settings,
+)
+
+if TYPE_CHECKING:
+    from cleveragents.application.ports import (
+        Clock,
+        EventSink,
+        IdSource,
+        Locks,
+        PlanFiles,
+        ToolBackend,
+    )
+    from cleveragents.application.services.checkpoint_service import CheckpointService
+    from cleveragents.application.services.plan_executor import PlanExecutor
+    from cleveragents.application.services.plan_service import PlanService
+    from cleveragents.application.services.tool_runner import ToolRunner
+    from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
+    from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+    from cleveragents.infrastructure.sandbox.git import Git
+    from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
+
+
+class Container:
+    """Services wired to one home directory and one set of settings."""
+
+    def __init__(
+        self,
+        *,
+        home: Path,
+        settings: Settings,
+        environment: Mapping[str, str],
+        events: EventSink,
+    ) -> None:
+        self._home = home
+        self._settings = settings
+        self._environment = environment
+        self._events = events
+
+    def checkpoint_service(self) -> CheckpointService:
+        return self._checkpoint_service
+
+    def plan_executor(self) -> PlanExecutor:
+        return self._plan_executor
+
+    def plan_service(self) -> PlanService:
+        return self._plan_service
+
+    def tool_runner(self) -> ToolRunner:
+        return self._tool_runner
+
+    def checkpoint_manager(self) -> CheckpointManager:
+        return self._checkpoint_manager
+
+    def git(self) -> Git:
+        return self._git
+
+    def database(self) -> SqlDatabase:
+        return self._database
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        if "_database" in self.__dict__:
+            self._database.close()
+
+    @cached_property
+    def _checkpoint_service(self) -> CheckpointService:
+        from cleveragents.application.services.checkpoint_service import CheckpointService
+        from cleveragents.domain.retention import CheckpointRetentionPolicy
+
+        return CheckpointService(
+            database=self._database,
+            snapshots=self._checkpoint_manager,
+            sandboxes=self._sandboxes,
+            locks=self._locks,
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+            triggers=frozenset(self._settings[AUTO_CREATE_ON]),
+            retention=CheckpointRetentionPolicy(
+                max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]
+            ),
+        )
+
+    @cached_property
+    def _plan_executor(self) -> PlanExecutor:
+        from cleveragents.application.services.plan_executor import PlanExecutor
+
+        return PlanExecutor(
+            database=self._database,
+            checkpoints=self._checkpoint_service,
+            tools=self._tool_runner,
+            sandboxes=self._sandboxes,
+            snapshots=self._checkpoint_manager,
+            locks=self._locks,
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+        )
+
+    @cached_property
+    def _plan_service(self) -> PlanService:
+        from cleveragents.application.services.plan_service import PlanService
+
+        return PlanService(
+            database=self._database,
+            plan_files=self._plan_files,
+            sandboxes=self._sandboxes,
+            clock=self._clock,
+            id_source=self._ids,
+        )
+
+    @cached_property
+    def _tool_runner(self) -> ToolRunner:
+        from cleveragents.application.services.tool_runner import ToolRunner
+
+        return ToolRunner(
+            database=self._database,
+            tools=self._tools,
+            checkpoints=self._checkpoint_service,
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+        )
+
+    @cached_property
+    def _checkpoint_manager(self) -> CheckpointManager:
+        from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+
+        return CheckpointManager(self._git, self._clock)
+
+    @cached_property
+    def _sandboxes(self) -> GitWorktrees:
+        from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
+
+        return GitWorktrees(self._git, self._home, self._clock)
+
+    @cached_property
+    def _git(self) -> Git:
+        from cleveragents.infrastructure.sandbox.git import Git
+
+        return Git(self._environment, self._home)
+
+    @cached_property
+    def _tools(self) -> ToolBackend:
+        from cleveragents.infrastructure.tools.backend import BuiltinTools
+
+        return BuiltinTools(self._environment)
+
+    @cached_property
+    def _plan_files(self) -> PlanFiles:
+        from cleveragents.infrastructure.plan_files import YamlPlanFiles
+
+        return YamlPlanFiles(self._tools.specs())
+
+    @cached_property
+    def _database(self) -> SqlDatabase:
+        from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
+
+        return SqlDatabase(self._settings[DATABASE_URL], self._home)
+
+    @cached_property
+    def _locks(self) -> Locks:
+        from cleveragents.infrastructure.locks import DatabaseLocks
+        from cleveragents.infrastructure.system import this_process
+
+        return DatabaseLocks(self._database, self._clock, this_process())
+
+    @cached_property
+    def _clock(self) -> Clock:
+        from cleveragents.infrastructure.system import SystemClock
+
+        return SystemClock()
+
+    @cached_property
+    def _ids(self) -> IdSource:
+        from cleveragents.infrastructure.system import MonotonicUlids
+
+        return MonotonicUlids()

@@ -1,0 +1,1 @@
+"""Private copies of projects, and snapshots of them."""

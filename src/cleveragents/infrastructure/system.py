@@ -1,0 +1,71 @@
+"""The clock, ids, and this process's identity."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ulid import StrictMonotonicPolicy, ULIDGenerator
+
+from cleveragents.application.ports import Clock, IdSource
+from cleveragents.domain.lease import Holder
+
+
+class SystemClock(Clock):
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+class MonotonicUlids(IdSource):
+    """ULIDs that grow, also within one millisecond."""
+
+    def __init__(self) -> None:
+        self._generator = ULIDGenerator(policy=StrictMonotonicPolicy())
+
+    def new(self) -> str:
+        return str(self._generator.generate())
+
+
+def process_start(process_id: int) -> str | None:
+    """Returns what tells a process from a later one with the same id, or None if it is gone."""
+    try:
+        status = Path(f"/proc/{process_id}/stat").read_text(errors="replace")
+        return status.rpartition(")")[2].split()[19]
+    except FileNotFoundError:
+        if not Path("/proc/self/stat").exists():
+            return _start_without_proc(process_id)
+        return None
+
+
+def _start_without_proc(process_id: int) -> str | None:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        return "unknown"
+    return "unknown"
+
+
+def this_process() -> Holder:
+    """Returns the holder a lease of this process names."""
+    return Holder(
+        owner_id=secrets.token_hex(8),
+        host=socket.gethostname(),
+        process_id=os.getpid(),
+        process_started=process_start(os.getpid()) or "unknown",
+        command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:4]])[:120],
+    )
+
+
+def is_running(holder: Holder, host: str) -> bool | None:
+    """Returns whether the holder's process still runs; None when it is on another host."""
+    if holder.host != host:
+        return None
+    return process_start(holder.process_id) == holder.process_started
