@@ -10,18 +10,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import yaml
 from robot.api import logger
 from robot.api.deco import keyword, library
 
 Fingerprint = dict[str, str]
+
+WAIT_SECONDS = 60
+ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
+ENVELOPE = ("command", "status", "exit_code", "data", "timing", "messages")
 
 HOOKS = (
     "applypatch-msg",
@@ -76,6 +85,7 @@ class AgentsCli:
         self.stderr = ""
         self.sandbox = ""
         self._repository_at_start: Fingerprint = {}
+        self._started: subprocess.Popen[str] | None = None
 
     @property
     def place(self) -> Path:
@@ -123,6 +133,8 @@ class AgentsCli:
         """Called by Robot after each test."""
         if self._place is None:
             return
+        if self._started is not None:
+            self.the_run_is_killed()
         if result.passed:
             shutil.rmtree(self._place, ignore_errors=True)
         else:
@@ -183,12 +195,9 @@ class AgentsCli:
 
         Whatever runs leaves a mark outside the repository.
         """
-        mark = f"touch {shlex.quote(str(self.place / 'executed'))}"
         (self.repository / ".gitattributes").write_text("* filter=evil diff=evil merge=evil\n")
         self._commit("Attributes")
-        program = self.place / "evil.sh"
-        program.write_text(f"#!/bin/sh\n{mark}\nexit 1\n")
-        program.chmod(0o755)
+        program = self._trap()
         hooks = self.repository / ".git" / "hooks"
         hooks.mkdir(exist_ok=True)
         for name in HOOKS:
@@ -198,6 +207,55 @@ class AgentsCli:
         for key in ("commit.gpgsign", "tag.gpgsign", "filter.evil.required"):
             self.git("config", key, "true")
         self._repository_at_start = fingerprint(self.repository)
+
+    @keyword("The User's Git Configuration Is Hostile")
+    def the_git_configuration_is_hostile(self) -> None:
+        """Puts the same traps into the person's own configuration, which git reads everywhere."""
+        program = self._trap()
+        hooks = self.place / "person" / "hooks"
+        hooks.mkdir()
+        for name in HOOKS:
+            shutil.copy(program, hooks / name)
+        file = str(self.place / "person" / ".gitconfig")
+        for key in PROGRAM_KEYS:
+            self.git("config", "--file", file, key, str(program))
+        self.git("config", "--file", file, "core.hooksPath", str(hooks))
+        self.git("config", "--file", file, "commit.gpgsign", "true")
+        attributes = self.place / "person" / "attributes"
+        attributes.write_text("* filter=evil diff=evil merge=evil\n")
+        self.git("config", "--file", file, "core.attributesFile", str(attributes))
+
+    @keyword("The User Has No Git Identity")
+    def the_user_has_no_identity(self) -> None:
+        """Makes sure of it: git itself must refuse to commit here."""
+        self.git("config", "user.useConfigOnly", "true")
+        self._repository_at_start = fingerprint(self.repository)
+        try:
+            self.git("commit", "--allow-empty", "--message", "refused")
+        except subprocess.CalledProcessError:
+            return
+        raise AssertionError("git has found an identity somewhere")
+
+    @keyword("The Repository Has A Submodule")
+    def the_repository_has_a_submodule(self) -> None:
+        head = self.git("rev-parse", "HEAD")
+        self.git("update-index", "--add", "--cacheinfo", f"160000,{head},vendor/library")
+        identity = ("-c", "user.name=Robot", "-c", "user.email=robot@example.invalid")
+        self.git(*identity, "commit", "--quiet", "--message", "Submodule")
+        self._repository_at_start = fingerprint(self.repository)
+
+    @keyword("The Mark Is Named In")
+    def the_mark_is_named_in(self, variable: str) -> None:
+        """Tells tools, by their environment, the file that must not come about."""
+        self.environment[variable] = str(self.place / "executed")
+
+    def _trap(self) -> Path:
+        """A program that leaves a mark outside the repository, and fails."""
+        program = self.place / "evil.sh"
+        mark = shlex.quote(str(self.place / "executed"))
+        program.write_text(f"#!/bin/sh\ntouch {mark}\nexit 1\n")
+        program.chmod(0o755)
+        return program
 
     @keyword("Nothing Of The Repository Was Executed")
     def nothing_was_executed(self) -> None:
@@ -247,6 +305,10 @@ class AgentsCli:
         """The value at a path such as `execution.sandbox.path` or `checkpoints.0.label`."""
         return _at(self.the_document(), f"data.{path}")
 
+    @keyword("The Whole Of The Data")
+    def the_whole_of_the_data(self) -> Any:
+        return self.the_document()["data"]
+
     @keyword("The Data Field '${path}' Is")
     def the_data_field_is(self, path: str, expected: object) -> None:
         _equal(self.the_data_field(path), expected)
@@ -295,6 +357,21 @@ class AgentsCli:
         """Says which directory `The Sandbox …` keywords look at from here on."""
         self.sandbox = path
 
+    @keyword("The Fingerprint After The First Step Of")
+    def the_fingerprint_after_the_first_step(self, plan_file: str) -> Fingerprint:
+        """Does by hand, in a clone of the repository, what the plan's first step says."""
+        clone = self.place / "by-hand"
+        bare = self.environment | {"GIT_CONFIG_GLOBAL": os.devnull}
+        bare = {name: text for name, text in bare.items() if name[:4] != "GIT_" or "CONF" in name}
+        command = yaml.safe_load(Path(plan_file).read_text())["steps"][0]["with"]["command"]
+        subprocess.run(
+            ["git", "clone", "--quiet", "--no-local", str(self.repository), str(clone)],
+            env=bare,
+            check=True,
+        )
+        subprocess.run(["/bin/sh", "-c", command], cwd=clone, env=bare, check=True)
+        return _without_git(fingerprint(clone))
+
     @keyword("The Fingerprint Of The Sandbox")
     def the_fingerprint_of_the_sandbox(self) -> Fingerprint:
         return _without_git(fingerprint(Path(self.sandbox)))
@@ -308,6 +385,176 @@ class AgentsCli:
     def the_repository_is_as_it_was(self) -> None:
         """Compares files, index, refs, config and every object with the start, byte for byte."""
         _same(fingerprint(self.repository), self._repository_at_start)
+
+    @keyword("The Document Has The Fields Of An Envelope")
+    def the_document_is_an_envelope(self) -> None:
+        _equal(tuple(self.the_document()), ENVELOPE)
+
+    @keyword("The Document's Status Is")
+    def the_status_is(self, expected: str) -> None:
+        _equal(self.the_document()["status"], expected)
+
+    @keyword("The Messages Say")
+    def the_messages_say(self, expected: str) -> None:
+        messages = self.the_document()["messages"]
+        if not any(expected in message for message in messages):
+            raise AssertionError(f"`{expected}` is not in: {messages}")
+
+    @keyword("The Data Field '${path}' Is An Id")
+    def the_data_field_is_an_id(self, path: str) -> None:
+        value = self.the_data_field(path)
+        if not isinstance(value, str) or not ULID.fullmatch(value):
+            raise AssertionError(f"{value!r} is not an id")
+
+    @keyword("Each Of '${path}' Has")
+    def each_has(self, path: str, *fields: str) -> None:
+        """Compares with None only: 0 and the empty list are values."""
+        items = self.the_data_field(path)
+        if not items:
+            raise AssertionError(f"`{path}` is empty")
+        for item in items:
+            if without := [field for field in fields if item.get(field) in (None, "")]:
+                raise AssertionError(f"No {', '.join(without)} in: {item}")
+
+    @keyword("The Change Of '${file}' Is")
+    def the_change_is(self, file: str, action: str) -> None:
+        changes = self.the_data_field("changes_reverted")
+        if {"file": file, "action": action} not in changes:
+            raise AssertionError(f"{file} is not {action} in: {changes}")
+
+    @keyword("The Error Has A Hint")
+    def the_error_has_a_hint(self) -> None:
+        if not _at(self.the_document(), "error.hint"):
+            raise AssertionError(f"No hint in: {self.stdout}")
+
+    @keyword("The Checkpoint Labelled")
+    def the_checkpoint_labelled(self, label: str) -> str:
+        """The id of the newest checkpoint with that label in what the last command said."""
+        listed = self.the_data_field("checkpoints")
+        found = [item["checkpoint_id"] for item in listed if item["label"] == label]
+        if not found:
+            raise AssertionError(f"No checkpoint is labelled `{label}` in: {listed}")
+        return found[-1]
+
+    @keyword("The Triggers Of ${plan} Are")
+    def the_triggers_are(self, plan: str, *expected: str) -> None:
+        _equal([item["trigger"] for item in self._checkpoints(plan)], list(expected))
+
+    @keyword("The Status Of The Plan")
+    def the_status_of_the_plan(self, plan: str) -> dict[str, Any]:
+        """What the status shows, without the time it took to show it."""
+        self.the_user_runs(f"agents plan status {plan} --format json")
+        self.the_exit_code_is(0)
+        return self.the_document()["data"]
+
+    @keyword("The Status Of The Plan Is")
+    def the_status_of_the_plan_is(self, plan: str, expected: dict[str, Any]) -> None:
+        _equal(self.the_status_of_the_plan(plan), expected)
+
+    def _checkpoints(self, plan: str) -> list[dict[str, Any]]:
+        self.the_user_runs(f"agents plan checkpoint list {plan} --format json")
+        self.the_exit_code_is(0)
+        return self.the_data_field("checkpoints")
+
+    @keyword("The Output Is")
+    def the_output_is(self, expected: str) -> None:
+        """Checks that the output has the form that a format promises."""
+        self.the_exit_code_is(0)
+        OUTPUT_CHECKS[expected](self.stdout)
+
+    @keyword("The User Starts")
+    def the_user_starts(self, line: str) -> None:
+        """Starts a command and does not wait for it."""
+        place = self.place
+        self._started = subprocess.Popen(
+            [self.command, *shlex.split(line)[1:]],
+            cwd=place / "repository",
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    @keyword("The Place To Wait For Is Named In")
+    def the_place_is_named_in(self, variable: str) -> None:
+        self.environment[variable] = str(self.place / "go-on")
+
+    @keyword("The User Lets The Long Work Finish")
+    def the_long_work_may_finish(self) -> None:
+        (self.place / "go-on").touch()
+
+    @keyword("The Run Has Written")
+    def the_run_has_written(self, file: str) -> None:
+        """Waits until a sandbox has the file; that sandbox is looked at from here on."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < deadline:
+            found = list((self.home / "sandboxes").glob(f"*/*/{file}"))
+            if found:
+                self.sandbox = str(found[0].parent)
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"No sandbox has {file}")
+
+    @keyword("The Run Is Killed")
+    def the_run_is_killed(self) -> None:
+        """Kills the command and what it started, as a machine that goes down does."""
+        run = self._run_under_way()
+        tools = _descendants(run.pid)
+        run.kill()
+        run.communicate()
+        for process in tools:
+            _kill(process)
+        self._started = None
+
+    @keyword("The User Presses Control-C")
+    def the_user_presses_control_c(self) -> None:
+        run = self._run_under_way()
+        run.send_signal(signal.SIGINT)
+        self.stdout, self.stderr = run.communicate(timeout=WAIT_SECONDS)
+        self.exit_code = run.returncode
+        self._started = None
+
+    def _run_under_way(self) -> subprocess.Popen[str]:
+        if self._started is None:
+            raise AssertionError("No run was started")
+        return self._started
+
+    @keyword("The Sandbox Holds The File")
+    def the_sandbox_holds(self, file: str) -> None:
+        if not Path(self.sandbox, file).is_file():
+            raise AssertionError(f"{file} is not in {_names_in(self.sandbox)}")
+
+    @keyword("The Sandbox Is Moved Away")
+    def the_sandbox_is_moved_away(self) -> None:
+        Path(self.sandbox).rename(self.place / "moved-away")
+
+    @keyword("A Link To A Directory Of The User Is In Its Place")
+    def a_link_is_in_its_place(self) -> None:
+        precious = self.place / "precious"
+        precious.mkdir()
+        (precious / "precious.txt").write_text("not yours\n")
+        Path(self.sandbox).symlink_to(precious)
+
+    @keyword("The Directory Of The User Is As It Was")
+    def the_directory_is_as_it_was(self) -> None:
+        _equal(_names_in(self.place / "precious"), ["precious.txt"])
+        _equal((self.place / "precious" / "precious.txt").read_text(), "not yours\n")
+
+    @keyword("Temporary Files Have A Place Of Their Own")
+    def temporary_files_have_a_place(self) -> None:
+        place = self.place / "temporary"
+        place.mkdir()
+        self.environment["TMPDIR"] = str(place)
+
+    @keyword("There Are No Temporary Files")
+    def there_are_no_temporary_files(self) -> None:
+        _equal(_names_in(self.place / "temporary"), [])
+
+    @keyword("The Home Of The Program Is Empty")
+    def the_home_is_empty(self) -> None:
+        _equal(_names_in(self.home) if self.home.exists() else [], [])
 
     @keyword("The Repository Path")
     def the_repository_path(self) -> str:
@@ -332,6 +579,76 @@ class AgentsCli:
             raise AssertionError(
                 f"{self.command} is not an installed wheel: {done.stdout}{done.stderr}"
             )
+
+
+def _names_in(directory: str | Path) -> list[str]:
+    return sorted(path.name for path in Path(directory).iterdir())
+
+
+def _descendants(process: int) -> list[int]:
+    """Processes that one started, and those that these started."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    found: list[int] = []
+    waiting = [process]
+    while waiting:
+        children = parents.get(waiting.pop(), [])
+        found += children
+        waiting += children
+    return found
+
+
+def _kill(process: int) -> None:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _is_json(text: str) -> None:
+    _equal(tuple(json.loads(text)), ENVELOPE)
+
+
+def _is_yaml(text: str) -> None:
+    _equal(tuple(yaml.safe_load(text)), ENVELOPE)
+
+
+def _is_rich(text: str) -> None:
+    if "╭─" not in text or "╯" not in text:
+        raise AssertionError(f"No panel in:\n{text}")
+
+
+def _is_table(text: str) -> None:
+    if not re.search(r"^\+-[-+]*-\+$", text, re.MULTILINE):
+        raise AssertionError(f"No grid in:\n{text}")
+
+
+def _is_text_for_eyes(text: str) -> None:
+    """Columns set apart by spaces; NO_COLOR is set, so there is no colour."""
+    if "\x1b" in text or "\t" in text or not re.search(r"\S {2,}\S", text):
+        raise AssertionError(f"Not aligned text:\n{text}")
+
+
+def _is_records(text: str) -> None:
+    lines = [line for line in text.splitlines() if "\t" not in line]
+    if lines or not text:
+        raise AssertionError(f"Not records of fields: {lines}")
+
+
+OUTPUT_CHECKS: dict[str, Callable[[str], None]] = {
+    "rich": _is_rich,
+    "color": _is_text_for_eyes,
+    "table": _is_table,
+    "plain": _is_records,
+    "json": _is_json,
+    "yaml": _is_yaml,
+}
 
 
 def fingerprint(directory: Path) -> Fingerprint:
