@@ -23,7 +23,7 @@ Feature: Talking to the user
     Scenario: Without a terminal the command refuses instead of hanging
       When the user runs "agents sample ask"
       Then the exit code is 2
-      And the error output says "needs a confirmation, and there is no terminal to ask on"
+      And the error output says "needs a confirmation, and nobody can be asked"
       And the error output says "Hint: Add `--yes`"
 
     Scenario: The user can forbid questions

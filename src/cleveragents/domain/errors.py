@@ -4,7 +4,7 @@
 CleverAgentsError            code, exit_code, hint, retryable
 ├── UsageError               the call itself is wrong                     exit 2
 │   ├── AmbiguousIdError           a short id fits several
-│   ├── ConfirmationRequiredError  no terminal to ask on, no `--yes`
+│   ├── ConfirmationRequiredError  nobody to ask, no `--yes`
 │   └── PlanFileError              the plan file is wrong, with the line
 ├── BusinessRuleViolation    a guard said no; nothing was changed         exit 4
 │   ├── PlanStateError             not possible in the plan's present state
@@ -61,23 +61,26 @@ class AmbiguousIdError(UsageError):
     """A shortened id fits more than one record."""
 
     code = "ambiguous_id"
+    _SHOWN: ClassVar[int] = 10
 
     def __init__(self, noun: str, text: str, candidates: Sequence[str]) -> None:
+        more = ["…"] if len(candidates) > self._SHOWN else []
+        shown = [*candidates[: self._SHOWN], *more]
         super().__init__(
-            f"`{text}` fits {len(candidates)} {noun}s: {', '.join(candidates)}",
+            f"`{text}` fits {len(candidates)} {noun}s: {', '.join(shown)}",
             hint="Give more characters of the id",
             candidates=list(candidates),
         )
 
 
 class ConfirmationRequiredError(UsageError):
-    """There is no terminal to ask on and `--yes` was not given."""
+    """There is no terminal, or `--no-input`, and `--yes` was not given."""
 
     code = "confirmation_required"
 
     def __init__(self, action: str) -> None:
         super().__init__(
-            f"{action} needs a confirmation, and there is no terminal to ask on",
+            f"{action} needs a confirmation, and nobody can be asked",
             hint="Add `--yes` to go on without being asked, or `--dry-run` to look first",
         )
 
@@ -266,6 +269,15 @@ class SnapshotCorruptError(SnapshotError):
     """What was read back is not what was stored."""
 
     code = "snapshot_corrupt"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = "Choose another checkpoint; nothing was changed",
+        **details: object,
+    ) -> None:
+        super().__init__(message, hint=hint, **details)
 
 
 class GitCommandError(SnapshotError):

@@ -236,6 +236,7 @@ def _refusal(key: Key[Any], entry: Entry, problem: str) -> ConfigurationError:
     place = _place(entry.level, entry.origin)
     return ConfigurationError(
         f"`{entry.name}` {place} {problem}",
+        hint=f"Run `agents config get {key.name} --verbose` to see what is set where",
         key=key.name,
         value=key.shown(entry.value),
         source=entry.origin,

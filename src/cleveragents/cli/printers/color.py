@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cleveragents.cli.printers.layout import cells, diff_styles, pad, widths
+from cleveragents.cli.printers.layout import cells, diff_styles, pad, widths, without_empty_columns
 from cleveragents.cli.report import Fields, Report, Section, Text
 from cleveragents.cli.terminal import BOLD, CYAN, GREEN, paint, visible, visible_lines, width
 
@@ -30,7 +30,8 @@ def _block(section: Section, *, color: bool) -> list[str]:
         return [title, *_pairs(section, color=color)]
     if not section.rows:
         return [title, visible(section.empty)]
-    header, *body = _aligned((section.columns, *section.rows))
+    table = without_empty_columns(section)
+    header, *body = _aligned((table.columns, *table.rows))
     return [title, paint(header, CYAN, color=color), *body]
 
 

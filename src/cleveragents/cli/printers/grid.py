@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cleveragents.cli.printers.color import closing
-from cleveragents.cli.printers.layout import cells, pad, widths
+from cleveragents.cli.printers.layout import cells, pad, widths, without_empty_columns
 from cleveragents.cli.report import Fields, Report, Section, Text
 from cleveragents.cli.terminal import visible, visible_lines
 
@@ -22,7 +22,8 @@ def _body(section: Section) -> list[str]:
         return _grid(section.rows)
     if not section.rows:
         return [visible(section.empty)]
-    top, header, *rest = _grid((section.columns, *section.rows))
+    table = without_empty_columns(section)
+    top, header, *rest = _grid((table.columns, *table.rows))
     return [top, header, top, *rest]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from cleveragents.cli.report import Table
 from cleveragents.cli.terminal import BOLD, CYAN, GREEN, RED, visible, width
 
 
@@ -15,6 +17,20 @@ def cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:
 def widths(rows: Sequence[Sequence[str]]) -> list[int]:
     """Returns the columns each cell of a row needs so that all rows fit."""
     return [max(width(value) for value in column) for column in zip(*rows, strict=True)]
+
+
+def without_empty_columns(section: Table) -> Table:
+    """Returns the table as people need it: a column that says nothing only takes room."""
+    kept = [
+        position
+        for position in range(len(section.columns))
+        if not section.rows or any(row[position] for row in section.rows)
+    ]
+    return replace(
+        section,
+        columns=tuple(section.columns[position] for position in kept),
+        rows=tuple(tuple(row[position] for position in kept) for row in section.rows),
+    )
 
 
 def pad(text: str, columns: int) -> str:

@@ -11,9 +11,12 @@ from rich.table import Table as Grid
 from rich.text import Text as Styled
 
 from cleveragents.cli.printers.color import closing
-from cleveragents.cli.printers.layout import diff_styles
+from cleveragents.cli.printers.layout import diff_styles, without_empty_columns
 from cleveragents.cli.report import Fields, Report, Table, Text
 from cleveragents.cli.terminal import paint, visible, visible_lines
+
+_LONGEST_WORD = 26
+"""The length of an id."""
 
 
 def panels(report: Report, *, color: bool, encoding: str) -> str:
@@ -28,11 +31,18 @@ def panels(report: Report, *, color: bool, encoding: str) -> str:
         emoji=False,
     )
     with console.capture() as capture:
-        for section in report.sections:
+        for number, section in enumerate(report.sections):
+            if number and not isinstance(section, Fields):
+                console.print()
             if isinstance(section, Text):
                 _print_text(console, section, color=color)
+            elif isinstance(section, Fields):
+                console.print(_boxed(section.title, _pairs(section)))
+            elif not section.rows:
+                console.print(_boxed(section.title, Styled(visible(section.empty))))
             else:
-                console.print(_drawn(section))
+                console.print(Styled(visible(section.title), style="bold"), soft_wrap=True)
+                console.print(_listed(without_empty_columns(section)))
         for line in closing(report, color=color):
             console.print(Styled.from_ansi(line), soft_wrap=True)
     return capture.get()
@@ -45,19 +55,24 @@ def _print_text(console: Console, section: Text, *, color: bool) -> None:
         console.print(Styled.from_ansi(paint(line, style, color=color)), soft_wrap=True)
 
 
-def _drawn(section: Fields | Table) -> RenderableType:
-    title = Styled(visible(section.title), style="bold")
-    if isinstance(section, Fields):
-        return Panel(_pairs(section), title=title, title_align="left", expand=False)
-    if not section.rows:
-        empty = Styled(visible(section.empty))
-        return Panel(empty, title=title, title_align="left", expand=False)
-    drawn = Grid(title=title, title_justify="left", box=box.ROUNDED, header_style="cyan")
-    for column in section.columns:
-        drawn.add_column(Styled(visible(column)), overflow="fold")
+def _boxed(title: str, content: RenderableType) -> Panel:
+    heading = Styled(visible(title), style="bold")
+    return Panel(content, title=heading, title_align="left", expand=False)
+
+
+def _listed(section: Table) -> Grid:
+    drawn = Grid(box=box.ROUNDED, header_style="cyan")
+    for position, column in enumerate(section.columns):
+        unbroken = all(_is_one_word(row[position]) for row in section.rows)
+        drawn.add_column(Styled(visible(column)), overflow="fold", no_wrap=unbroken)
     for row in section.rows:
         drawn.add_row(*(Styled(visible(value)) for value in row))
     return drawn
+
+
+def _is_one_word(value: str) -> bool:
+    """An id or a number is kept in one piece, so that it can be copied."""
+    return len(value) <= _LONGEST_WORD and " " not in value
 
 
 def _pairs(section: Fields) -> Grid:
