@@ -121,7 +121,9 @@ class Container:
         return PlanService(
             database=self._database,
             plan_files=self._plan_files,
+            tools=self._tools,
             sandboxes=self._sandboxes,
+            locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
         )
@@ -136,7 +138,6 @@ class Container:
             checkpoints=self._checkpoint_service,
             clock=self._clock,
             id_source=self._ids,
-            events=self._events,
         )
 
     @cached_property

@@ -16,7 +16,7 @@ from typing import Protocol
 from cleveragents.application.events import Event
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, Operation
 from cleveragents.domain.decision import Decision
-from cleveragents.domain.lease import Lease
+from cleveragents.domain.lease import Holder, Lease
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition
 from cleveragents.domain.sandbox import (
@@ -239,6 +239,10 @@ class Locks(Protocol):
 
     def hold(self, plan_id: str) -> AbstractContextManager[Lease]:
         """Raises ConflictError naming the holder. Re-entrant within one process."""
+        ...
+
+    def holder(self, plan_id: str) -> Holder | None:
+        """Returns the process that holds the plan, if one does."""
         ...
 
 

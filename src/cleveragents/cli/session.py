@@ -37,6 +37,7 @@ class Session:
         self.started = datetime.now(UTC)
         self._started_at = time.monotonic()
         self._format: OutputFormat | None = None
+        self._format_was_chosen = False
         self._settings: dict[Path | None, Settings] = {}
         self._open = ExitStack()
 
@@ -76,6 +77,7 @@ class Session:
             ConfigurationError: a setting is refused, unless `tolerant`.
         """
         self._format = self.asked_format
+        self._format_was_chosen = self._format is not None
         if self._format is not None:
             return
         from cleveragents.domain.settings import FORMAT
@@ -85,7 +87,13 @@ class Session:
         except ConfigurationError:
             if not tolerant:
                 raise
+        self._format_was_chosen = self._format is not None
         self._format = self._format or self._default_format
+
+    def prefer_headings(self) -> None:
+        """Shows a story as a story: where nobody chose a format, `plain` would drop its titles."""
+        if not self._format_was_chosen and self._format is OutputFormat.PLAIN:
+            self._format = OutputFormat.TABLE
 
     def settings(self, project: Path | None) -> Settings:
         """Returns the settings in force in a project, or outside of any.

@@ -12,10 +12,8 @@ from collections.abc import Sequence
 
 from cleveragents.domain.errors import AmbiguousIdError
 
-ULID_LENGTH = 26
 _ULID_ALPHABET = re.compile(r"[0-9A-HJKMNP-TV-Z]{1,26}")
 _RELATIVE = re.compile(r"@(latest|first|-[1-9][0-9]{0,5})")
-_CANDIDATES_SHOWN = 10
 
 
 def normalise(text: str) -> str | None:
@@ -39,7 +37,7 @@ def choose(text: str, noun: str, ids: Sequence[str]) -> str | None:
         return None
     found = [candidate for candidate in ids if candidate.startswith(prefix)]
     if len(found) > 1:
-        raise AmbiguousIdError(noun, text, found[:_CANDIDATES_SHOWN])
+        raise AmbiguousIdError(noun, text, found)
     return found[0] if found else None
 
 

@@ -39,6 +39,11 @@ class DatabaseLocks(Locks):
             with self._database.write() as transaction:
                 transaction.leases.release(plan_id, self._holder.owner_id)
 
+    def holder(self, plan_id: str) -> Holder | None:
+        with self._database.read() as transaction:
+            lease = transaction.leases.get(plan_id)
+        return lease.holder if lease is not None and self._blocks(lease) else None
+
     def _acquire(self, plan_id: str) -> Lease:
         now = self._clock.now()
         with self._database.write() as transaction:

@@ -14,6 +14,9 @@ from ulid import StrictMonotonicPolicy, ULIDGenerator
 from cleveragents.application.ports import Clock, IdSource
 from cleveragents.domain.lease import Holder
 
+_PROC = Path("/proc")
+_UNKNOWN = "unknown"
+
 
 class SystemClock(Clock):
     """The machine's clock."""
@@ -33,24 +36,27 @@ class MonotonicUlids(IdSource):
 
 
 def process_start(process_id: int) -> str | None:
-    """Returns what tells a process from a later one with the same id, or None if it is gone."""
+    """Returns what tells a process from a later one with the same id, or None if it has ended."""
+    if not _PROC.joinpath("self").exists():
+        return _start_without_proc(process_id)
     try:
-        status = Path(f"/proc/{process_id}/stat").read_text(errors="replace")
-        return status.rpartition(")")[2].split()[19]
-    except FileNotFoundError:
-        if not Path("/proc/self/stat").exists():
-            return _start_without_proc(process_id)
+        status = _PROC.joinpath(str(process_id), "stat").read_bytes()
+    except OSError:
         return None
+    fields = status.rpartition(b")")[2].split()
+    # A process that was killed stays in the table until its parent asks how it ended.
+    return None if fields[0] in (b"Z", b"X") else fields[19].decode()
 
 
 def _start_without_proc(process_id: int) -> str | None:
+    """Without /proc (macOS) one can only ask whether there is such a process."""
     try:
         os.kill(process_id, 0)
     except ProcessLookupError:
         return None
     except PermissionError:
-        return "unknown"
-    return "unknown"
+        pass  # It is another user's.
+    return _UNKNOWN
 
 
 def this_process() -> Holder:
@@ -59,7 +65,7 @@ def this_process() -> Holder:
         owner_id=secrets.token_hex(8),
         host=socket.gethostname(),
         process_id=os.getpid(),
-        process_started=process_start(os.getpid()) or "unknown",
+        process_started=process_start(os.getpid()) or _UNKNOWN,
         command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:4]])[:120],
     )
 

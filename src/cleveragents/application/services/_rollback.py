@@ -83,7 +83,9 @@ class Rollback:
             calls = transaction.tool_calls.list(plan_id)
             groups = transaction.checkpoints.groups(plan_id)
             visible = transaction.checkpoints.list(plan_id)
-            aside, _ = set_aside_and_back(group, groups, transaction.operations.list(plan_id))
+            every = transaction.checkpoints.list(plan_id, set_aside=True)
+            aside, back = set_aside_and_back(group, groups, transaction.operations.list(plan_id))
+            discarded = _later_decisions(transaction, checkpoint)
         undone = [
             call
             for call in calls
@@ -94,16 +96,18 @@ class Rollback:
             for item in visible
             if item.group_id in aside and item.checkpoint_type is not CheckpointType.SAFETY
         ]
+        returning = [item for item in every if item.group_id in back]
         return RollbackPreview(
             plan_id=plan_id,
             checkpoint=checkpoint,
             changes=changes,
             left_alone=left_alone,
-            decisions_after=0,
+            decisions_after=len(discarded),
             tool_calls_after=len(undone),
             child_plans_after=0,
             checkpoints_after=len(after),
-            checkpoints_remaining=len(visible) - len(after),
+            # One more is the safety checkpoint.
+            checkpoints_remaining=len(visible) - len(after) + len(returning) + 1,
             effects_not_undone=(),
         )
 
@@ -114,7 +118,7 @@ class Rollback:
         operation = self._journal(plan_id, checkpoint, safety)
         try:
             reports = self._restore(sandboxes, group)
-            plan, undone, remaining = self._record(operation)
+            plan, discarded, undone, remaining = self._record(operation)
         except BaseException as error:
             self._undo(operation, sandboxes, error)
             raise
@@ -124,7 +128,7 @@ class Rollback:
             checkpoint=checkpoint,
             changes=changes,
             left_alone=left_alone,
-            decisions_discarded=0,
+            decisions_discarded=discarded,
             tool_calls_undone=undone,
             child_plans_invalidated=0,
             checkpoints_remaining=remaining,
@@ -144,6 +148,8 @@ class Rollback:
             if operation is None:
                 return None
             group = transaction.checkpoints.get_group(operation.target_group_id)
+        for sandbox in sandboxes:
+            self._sandboxes.check(sandbox)
         try:
             self._restore(sandboxes, group)
             self._record(operation)
@@ -189,6 +195,12 @@ class Rollback:
             raise CheckpointPlanMismatchError(checkpoint.id, plan_id, checkpoint.plan_id)
         if plan.is_applied:
             raise PlanAppliedError(plan_id)
+        if checkpoint.metadata.state_hash not in group.state_hashes.values():
+            raise SnapshotCorruptError(
+                f"The record of checkpoint {checkpoint.id} is damaged",
+                hint="Choose another checkpoint; nothing was changed",
+                checkpoint_id=checkpoint.id,
+            )
         transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
         for sandbox in sandboxes:
             self._sandboxes.check(sandbox)
@@ -227,12 +239,14 @@ class Rollback:
             )
         return reports
 
-    def _record(self, operation: Operation) -> tuple[Plan, int, int]:
-        """Stage 10; returns the plan, the number of calls undone and of checkpoints left."""
+    def _record(self, operation: Operation) -> tuple[Plan, int, int, int]:
+        """Stage 10; returns the plan and how many decisions and calls went and checkpoints stay."""
         now = self._clock.now()
         with self._database.write() as transaction:
             checkpoint = transaction.checkpoints.get(operation.target_checkpoint_id)
             undone = _mark_calls(transaction, checkpoint, operation.plan_id, operation.id)
+            discarded = _later_decisions(transaction, checkpoint)
+            transaction.decisions.supersede(discarded, operation.id)
             _mark_groups(transaction, operation)
             for sandbox in transaction.sandboxes.list(operation.plan_id):
                 transaction.sandboxes.save(
@@ -253,7 +267,7 @@ class Rollback:
             transaction.plans.save(plan)
             transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
             remaining = len(transaction.checkpoints.list(operation.plan_id))
-        return plan, undone, remaining
+        return plan, len(discarded), undone, remaining
 
     def _undo(
         self, operation: Operation, sandboxes: Sequence[SandboxRef], cause: BaseException
@@ -292,6 +306,16 @@ def _mark_calls(
             transaction.tool_calls.save(call.model_copy(update={"undone_by": undone_by}))
             undone += 1
     return undone
+
+
+def _later_decisions(transaction: Transaction, checkpoint: Checkpoint) -> list[str]:
+    """Returns the decisions made after the checkpoint that still stand."""
+    done = checkpoint.metadata.last_completed_step
+    return [
+        decision.id
+        for decision in transaction.decisions.list(checkpoint.plan_id)
+        if decision.step_index is not None and decision.step_index > done
+    ]
 
 
 def _mark_groups(transaction: Transaction, operation: Operation) -> None:

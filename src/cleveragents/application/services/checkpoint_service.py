@@ -8,10 +8,10 @@ names, never a record without its snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from cleveragents.application.events import CheckpointCreated
+from cleveragents.application.events import CheckpointCreated, Warned
 from cleveragents.application.ports import (
     Clock,
     Database,
@@ -36,9 +36,12 @@ from cleveragents.domain.checkpoint import (
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CheckpointPlanMismatchError,
+    CheckpointRequiredError,
     PlanStateError,
+    SnapshotError,
 )
-from cleveragents.domain.plan import Plan
+from cleveragents.domain.plan import Plan, PlanState
+from cleveragents.domain.plan_file import OnFailure
 from cleveragents.domain.retention import CheckpointRetentionPolicy, select_for_pruning
 from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef, TreeDiff
 
@@ -89,6 +92,8 @@ class CheckpointService:
         plan_id: str,
         moment: Moment,
         also: Callable[[Transaction, Plan], Plan | None] = _nothing,
+        *,
+        keep: Collection[str] = (),
     ) -> Checkpoint:
         """Makes one group of checkpoints and returns its first.
 
@@ -100,6 +105,7 @@ class CheckpointService:
             also: Runs in the transaction that stores the group: what it does
                 happens if and only if the group exists. It may return a changed
                 plan, which is stored with the group.
+            keep: Groups that outlive the pruning this causes.
 
         Raises:
             SandboxMissingError: there is no sandbox to snapshot.
@@ -113,15 +119,16 @@ class CheckpointService:
             plan = also(transaction, plan) or plan
             group, checkpoints = self._records(transaction, plan, moment, taken)
             transaction.checkpoints.add_group(group, checkpoints)
-            transaction.plans.save(
-                plan.model_copy(
-                    update={
-                        "last_checkpoint_id": checkpoints[0].id,
-                        "updated_at": self._clock.now(),
-                    }
+            if moment.checkpoint_type is not CheckpointType.SAFETY:
+                transaction.plans.save(
+                    plan.model_copy(
+                        update={
+                            "last_checkpoint_id": checkpoints[0].id,
+                            "updated_at": self._clock.now(),
+                        }
+                    )
                 )
-            )
-            dropped = self._prune(transaction, plan_id, checkpoints[0].group_id)
+            dropped = self._prune(transaction, plan_id, {group.id, *keep})
         self._forget_snapshots(plan_id, sandboxes, dropped)
         self._events.emit(
             CheckpointCreated(
@@ -133,17 +140,42 @@ class CheckpointService:
         )
         return checkpoints[0]
 
-    def auto_create_if_configured(
+    def create_as_required(
         self,
-        trigger: Trigger,
-        plan_id: str,
+        plan: Plan,
         moment: Moment,
         also: Callable[[Transaction, Plan], Plan | None] = _nothing,
     ) -> Checkpoint | None:
-        """Makes a checkpoint if the configuration names the trigger; otherwise does nothing."""
-        if trigger not in self._triggers:
+        """Makes a checkpoint; where the plan's policy can do without, a failure is a warning.
+
+        Returns:
+            None when none was made; `also` has not happened then.
+
+        Raises:
+            CheckpointRequiredError: the bytes could not be stored and the plan requires them.
+        """
+        try:
+            return self.create_checkpoint(plan.id, moment, also)
+        except SnapshotError as error:
+            if plan.definition.policy.require_checkpoints:
+                raise CheckpointRequiredError(
+                    f"The checkpoint `{moment.label}` could not be made: {error.message}",
+                    hint=error.hint,
+                ) from error
+            self._events.emit(
+                Warned(f"The checkpoint `{moment.label}` could not be made: {error.message}")
+            )
             return None
-        return self.create_checkpoint(plan_id, moment, also)
+
+    def auto_create_if_configured(
+        self,
+        trigger: Trigger,
+        plan: Plan,
+        moment: Moment,
+        also: Callable[[Transaction, Plan], Plan | None] = _nothing,
+    ) -> Checkpoint | None:
+        """Like `create_as_required`, if the configuration names the trigger; else does nothing."""
+        return self.create_as_required(plan, moment, also) if trigger in self._triggers else None
 
     def create_manual_checkpoint(self, plan_id: str, label: str) -> Checkpoint:
         """Makes a checkpoint of the sandbox as it is now, because the user wants one."""
@@ -201,7 +233,7 @@ class CheckpointService:
         with self._locks.hold(plan_id):
             with self._database.write() as transaction:
                 sandboxes = transaction.sandboxes.list(plan_id)
-                dropped = self._prune(transaction, plan_id, None)
+                dropped = self._prune(transaction, plan_id, ())
             self._forget_snapshots(plan_id, sandboxes, dropped)
         return len(dropped)
 
@@ -225,15 +257,13 @@ class CheckpointService:
         self._rollback().return_to(plan_id, checkpoint)
 
     def resume_point(self, plan_id: str) -> Checkpoint | None:
-        """Returns the newest checkpoint a run can go on from, or None before the first.
+        """Returns the checkpoint a run goes on from, or None before the first."""
+        with self._database.read() as transaction:
+            return _resume_point(transaction, transaction.plans.get(plan_id))
 
-        What a failure or a rollback left is kept to be looked at, not to build on.
-        """
-        for checkpoint in reversed(self.list_checkpoints(plan_id).checkpoints):
-            kept_aside = checkpoint.checkpoint_type is CheckpointType.SAFETY
-            if not kept_aside and checkpoint.metadata.trigger != Trigger.ON_ERROR:
-                return checkpoint
-        return None
+    def start_of_run(self, plan_id: str) -> Checkpoint | None:
+        """Returns the checkpoint that was made before the plan's latest run, if there is one."""
+        return _start_of_run(self.list_checkpoints(plan_id).checkpoints)
 
     def recover(self, plan_id: str) -> str | None:
         """Ends what a killed rollback left unfinished and says what was done, or None."""
@@ -266,7 +296,7 @@ class CheckpointService:
             reason=f"the state a rollback to {checkpoint.id} started from",
             step_index=checkpoint.metadata.step_index,
         )
-        return self.create_checkpoint(plan_id, moment)
+        return self.create_checkpoint(plan_id, moment, keep={checkpoint.group_id})
 
     def _take(self, sandbox: SandboxRef) -> SandboxCheckpoint:
         self._sandboxes.check(sandbox)
@@ -296,16 +326,10 @@ class CheckpointService:
         return group, checkpoints
 
     def _prune(
-        self, transaction: Transaction, plan_id: str, newest: str | None
+        self, transaction: Transaction, plan_id: str, keep: Collection[str]
     ) -> list[CheckpointGroup]:
         groups = transaction.checkpoints.groups(plan_id)
-        plan = transaction.plans.get(plan_id)
-        operations = transaction.operations.list(plan_id)
-        needed = {newest} if newest else set[str]()
-        if plan.last_checkpoint_id is not None:
-            needed.add(transaction.checkpoints.get(plan.last_checkpoint_id).group_id)
-        for operation in operations[-1:]:
-            needed |= {operation.target_group_id, operation.safety_group_id}
+        needed = {*keep, *_needed(transaction, transaction.plans.get(plan_id))}
         dropped = select_for_pruning(groups, self._retention, needed)
         transaction.checkpoints.delete_groups([group.id for group in dropped])
         return dropped
@@ -326,3 +350,38 @@ class CheckpointService:
                 if sandbox.resource_id in group.snapshots
             }
             self._snapshots.delete_checkpoint(sandbox, gone - kept)
+
+
+def _needed(transaction: Transaction, plan: Plan) -> set[str]:
+    """Returns the groups that the plan, its last operation or a run under way refers to."""
+    needed: set[str] = set()
+    if plan.last_checkpoint_id is not None:
+        needed.add(transaction.checkpoints.get(plan.last_checkpoint_id).group_id)
+    for operation in transaction.operations.list(plan.id)[-1:]:
+        needed |= {operation.target_group_id, operation.safety_group_id}
+    if plan.state is PlanState.PROCESSING:
+        points = [_resume_point(transaction, plan)]
+        if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
+            points.append(_start_of_run(transaction.checkpoints.list(plan.id)))
+        needed |= {point.group_id for point in points if point is not None}
+    return needed
+
+
+def _resume_point(transaction: Transaction, plan: Plan) -> Checkpoint | None:
+    """Returns the plan's last checkpoint, or the newest before it that a run can build on.
+
+    What a failure or a rollback left is kept to be looked at, not to go on from.
+    """
+    usable = [
+        checkpoint
+        for checkpoint in transaction.checkpoints.list(plan.id)
+        if checkpoint.checkpoint_type is not CheckpointType.SAFETY
+        and checkpoint.metadata.trigger != Trigger.ON_ERROR
+    ]
+    last = [checkpoint for checkpoint in usable if checkpoint.id == plan.last_checkpoint_id]
+    return next(reversed(last or usable), None)
+
+
+def _start_of_run(checkpoints: Sequence[Checkpoint]) -> Checkpoint | None:
+    starts = [item for item in checkpoints if item.checkpoint_type is CheckpointType.PRE_EXECUTE]
+    return starts[-1] if starts else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cleveragents.application.events import (
     PlanFinished,
@@ -26,6 +26,7 @@ from cleveragents.application.services.checkpoint_service import CheckpointServi
 from cleveragents.application.services.tool_runner import StepContext, ToolRunner
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointType, Trigger
 from cleveragents.domain.errors import (
+    BusinessRuleViolation,
     CleverAgentsError,
     ConflictError,
     DatabaseError,
@@ -83,18 +84,22 @@ class PlanExecutor:
         going_on = plan.state in (PlanState.ERRORED, PlanState.PROCESSING)
         plan.after(PlanEvent.EXECUTE, self._clock.now())  # Refused here, before anything is made.
         sandboxes = self._ready_sandboxes(plan)
-        plan = self._happen(plan.id, PlanEvent.EXECUTE)
         point = self._checkpoints.resume_point(plan.id)
         if going_on and point is not None:
+            self._happen(plan.id, PlanEvent.EXECUTE, None)
             plan = self._go_back_to(plan, point, sandboxes)
         else:
-            self._checkpoints.create_checkpoint(plan.id, _before_everything(plan))
+            plan = self._start(plan)
         steps = plan.definition.steps
         first = plan.last_completed_step + 1
         self._events.emit(PlanStarted(plan.id, first, len(steps)))
         for index in range(first, len(steps)):
             self._step(StepContext(plan, index, steps[index], sandboxes))
-        plan = self._finish(plan)
+        try:
+            plan = self._finish(plan)
+        except BusinessRuleViolation as error:
+            last = StepContext(plan, len(steps) - 1, steps[-1], sandboxes)
+            raise self._errored(last, error.message, None) from error
         self._events.emit(PlanFinished(plan.id, succeeded=True))
         return plan
 
@@ -108,9 +113,14 @@ class PlanExecutor:
         if sandboxes:
             return sandboxes
         self._events.emit(Stage("Preparing the sandbox"))
-        made = [
-            self._sandboxes.create(self._ids.new(), plan.id, resource) for resource in resources
-        ]
+        made: list[SandboxRef] = []
+        try:
+            for resource in resources:
+                made.append(self._sandboxes.create(self._ids.new(), plan.id, resource))
+        except BaseException:
+            for sandbox in made:
+                self._sandboxes.remove(sandbox)
+            raise
         with self._database.write() as transaction:
             for sandbox in made:
                 transaction.sandboxes.add(sandbox)
@@ -175,7 +185,7 @@ class PlanExecutor:
             trigger=trigger,
             source_tool=context.step.tool,
         )
-        return self._checkpoints.auto_create_if_configured(trigger, context.plan.id, moment)
+        return self._checkpoints.auto_create_if_configured(trigger, context.plan, moment)
 
     def _fail(self, context: StepContext, error: CleverAgentsError) -> ExecutionError:
         """Keeps the failed state, follows the plan's policy, and returns the error to raise."""
@@ -187,6 +197,12 @@ class PlanExecutor:
                 self._checkpoints.return_to(context.plan.id, point)
         except CleverAgentsError as worse:
             message += f"; and the sandbox could not be taken back: {worse.message}"
+        return self._errored(context, message, kept)
+
+    def _errored(
+        self, context: StepContext, message: str, kept: Checkpoint | None
+    ) -> ExecutionError:
+        """Records that the plan failed at the step, and returns the error to raise."""
         number = f"{context.step_index + 1} of {len(context.plan.definition.steps)}"
         failure = PlanError(
             message=message,
@@ -208,17 +224,24 @@ class PlanExecutor:
         )
 
     def _point_to_return_to(self, context: StepContext) -> Checkpoint | None:
-        match context.plan.definition.policy.on_failure:
-            case OnFailure.KEEP:
-                return None
-            case OnFailure.ROLLBACK_STEP:
-                return self._checkpoints.resume_point(context.plan.id)
-            case OnFailure.ROLLBACK_PLAN:
-                listed = self._checkpoints.list_checkpoints(context.plan.id).checkpoints
-                starts = (CheckpointType.PRE_EXECUTE,)
-                return next(
-                    (item for item in reversed(listed) if item.checkpoint_type in starts), None
-                )
+        policy = context.plan.definition.policy.on_failure
+        if policy is OnFailure.KEEP:
+            return None
+        if policy is OnFailure.ROLLBACK_PLAN:
+            return self._checkpoints.start_of_run(context.plan.id)
+        return self._checkpoints.resume_point(context.plan.id)
+
+    def _start(self, plan: Plan) -> Plan:
+        def started(transaction: Transaction, latest: Plan) -> Plan:
+            return self._changed(transaction, latest, PlanEvent.EXECUTE, None)
+
+        moment = Moment(
+            CheckpointType.PRE_EXECUTE,
+            label="before execution",
+            reason="the plan is about to run",
+            step_index=min(plan.last_completed_step + 1, len(plan.definition.steps) - 1),
+        )
+        return self._at_milestone(plan, moment, started)
 
     def _finish(self, plan: Plan) -> Plan:
         def finished(_: Transaction, latest: Plan) -> Plan:
@@ -231,29 +254,30 @@ class PlanExecutor:
             reason="all steps are done",
             step_index=len(plan.definition.steps) - 1,
         )
-        self._checkpoints.create_checkpoint(plan.id, moment, finished)
+        return self._at_milestone(plan, moment, finished)
+
+    def _at_milestone(
+        self, plan: Plan, moment: Moment, change: Callable[[Transaction, Plan], Plan]
+    ) -> Plan:
+        """Changes the plan together with a checkpoint, and returns it as it is then."""
+        if self._checkpoints.create_as_required(plan, moment, change) is None:
+            with self._database.write() as transaction:
+                transaction.plans.save(change(transaction, transaction.plans.get(plan.id)))
         with self._database.read() as transaction:
             return transaction.plans.get(plan.id)
 
-    def _happen(self, plan_id: str, event: PlanEvent, error: PlanError | None = None) -> Plan:
-        now = self._clock.now()
+    def _happen(self, plan_id: str, event: PlanEvent, error: PlanError | None) -> None:
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
-            plan = plan.after(event, now).model_copy(
-                update={"error": error, "started_at": plan.started_at or now}
-            )
-            transaction.plans.save(plan)
-            for sandbox in transaction.sandboxes.list(plan_id):
-                transaction.sandboxes.save(
-                    sandbox.model_copy(update={"state": SandboxState.ACTIVE})
-                )
-        return plan
+            transaction.plans.save(self._changed(transaction, plan, event, error))
 
-
-def _before_everything(plan: Plan) -> Moment:
-    return Moment(
-        CheckpointType.PRE_EXECUTE,
-        label="before execution",
-        reason="the plan is about to run",
-        step_index=min(plan.last_completed_step + 1, len(plan.definition.steps) - 1),
-    )
+    def _changed(
+        self, transaction: Transaction, plan: Plan, event: PlanEvent, error: PlanError | None
+    ) -> Plan:
+        """Returns the plan after the event; its sandboxes are marked as in use."""
+        now = self._clock.now()
+        for sandbox in transaction.sandboxes.list(plan.id):
+            transaction.sandboxes.save(sandbox.model_copy(update={"state": SandboxState.ACTIVE}))
+        return plan.after(event, now).model_copy(
+            update={"error": error, "started_at": plan.started_at or now}
+        )

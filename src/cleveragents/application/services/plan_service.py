@@ -10,14 +10,20 @@ from cleveragents.application.ports import (
     Clock,
     Database,
     IdSource,
+    Locks,
     PlanFiles,
     Sandboxes,
+    ToolBackend,
 )
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoint import Checkpoint, Operation
 from cleveragents.domain.decision import Decision, DecisionType
-from cleveragents.domain.errors import PlanNotFoundError, ProjectRefusedError
-from cleveragents.domain.lease import Lease
+from cleveragents.domain.errors import (
+    CheckpointRequiredError,
+    PlanNotFoundError,
+    ProjectRefusedError,
+)
+from cleveragents.domain.lease import Holder
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition, resolve_arguments
 from cleveragents.domain.sandbox import Resource, SandboxRef
@@ -33,7 +39,8 @@ class PlanStatus:
     sandboxes: Sequence[SandboxRef]
     checkpoints: Sequence[Checkpoint]
     tool_calls: Sequence[ToolCall]
-    lease: Lease | None
+    holder: Holder | None
+    """The process that is changing the plan now."""
     interrupted: Operation | None
     """A rollback that a killed process began; the next change of the plan ends it first."""
 
@@ -45,13 +52,17 @@ class PlanService:
         self,
         database: Database,
         plan_files: PlanFiles,
+        tools: ToolBackend,
         sandboxes: Sandboxes,
+        locks: Locks,
         clock: Clock,
         id_source: IdSource,
     ) -> None:
         self._database = database
         self._plan_files = plan_files
+        self._tools = tools
         self._sandboxes = sandboxes
+        self._locks = locks
         self._clock = clock
         self._ids = id_source
 
@@ -62,9 +73,11 @@ class PlanService:
             PlanFileError: the file is not a valid plan.
             UsageError: an argument is missing, unknown or of the wrong type.
             ProjectRefusedError: the project cannot be sandboxed whole.
+            CheckpointRequiredError: a tool of the plan could not be taken back.
         """
         definition = self._plan_files.load(plan_file)
         values = resolve_arguments(definition, arguments)
+        self._refuse_unless_reversible(definition)
         facts = self._sandboxes.inspect(project)
         plan_id, now = self._ids.new(), self._clock.now()
         resources = self._resources(plan_id, definition, Path(facts.root))
@@ -113,6 +126,13 @@ class PlanService:
                 raise PlanNotFoundError(text)
             return transaction.plans.get(chosen)
 
+    def project_root(self, path: Path) -> str:
+        """Returns the project a directory is in, as plans name it; one that is gone as it is."""
+        try:
+            return self._sandboxes.inspect(path).root
+        except ProjectRefusedError:
+            return str(path.absolute())
+
     def list_plans(
         self,
         *,
@@ -125,6 +145,7 @@ class PlanService:
             return transaction.plans.list(phase=phase, state=state, project=project)
 
     def status(self, plan_id: str) -> PlanStatus:
+        holder = self._locks.holder(plan_id)
         with self._database.read() as transaction:
             return PlanStatus(
                 plan=transaction.plans.get(plan_id),
@@ -132,9 +153,23 @@ class PlanService:
                 sandboxes=transaction.sandboxes.list(plan_id),
                 checkpoints=transaction.checkpoints.list(plan_id),
                 tool_calls=transaction.tool_calls.list(plan_id),
-                lease=transaction.leases.get(plan_id),
+                holder=holder,
                 interrupted=transaction.operations.pending(plan_id),
             )
+
+    def _refuse_unless_reversible(self, definition: PlanDefinition) -> None:
+        """Refuses writes without checkpoints, unless the plan says it can do without."""
+        for step in definition.steps:
+            spec = definition.tools.get(step.tool) or self._tools.specs()[step.tool]
+            blocked = spec.writes and not spec.checkpointable
+            if blocked and definition.policy.require_checkpoints:
+                raise CheckpointRequiredError(
+                    f"Step `{step.name}` writes with `{step.tool}`, which is not checkpointable, "
+                    "and the plan requires checkpoints",
+                    hint="Leave out `checkpointable: false`, or set "
+                    "`policy.require_checkpoints: false`",
+                    tool=step.tool,
+                )
 
     def _resources(self, plan_id: str, definition: PlanDefinition, project: Path) -> list[Resource]:
         """Returns the plan's resources; two that are one repository cannot both be sandboxed."""
@@ -143,7 +178,9 @@ class PlanService:
             facts = self._sandboxes.inspect(project / wanted.path)
             if facts.root in found:
                 raise ProjectRefusedError(
-                    facts.root, f"the resources {found[facts.root].name} and {name} are the same"
+                    facts.root,
+                    f"the resources {found[facts.root].name} and {name} are the same",
+                    hint="Leave one of them out of the plan's `resources`",
                 )
             found[facts.root] = Resource(
                 id=self._ids.new(),

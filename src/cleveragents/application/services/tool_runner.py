@@ -9,22 +9,16 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from cleveragents.application.events import Warned
 from cleveragents.application.ports import (
     Clock,
     Database,
-    EventSink,
     IdSource,
     ToolBackend,
     Transaction,
 )
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
-from cleveragents.domain.errors import (
-    CheckpointRequiredError,
-    ExecutionError,
-    SnapshotError,
-)
+from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.plan import Plan
 from cleveragents.domain.plan_file import StepDefinition
 from cleveragents.domain.sandbox import SandboxRef
@@ -60,14 +54,12 @@ class ToolRunner:
         checkpoints: CheckpointService,
         clock: Clock,
         id_source: IdSource,
-        events: EventSink,
     ) -> None:
         self._database = database
         self._tools = tools
         self._checkpoints = checkpoints
         self._clock = clock
         self._ids = id_source
-        self._events = events
 
     def spec(self, plan: Plan, name: str) -> ToolSpec:
         """Returns what the tool declares; the plan's own tools come before the built-in ones."""
@@ -84,7 +76,7 @@ class ToolRunner:
             CheckpointRequiredError: no checkpoint could be made, so it was not run.
         """
         spec = self.spec(context.plan, context.step.tool)
-        if spec.writes:
+        if spec.checkpointable:
             self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, _unchanged)
         values = self._values(context)
         given = {name: render_value(value, values) for name, value in context.step.input.items()}
@@ -100,7 +92,7 @@ class ToolRunner:
                 )
             )
         except ExecutionError as error:
-            self._end(call, ToolCallStatus.FAILED, None, error.message)
+            self._fail(call, error)
             raise
 
         def succeed(transaction: Transaction, plan: Plan) -> Plan:
@@ -116,7 +108,8 @@ class ToolRunner:
             return on_success(transaction, plan)
 
         if not (
-            spec.writes and self._checkpoint(context, spec, Trigger.AFTER_TOOL_EXECUTE, succeed)
+            spec.checkpointable
+            and self._checkpoint(context, spec, Trigger.AFTER_TOOL_EXECUTE, succeed)
         ):
             with self._database.write() as transaction:
                 transaction.plans.save(succeed(transaction, transaction.plans.get(context.plan.id)))
@@ -128,7 +121,7 @@ class ToolRunner:
         trigger: Trigger,
         also: Callable[[Transaction, Plan], Plan],
     ) -> bool:
-        """Returns whether the checkpoint was made; one that was required and was not raises."""
+        """Returns whether a checkpoint was made; one that was required and was not raises."""
         before = trigger is Trigger.BEFORE_TOOL_EXECUTE
         moment = Moment(
             CheckpointType.AUTOMATIC,
@@ -138,18 +131,7 @@ class ToolRunner:
             trigger=trigger,
             source_tool=spec.name,
         )
-        try:
-            made = self._checkpoints.auto_create_if_configured(
-                trigger, context.plan.id, moment, also
-            )
-        except SnapshotError as error:
-            if context.plan.definition.policy.require_checkpoints:
-                raise CheckpointRequiredError(
-                    f"No checkpoint could be made {moment.label}: {error.message}",
-                    hint=error.hint,
-                ) from error
-            self._events.emit(Warned(f"No checkpoint was made {moment.label}: {error.message}"))
-            return False
+        made = self._checkpoints.auto_create_if_configured(trigger, context.plan, moment, also)
         return made is not None
 
     def _values(self, context: StepContext) -> Mapping[str, str]:
@@ -189,16 +171,13 @@ class ToolRunner:
             transaction.tool_calls.add(call)
         return call
 
-    def _end(
-        self, call: ToolCall, status: ToolCallStatus, output: str | None, error: str | None
-    ) -> None:
+    def _fail(self, call: ToolCall, error: ExecutionError) -> None:
         with self._database.write() as transaction:
             transaction.tool_calls.save(
                 call.model_copy(
                     update={
-                        "status": status,
-                        "output": output,
-                        "error": error,
+                        "status": ToolCallStatus.FAILED,
+                        "error": error.message,
                         "finished_at": self._clock.now(),
                     }
                 )

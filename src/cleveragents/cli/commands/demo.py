@@ -38,6 +38,7 @@ _BAD_STEP = "tidy up"
 @frame.pass_session
 def demo(session: Session, keep: bool) -> Report:
     directory = Path(tempfile.mkdtemp(prefix="cleveragents-demo-"))
+    session.prefer_headings()
     scratch = _scratch_session(session, directory)
     try:
         return _show(scratch, directory, keep=keep)
@@ -116,13 +117,12 @@ def _what_ran(plan: Plan) -> Section:
 def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> Section:
     return Table(
         "2. Checkpoints were made by themselves",
-        ("Checkpoint", "Label", "State", ""),
+        ("Checkpoint", "Label", "State"),
         tuple(
             (
                 item.id,
-                item.metadata.label,
+                f"{item.metadata.label}{'   <- going back here' if item == target else ''}",
                 item.metadata.state_hash[:12],
-                "<- going back here" if item == target else "",
             )
             for item in checkpoints
         ),
@@ -161,4 +161,4 @@ def _listing(sandbox: Path) -> str:
         for path in sorted(sandbox.rglob("*"))
         if path.is_file() and path.name != ".git"
     ]
-    return "\n".join(names)
+    return "\n".join(f"  {name}" for name in names)

@@ -146,9 +146,9 @@ def list_(session: Session, phase: str | None, state: str | None, project: Path 
     from cleveragents.cli.views.plans import plan_list_report
     from cleveragents.domain.plan import PlanPhase, PlanState
 
-    directory = str(project.resolve()) if project else None
     container = session.container(None)
     try:
+        directory = container.plan_service().project_root(project) if project else None
         plans = container.plan_service().list_plans(
             phase=PlanPhase(phase) if phase else None,
             state=PlanState(state) if state else None,
@@ -174,7 +174,7 @@ def diff(session: Session, plan_ref: str, old_ref: str | None, new_ref: str | No
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
         old = service.find_checkpoint(found.id, old_ref or "@first")
-        new = service.find_checkpoint(found.id, new_ref or "@latest")
+        new = service.find_checkpoint(found.id, new_ref or found.last_checkpoint_id or "@latest")
         return diff_report(found, old, new, service.diff(found.id, old, new))
 
 
@@ -216,7 +216,7 @@ def rollback(
         if not yes:
             session.say(preview_text(preview))
             if not session.confirm("Roll back?"):
-                return Report({}, (), ("Nothing was changed",), exit_code=1)
+                return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
         return result_report(service.rollback_to_checkpoint(found.id, target))
 
 
@@ -253,6 +253,6 @@ def _arguments(pairs: tuple[str, ...]) -> dict[str, str]:
         if not separator or not name:
             raise UsageError(f"`--arg {pair}` has no value", hint="Write it as `--arg name=value`")
         if name in arguments:
-            raise UsageError(f"`--arg {name}` is given twice")
+            raise UsageError(f"`--arg {name}` is given twice", hint="Leave one of them out")
         arguments[name] = value
     return arguments

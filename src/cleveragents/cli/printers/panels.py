@@ -32,7 +32,8 @@ def panels(report: Report, *, color: bool, encoding: str) -> str:
     )
     with console.capture() as capture:
         for number, section in enumerate(report.sections):
-            if number and not isinstance(section, Fields):
+            before = report.sections[number - 1] if number else section
+            if number and not (isinstance(before, Fields) and isinstance(section, Fields)):
                 console.print()
             if isinstance(section, Text):
                 _print_text(console, section, color=color)

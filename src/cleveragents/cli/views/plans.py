@@ -10,7 +10,7 @@ from cleveragents.cli.report import Fields, Report, Section, Table, Text
 from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
-from cleveragents.domain.sandbox import SandboxRef, TreeDiff
+from cleveragents.domain.sandbox import DiffFile, SandboxRef, TreeDiff
 
 
 def plan_data(status: PlanStatus) -> dict[str, object]:
@@ -51,12 +51,16 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
             }
             for item in status.checkpoints
         ],
-        "held_by": str(status.lease.holder)
-        if status.lease is not None and not status.lease.released
-        else None,
+        "held_by": str(status.holder) if status.holder else None,
+        "interrupted": _is_interrupted(status),
         "interrupted_operation": status.interrupted.id if status.interrupted else None,
         "error": plan.error.model_dump(mode="json") if plan.error else None,
     }
+
+
+def _is_interrupted(status: PlanStatus) -> bool:
+    """A plan under way that no process works on was left behind by one that ended."""
+    return status.plan.state is PlanState.PROCESSING and status.holder is None
 
 
 def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
@@ -73,6 +77,10 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         ("last checkpoint", plan.last_checkpoint_id or "none yet"),
     ]
     rows += [("sandbox", sandbox.path) for sandbox in status.sandboxes]
+    if status.holder is not None:
+        rows.append(("held by", str(status.holder)))
+    if _is_interrupted(status):
+        rows.append(("interrupted", f"run `agents plan execute {plan.id}` to go on"))
     if status.interrupted is not None:
         rows.append(("interrupted", f"a rollback began and was not ended: {status.interrupted.id}"))
     sections: list[Section] = [Fields("Plan", tuple(rows))]
@@ -92,7 +100,7 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
 
 
 def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -> Report:
-    states = [plan.state for plan in plans]
+    states = [plan.state for plan in plans if plan.phase is not PlanPhase.STRATEGIZE]
     data: dict[str, object] = {
         "plans": [
             {
@@ -152,7 +160,7 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
         "files": [
             {
                 "path": item.path,
-                "change": _change(item.insertions, item.deletions),
+                "change": _change(item),
                 "status": item.status,
             }
             for item in diff.files
@@ -160,9 +168,7 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
         "patch_preview": _hunks(diff.patch),
         "patch_truncated": diff.patch_truncated,
     }
-    rows = tuple(
-        (item.path, item.status, _change(item.insertions, item.deletions)) for item in diff.files
-    )
+    rows = tuple((item.path, item.status, _change(item)) for item in diff.files)
     table = Table(
         f"From `{old.metadata.label}` to `{new.metadata.label}`",
         ("File", "Status", "Lines"),
@@ -200,8 +206,10 @@ def _progress(plan: Plan) -> dict[str, str]:
     }
 
 
-def _change(insertions: int | None, deletions: int | None) -> str:
-    return "binary" if insertions is None else f"+{insertions} -{deletions}"
+def _change(item: DiffFile) -> str:
+    if item.path.endswith("/"):
+        return ""
+    return "binary" if item.insertions is None else f"+{item.insertions} -{item.deletions}"
 
 
 def _hunks(patch: str) -> list[dict[str, object]]:

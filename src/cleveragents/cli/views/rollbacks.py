@@ -8,9 +8,10 @@ from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.checkpoints import uncaptured_data
 from cleveragents.cli.views.words import counted
 from cleveragents.domain.checkpoint import Checkpoint, RollbackPreview, RollbackResult
-from cleveragents.domain.sandbox import FileChange, Uncaptured
+from cleveragents.domain.sandbox import ChangeAction, FileChange, Uncaptured
 
 AWAITING = "queued (awaiting input)"
+_VERBS = {ChangeAction.RESTORED: "restore", ChangeAction.REMOVED: "remove"}
 
 
 def preview_report(preview: RollbackPreview) -> Report:
@@ -76,10 +77,14 @@ def result_report(result: RollbackResult) -> Report:
         "Rollback complete",
     )
     verified = Fields(
-        "Safety",
+        "Next",
         (
-            ("verified", "yes: the sandbox was read back and is what it was"),
-            ("saved before", result.safety_checkpoint_id),
+            ("Verified", "yes: the sandbox was read back and is what it was"),
+            (
+                "Take it back",
+                f"agents plan rollback {result.plan_id} {result.safety_checkpoint_id}",
+            ),
+            ("Run on from here", f"agents plan execute {result.plan_id}"),
         ),
     )
     return Report(report.data, (*report.sections, verified), report.messages)
@@ -96,7 +101,7 @@ def preview_text(preview: RollbackPreview) -> str:
         f"{counted(counts['restored'], 'path')}, remove {counted(counts['removed'], 'path')}, "
         f"undo {counted(preview.tool_calls_after, 'tool call')} and set aside "
         f"{counted(preview.checkpoints_after, 'checkpoint')}.",
-        *(f"  {change.action.value:<9}{change.file}" for change in preview.changes[:20]),
+        *(f"  {_VERBS[change.action]:<8} {change.file}" for change in preview.changes[:20]),
     ]
     if len(preview.changes) > 20:
         lines.append(f"  … and {len(preview.changes) - 20} more")

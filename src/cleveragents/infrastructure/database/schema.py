@@ -57,7 +57,10 @@ def prepare_postgres(engines: Engines, place: str) -> None:
         ConflictError: Another process keeps it locked.
     """
     with translated(place):
-        with engines.reading.connect() as connection:
+        # Each question sees what was committed before it: with one view for both, a table that
+        # another process has just made could seem to be there and empty.
+        latest = engines.reading.execution_options(isolation_level="READ COMMITTED")
+        with latest.connect() as connection:
             if not _postgres_needs_migration(connection, place):
                 return
         from cleveragents.infrastructure.database.migrate import upgrade

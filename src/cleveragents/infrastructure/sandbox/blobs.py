@@ -28,8 +28,11 @@ class BlobReader:
             SnapshotMissingError: the object is not there.
             SnapshotCorruptError: its bytes do not have that name.
         """
-        self._questions.write(object_id.encode() + b"\n")
-        self._questions.flush()
+        try:
+            self._questions.write(object_id.encode() + b"\n")
+            self._questions.flush()
+        except BrokenPipeError as gone:
+            raise SnapshotMissingError(object_id, self._place) from gone
         head = self._answers.readline().split()
         if len(head) != 3:
             raise SnapshotMissingError(object_id, self._place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import assert_never
 
 from cleveragents.application.ports import Clock, SnapshotStore
 from cleveragents.domain.sandbox import (
@@ -17,6 +18,7 @@ from cleveragents.domain.sandbox import (
 )
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.git_snapshots import GitSnapshots
+from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.manifest import Manifest
 from cleveragents.infrastructure.sandbox.tree_diff import tree_diff
 
@@ -58,7 +60,7 @@ class CheckpointManager(SnapshotStore):
     def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
         snapshots = self._snapshots(sandbox)
         return tree_diff(
-            self._git.at(Path(sandbox.store)),
+            git_on_mirror(self._git, Path(sandbox.store)),
             (old, snapshots.load(old)),
             (new, snapshots.load(new)),
         )
@@ -67,6 +69,8 @@ class CheckpointManager(SnapshotStore):
         match sandbox.strategy:
             case SandboxStrategy.GIT_WORKTREE:
                 return GitSnapshots(sandbox, self._git)
+            case _ as never:
+                assert_never(never)
 
 
 def _uncaptured(manifest: Manifest) -> tuple[Uncaptured, ...]:

@@ -9,9 +9,10 @@ and what closes each.
 from __future__ import annotations
 
 import os
+import re
 import subprocess  # nosec B404 # git is started with a fixed argument list, never through a shell
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
@@ -19,6 +20,9 @@ from typing import IO
 from cleveragents.domain.errors import ConfigurationError, GitCommandError
 
 MINIMUM_VERSION = (2, 38)
+_INSTALL = f"Install git {'.'.join(map(str, MINIMUM_VERSION))} or later"
+# Inside a sandbox git would speak of that directory only; a deleted one it cannot start in.
+_NOWHERE = "/"
 _IDENTITY = "CleverAgents"
 _EMAIL = "checkpoints@cleveragents.invalid"
 
@@ -29,6 +33,8 @@ _HARMLESS = {
     "core.attributesFile": "/dev/null",
     "core.excludesFile": "/dev/null",
     "core.fsync": "all",
+    # Larger files are read piece by piece.
+    "core.bigFileThreshold": "16m",
     "core.quotePath": "false",
     "core.pager": "cat",
     "core.askPass": "",
@@ -80,48 +86,32 @@ class Git:
     """git on one repository, isolated from every configuration but the repository's own.
 
     What remains of the repository's own configuration is overridden key by key
-    (`_HARMLESS`); filters have free names, so commands that would run them take
-    `without_filters()`.
+    (`_HARMLESS`). Filters have free names, so nothing that would run them is
+    ever called on a repository whose configuration is not ours.
     """
 
     environment: Mapping[str, str]
     directory: Path
     """The git directory, always given explicitly: discovery could find another."""
-    overrides: Mapping[str, str] = field(default_factory=dict[str, str])
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    patience: float = 600.0
+    """Seconds until a command counts as hanging, on a FIFO called `.gitignore`, for example."""
 
     def at(self, directory: Path) -> Git:
         """Returns git on another repository."""
-        return replace(self, directory=directory, overrides={}, variables={})
+        return replace(self, directory=directory, variables={})
 
     def with_variables(self, **variables: str) -> Git:
         return replace(self, variables={**self.variables, **variables})
 
-    def without_filters(self) -> Git:
-        """Returns the same git with every configured clean and smudge program switched off."""
-        listing = self.run("config", "--list", "--name-only", "-z", ok=(0, 1))
-        names = {
-            key[len("filter.") : key.rindex(".")]
-            for key in os.fsdecode(listing).split("\0")
-            if key.startswith("filter.") and key.count(".") > 1
-        }
-        off = {"clean": "", "smudge": "", "process": "", "required": "false"}
-        overrides = {f"filter.{name}.{key}": off[key] for name in sorted(names) for key in off}
-        return replace(self, overrides={**self.overrides, **overrides})
-
-    def run(
-        self,
-        *arguments: str,
-        stdin: bytes | None = None,
-        ok: Sequence[int] = (0,),
-        timeout: float | None = None,
-    ) -> bytes:
+    def run(self, *arguments: str, stdin: bytes | None = None, ok: Sequence[int] = (0,)) -> bytes:
         """Returns what git printed.
 
         Raises:
-            GitCommandError: git ended with a status not in `ok`.
+            GitCommandError: git ended with a status not in `ok`, or did not end.
+            ConfigurationError: git cannot be started.
         """
-        done = self._start(arguments, stdin, timeout)
+        done = self._start(self._command(arguments), self._variables(), stdin)
         if done.returncode not in ok:
             raise GitCommandError(
                 f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
@@ -130,10 +120,17 @@ class Git:
 
     def succeeds(self, *arguments: str) -> bool:
         """Returns whether git ended with status 0: for questions, not for acts."""
-        return self._start(arguments, None, None).returncode == 0
+        return self._start(self._command(arguments), self._variables(), None).returncode == 0
 
-    def user_setting(self, key: str) -> str | None:
-        """Returns a setting as the user's own git would see it; reading runs nothing."""
+    def require_version(self) -> None:
+        """Raises ConfigurationError when git is missing or too old for what is asked of it."""
+        said = os.fsdecode(self._start(["git", "version"], self._variables(), None).stdout)
+        numbers = re.search(r"(\d+)\.(\d+)", said)
+        if numbers is None or tuple(map(int, numbers.groups())) < MINIMUM_VERSION:
+            raise ConfigurationError(f"{said.strip() or 'this git'} is too old", hint=_INSTALL)
+
+    def user_settings(self) -> dict[str, str]:
+        """Returns all settings as the user's own git would see them; reading runs nothing."""
         visible = {
             name: self.environment[name] for name in _USER_CONFIGURATION if name in self.environment
         }
@@ -142,58 +139,68 @@ class Git:
             for name, value in _isolated(self.environment).items()
             if name not in _USER_CONFIGURATION
         }
-        done = subprocess.run(  # nosec B603
-            ["git", f"--git-dir={self.directory}", "config", "--includes", "-z", "--get", key],
-            env={**isolated, **visible},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        return os.fsdecode(done.stdout).rstrip("\0") if done.returncode == 0 else None
+        command = ["git", f"--git-dir={self.directory}", "config", "--includes", "-z", "--list"]
+        listing = self._start(command, {**isolated, **visible}, None).stdout
+        entries = (line.partition("\n") for line in os.fsdecode(listing).split("\0") if line)
+        return {key: value if is_given else "true" for key, is_given, value in entries}
 
     @contextmanager
     def session(self, *arguments: str) -> Generator[tuple[IO[bytes], IO[bytes]]]:
         """Runs a git that answers questions as they are asked: (its stdin, its stdout)."""
-        process = subprocess.Popen(  # nosec B603
-            self._command(arguments),
-            env=self._variables(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with _able_to_start():
+            process = subprocess.Popen(  # nosec B603
+                self._command(arguments),
+                env=self._variables(),
+                cwd=_NOWHERE,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
         if process.stdin is None or process.stdout is None:  # pragma: no cover # PIPE was asked for
             raise GitCommandError(f"git {arguments[0]}", -1, "no pipes")
         try:
             yield process.stdin, process.stdout
         finally:
-            process.stdin.close()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
             process.stdout.close()
             process.wait()
 
     def _start(
-        self, arguments: Sequence[str], stdin: bytes | None, timeout: float | None
+        self, command: Sequence[str], variables: Mapping[str, str], stdin: bytes | None
     ) -> subprocess.CompletedProcess[bytes]:
         try:
-            return subprocess.run(  # nosec B603
-                self._command(arguments),
-                env=self._variables(),
-                input=stdin if stdin is not None else b"",
-                capture_output=True,
-                check=False,
-                timeout=timeout,
-                start_new_session=True,
-            )
-        except FileNotFoundError as missing:
-            raise ConfigurationError(
-                "git is not installed, or not on the PATH",
-                hint=f"Install git {'.'.join(map(str, MINIMUM_VERSION))} or later",
-            ) from missing
+            with _able_to_start():
+                return subprocess.run(  # nosec B603
+                    command,
+                    env=variables,
+                    cwd=_NOWHERE,
+                    input=stdin or b"",
+                    capture_output=True,
+                    check=False,
+                    timeout=self.patience,
+                    start_new_session=True,
+                )
+        except subprocess.TimeoutExpired as late:
+            raise GitCommandError(
+                "git", -1, f"it was still running after {self.patience:g} seconds"
+            ) from late
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
-        settings = {**_HARMLESS, **self.overrides}
-        options = [part for key in settings for part in ("-c", f"{key}={settings[key]}")]
+        options = [part for key in _HARMLESS for part in ("-c", f"{key}={_HARMLESS[key]}")]
         return ["git", f"--git-dir={self.directory}", "--no-pager", *options, *arguments]
 
     def _variables(self) -> dict[str, str]:
         return {**_isolated(self.environment), **self.variables}
+
+
+@contextmanager
+def _able_to_start() -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(
+            f"git cannot be started: {error.strerror}: is it installed, and on the PATH?",
+            hint=_INSTALL,
+        ) from error

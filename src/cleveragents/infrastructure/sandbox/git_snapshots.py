@@ -1,19 +1,18 @@
 """Snapshots of git sandboxes, kept in the project's private mirror.
 
-A snapshot is a commit whose tree is exactly the files, so `git diff` and
-`git show` work on it. It has no parent: dropping one frees its objects. A second
-commit, the anchor, leads to everything else that must stay (document, index,
-HEAD); the one ref per snapshot points to it. Order on disk: objects, then ref,
-then (by the caller) the row. ADR 0001 has the reasons.
+Order on disk: objects, then ref, then (by the caller) the row. What a snapshot
+consists of is in `snapshot_objects`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+import tempfile
+from collections import Counter
+from collections.abc import Generator, Iterable, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cleveragents.domain.errors import (
@@ -28,7 +27,8 @@ from cleveragents.domain.sandbox import RestorePreview, RestoreReport, SandboxRe
 from cleveragents.infrastructure.sandbox.blobs import BlobReader, blob_reader, missing_objects
 from cleveragents.infrastructure.sandbox.difference import Difference, difference
 from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.git_state import SandboxGit
+from cleveragents.infrastructure.sandbox.git_state import GitLook, SandboxGit, staged_objects
+from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.manifest import (
     GitState,
     Manifest,
@@ -38,19 +38,25 @@ from cleveragents.infrastructure.sandbox.manifest import (
 )
 from cleveragents.infrastructure.sandbox.objects import (
     EMPTY_TREE,
-    Kind,
+    GITLINK,
     NewObject,
     ObjectChangedError,
+    StoredPack,
     build_trees,
     store_pack,
 )
 from cleveragents.infrastructure.sandbox.restore import SandboxWriter
 from cleveragents.infrastructure.sandbox.scan import Scan, Scanner
 from cleveragents.infrastructure.sandbox.scan_cache import ScanCache, load_cache, save_cache
+from cleveragents.infrastructure.sandbox.snapshot_objects import (
+    SnapshotObjects,
+    parts_of,
+    snapshot_objects,
+)
 
-_AUTHOR = b"CleverAgents <checkpoints@cleveragents.invalid> 0 +0000"
-_TRAILER = re.compile(rb"^(Document|Ignored|State-Hash): ([0-9a-f]+)$", re.MULTILINE)
 _STORE_ATTEMPTS = 5
+_SECOND_CHANCES = 1
+"""How often a file may be written to while it is being stored, before it is left out."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +69,21 @@ class StoredSnapshot:
     manifest: Manifest
 
 
+@dataclass(frozen=True)
+class _Look:
+    """Everything there is to know about the sandbox at one moment."""
+
+    manifest: Manifest
+    scan: Scan
+    git: GitLook
+
+
 class GitSnapshots:
     """Snapshots of one sandbox."""
 
     def __init__(self, sandbox: SandboxRef, git: Git) -> None:
         self._sandbox = sandbox
-        self._git = git.at(Path(sandbox.store))
+        self._git = git_on_mirror(git, Path(sandbox.store))
         self._sandbox_git = SandboxGit(sandbox, git)
         self._refs = f"refs/cleveragents/snapshots/{sandbox.plan_id}/{sandbox.resource}"
 
@@ -78,16 +93,14 @@ class GitSnapshots:
         Raises:
             SnapshotError: files keep changing, or the disk is full.
         """
+        spoiled: Counter[str] = Counter()
         for _ in range(_STORE_ATTEMPTS):
+            restless = {path for path in spoiled if spoiled[path] > _SECOND_CHANCES}
             try:
-                return self._try_to_store()
-            except ObjectChangedError:
-                continue
-            except OSError as error:
-                raise SnapshotError(
-                    f"The snapshot could not be stored: {error}",
-                    hint="Make room in the home directory of CleverAgents",
-                ) from error
+                with _translated("The snapshot could not be stored"):
+                    return self._try_to_store(restless)
+            except ObjectChangedError as changed:
+                spoiled[os.path.relpath(changed.path, self._sandbox.path)] += 1
         raise SnapshotError(
             "The snapshot could not be stored: files of the sandbox keep changing",
             hint="End the processes that write to the sandbox",
@@ -105,40 +118,64 @@ class GitSnapshots:
     def load(self, snapshot_id: str) -> Manifest:
         """Raises SnapshotMissingError or SnapshotCorruptError unless it is whole in its outline."""
         with blob_reader(self._git) as blobs:
-            parts = dict(_TRAILER.findall(blobs.read(snapshot_id)))
-            try:
-                document = blobs.read(parts[b"Document"].decode())
-                ignored: list[str] = json.loads(blobs.read(parts[b"Ignored"].decode()))
-                expected = parts[b"State-Hash"].decode()
-            except (KeyError, ValueError) as error:
-                raise SnapshotCorruptError(f"{snapshot_id} is not a snapshot") from error
-        if state_hash_of(document) != expected:
-            raise SnapshotCorruptError(f"The document of snapshot {snapshot_id} is damaged")
-        return manifest_from(document, self._tree(snapshot_id), ignored)
+            parts = parts_of(snapshot_id, blobs.read(snapshot_id))
+            document = blobs.read(parts.document)
+            ignored: list[str] = json.loads(blobs.read(parts.ignored))
+        manifest = manifest_from(document, self._tree(snapshot_id), ignored)
+        if _document(manifest) != document or state_hash_of(document) != parts.state_hash:
+            raise SnapshotCorruptError(f"Snapshot {snapshot_id} does not hold what it lists")
+        return manifest
 
     def verify(self, snapshot_id: str) -> None:
         """Reads every byte of a snapshot back."""
         manifest = self.load(snapshot_id)
         with blob_reader(self._git) as blobs:
+            self._check_git(manifest.git, snapshot_id, blobs)
             blobs.check(sorted({entry.object_id for entry in manifest.files.values()}))
 
     def preview(self, snapshot_id: str) -> RestorePreview:
-        present, _ = self._look(self._cache())
-        wanted = difference(present, self.load(snapshot_id))
-        return RestorePreview(changes=wanted.changes, left_alone=wanted.left_alone)
+        """Raises what `restore` would raise before it touches anything."""
+        target = self.load(snapshot_id)
+        todo = difference(self._look(target.files.keys()).manifest, target)
+        with blob_reader(self._git) as blobs:
+            self._refuse_unless_possible(todo, target.git, snapshot_id, blobs)
+        return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
 
     def restore(self, snapshot_id: str) -> RestoreReport:
         """Makes the sandbox what it was; the safety snapshot is the caller's business."""
         target = self.load(snapshot_id)
-        present, scan = self._look(self._cache())
-        todo = difference(present, target)
-        _refuse_if_blocked(todo)
-        with blob_reader(self._git) as blobs:
-            # Damage must show before the first file is touched.
-            blobs.check(sorted({entry.object_id for _, entry in todo.write_files}))
-            self._write(todo, scan, blobs)
-        self._sandbox_git.restore(target.git)
+        present = self._look(target.files.keys())
+        todo = difference(present.manifest, target)
+        with blob_reader(self._git) as blobs, _translated("The sandbox could not be restored"):
+            self._refuse_unless_possible(todo, target.git, snapshot_id, blobs)
+            self._sandbox_git.restore(target.git)
+            self._write(todo, present.scan, blobs)
         return self._read_back(todo, target)
+
+    def _refuse_unless_possible(
+        self, todo: Difference, state: GitState, snapshot_id: str, blobs: BlobReader
+    ) -> None:
+        """Obstacles and damage must show before the first file is touched."""
+        if todo.in_the_way:
+            raise BusinessRuleViolation(
+                "The rollback would overwrite what no checkpoint holds: "
+                + ", ".join(todo.in_the_way),
+                hint="Move these away, then roll back again",
+                paths=list(todo.in_the_way),
+            )
+        self._check_git(state, snapshot_id, blobs)
+        blobs.check(sorted({entry.object_id for _, entry in todo.write_files}))
+
+    def _check_git(self, state: GitState, snapshot_id: str, blobs: BlobReader) -> None:
+        """Raises SnapshotMissingError unless commit and index can be put back."""
+        needed = {state.commit} if state.commit else set[str]()
+        if state.index_tree is not None:
+            entries = self._tree(state.index_tree).values()
+            needed |= {object_id for mode, object_id in entries if mode != GITLINK}
+        if state.index_listing is not None:
+            needed |= staged_objects(blobs.read(state.index_listing))
+        if missing_objects(self._git, sorted(needed)):
+            raise SnapshotMissingError(snapshot_id, self._sandbox.store)
 
     def _write(self, todo: Difference, scan: Scan, blobs: BlobReader) -> None:
         writer = SandboxWriter(self._sandbox.path)
@@ -148,85 +185,99 @@ class GitSnapshots:
             writer.close()
 
     def _read_back(self, done: Difference, target: Manifest) -> RestoreReport:
-        found, _ = self._look(self._cache())
-        left = difference(found, target)
+        found = self._look(target.files.keys()).manifest
+        # What was ignored may no longer be, once the ignore rules are back: it stays all the same.
+        stayed = tuple(item.path for item in done.left_alone)
+        left = difference(found, replace(target, ignored=(*target.ignored, *stayed)))
         wrong = [f"{change.file} should be {change.action}" for change in left.changes]
         if found.git != target.git:
             wrong.append("HEAD, branch or index differ")
         return RestoreReport(
             changes=done.changes,
-            left_alone=left.left_alone,
-            state_hash=state_hash_of(document_of(found, build_trees(found.tree_entries())[0])),
+            left_alone=done.left_alone,
+            state_hash=state_hash_of(_document(found)),
             differences=tuple(wrong),
         )
 
-    def _try_to_store(self) -> StoredSnapshot:
+    def _try_to_store(self, restless: Set[str]) -> StoredSnapshot:
         cache = self._cache()
-        manifest, scan = self._look(cache)
-        tree, trees = build_trees(manifest.tree_entries())
-        document = NewObject.of(Kind.BLOB, document_of(manifest, tree))
-        ignored = NewObject.of(Kind.BLOB, json.dumps(sorted(manifest.ignored)).encode("ascii"))
-        state_hash = state_hash_of(document.data or b"")
-        snapshot = _snapshot_commit(tree, state_hash, document, ignored)
-        anchor_tree = _anchor_tree(manifest.git, document, ignored)
-        anchor = _anchor_commit(anchor_tree, snapshot, manifest.git)
-        candidates = {
-            item.id: item
-            for item in (
-                *scan.read.values(),
-                *(item for item in trees if item.id not in cache.trees),
-                *(document, ignored, snapshot, anchor_tree, anchor),
-            )
-        }
-        missing = missing_objects(self._git, candidates)
-        pack = None
-        if missing:
-            pack = store_pack(
-                Path(self._sandbox.store) / "objects",
-                [candidates[name] for name in candidates if name in missing],
-            )
-        self._git.run("update-ref", f"{self._refs}/{snapshot.id}", anchor.id)
-        if pack is not None:
-            pack.release()
-        save_cache(
-            self._sandbox,
-            ScanCache(
-                scan.known, cache.captured | manifest.files.keys(), {item.id for item in trees}
-            ),
-        )
-        return StoredSnapshot(snapshot.id, state_hash, pack.size_bytes if pack else 0, manifest)
-
-    def _look(self, cache: ScanCache) -> tuple[Manifest, Scan]:
-        """Raises SandboxMissingError when there is nothing to look at."""
+        found = self._look(frozenset(), restless, cache)
+        made = snapshot_objects(found.manifest, found.git)
+        new_trees = (item for item in made.trees if item.id not in cache.trees)
+        added = self._store_missing((*found.scan.read.values(), *new_trees, *made.others))
         try:
-            ignored = self._sandbox_git.ignored()
-            state, listing = self._sandbox_git.state()
-            scan = Scanner(self._sandbox.path, ignored, cache.captured, cache.known).run()
-        except (FileNotFoundError, GitCommandError) as error:
-            if not Path(self._sandbox.path).is_dir():
-                raise SandboxMissingError(self._sandbox.path, "is not there any more") from error
-            raise
-        scan.read.update({item.id: item for item in listing})
+            self._remember(found, made, cache)
+            self._git.run("update-ref", f"{self._refs}/{made.snapshot.id}", made.anchor.id)
+        finally:
+            added.release()
+        return StoredSnapshot(made.snapshot.id, made.state_hash, added.size_bytes, found.manifest)
+
+    def _remember(self, found: _Look, made: SnapshotObjects, before: ScanCache) -> None:
+        """Writes the cache, before the ref.
+
+        One that does not know of a snapshot would be wrong; one that knows of a
+        snapshot which never came about is only useless.
+        """
+        captured = before.captured | found.manifest.files.keys()
+        trees = {item.id for item in made.trees}
+        cache = ScanCache(made.snapshot.id, found.scan.known, captured, trees)
+        save_cache(self._sandbox, cache)
+
+    def _store_missing(self, wanted: Iterable[NewObject]) -> StoredPack:
+        candidates = {item.id: item for item in wanted}
+        # git knows the empty tree without having it.
+        missing = missing_objects(self._git, candidates) | ({EMPTY_TREE} & candidates.keys())
+        new = [candidates[name] for name in candidates if name in missing]
+        return store_pack(Path(self._sandbox.store) / "objects", new)
+
+    def _look(
+        self,
+        also_captured: Set[str],
+        restless: Set[str] = frozenset(),
+        cache: ScanCache | None = None,
+    ) -> _Look:
+        """Raises SandboxMissingError when there is nothing to look at."""
+        path = Path(self._sandbox.path)
+        if path.is_symlink() or not path.is_dir():
+            raise SandboxMissingError(self._sandbox.path, "is not there any more")
+        cache = cache or self._cache()
+        git = self._sandbox_git.look()
+        scan = Scanner(
+            self._sandbox.path,
+            ignored=self._sandbox_git.ignored(),
+            captured_before=cache.captured | also_captured,
+            known=cache.known,
+            restless=restless,
+            now=_file_system_time(path.parent),
+        ).run()
         manifest = Manifest(
             files=scan.files,
             directories=scan.directories,
-            git=state,
-            not_captured=tuple(sorted(scan.not_captured)),
+            top_mode=scan.top_mode,
+            git=git.state,
+            not_captured=tuple(sorted((*scan.not_captured, *git.uncaptured))),
             ignored=tuple(sorted(scan.ignored)),
         )
-        return manifest, scan
+        return _Look(manifest, scan, git)
 
     def _cache(self) -> ScanCache:
-        return load_cache(self._sandbox, self._paths_ever_captured)
+        """Returns the cache as far as it can be trusted.
 
-    def _paths_ever_captured(self) -> frozenset[str]:
-        return frozenset(path for snapshot in self.ids() for path in self._tree(snapshot))
+        Only a snapshot that still is there proves that what was read for it is stored.
+        """
+        cache, snapshots = load_cache(self._sandbox), self.ids()
+        if cache is None:
+            captured = frozenset(path for each in snapshots for path in self._tree(each))
+            return ScanCache("", {}, captured, frozenset())
+        if cache.snapshot not in snapshots:
+            return ScanCache("", {}, cache.captured, frozenset())
+        return cache
 
-    def _tree(self, snapshot_id: str) -> dict[str, tuple[str, str]]:
+    def _tree(self, commit_or_tree: str) -> dict[str, tuple[str, str]]:
         try:
-            listing = self._git.run("ls-tree", "-r", "-z", "--full-tree", snapshot_id)
+            listing = self._git.run("ls-tree", "-r", "-z", "--full-tree", commit_or_tree)
         except GitCommandError as error:
-            raise SnapshotMissingError(snapshot_id, self._sandbox.store) from error
+            raise SnapshotMissingError(commit_or_tree, self._sandbox.store) from error
         entries: dict[str, tuple[str, str]] = {}
         for line in listing.split(b"\0")[:-1]:
             head, _, name = line.partition(b"\t")
@@ -235,48 +286,21 @@ class GitSnapshots:
         return entries
 
 
-def _refuse_if_blocked(todo: Difference) -> None:
-    if todo.in_the_way:
-        raise BusinessRuleViolation(
-            "The rollback would overwrite what no checkpoint holds: " + ", ".join(todo.in_the_way),
-            hint="Move these away, then roll back again",
-            paths=list(todo.in_the_way),
-        )
+def _document(manifest: Manifest) -> bytes:
+    return document_of(manifest, build_trees(manifest.tree_entries())[0])
 
 
-def _snapshot_commit(
-    tree: str, state_hash: str, document: NewObject, ignored: NewObject
-) -> NewObject:
-    message = (
-        f"CleverAgents snapshot\n\n"
-        f"State-Hash: {state_hash}\nDocument: {document.id}\nIgnored: {ignored.id}\n"
-    )
-    return _commit(tree, (), message.encode())
+@contextmanager
+def _translated(what: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SnapshotError(
+            f"{what}: {error}", hint="Make room or give permission, then try again"
+        ) from error
 
 
-def _anchor_tree(state: GitState, document: NewObject, ignored: NewObject) -> NewObject:
-    entries = {
-        "document.json": ("100644", document.id),
-        "ignored.json": ("100644", ignored.id),
-    }
-    if state.index_listing is not None:
-        entries["index.listing"] = ("100644", state.index_listing)
-    elif state.index_tree not in (None, EMPTY_TREE):
-        entries["index"] = ("40000", state.index_tree)
-    return build_trees(entries)[1][-1]
-
-
-def _anchor_commit(tree: NewObject, snapshot: NewObject, state: GitState) -> NewObject:
-    parents = [snapshot.id, *([state.commit] if state.commit else [])]
-    return _commit(tree.id, parents, b"CleverAgents snapshot anchor\n")
-
-
-def _commit(tree: str, parents: Iterable[str], message: bytes) -> NewObject:
-    """Returns a commit without a date: equal states are equal commits."""
-    lines = [
-        b"tree " + tree.encode(),
-        *(b"parent " + parent.encode() for parent in parents),
-        b"author " + _AUTHOR,
-        b"committer " + _AUTHOR,
-    ]
-    return NewObject.of(Kind.COMMIT, b"\n".join(lines) + b"\n\n" + message)
+def _file_system_time(directory: Path) -> int:
+    """Returns the time in nanoseconds as files in a directory get it: clocks can differ."""
+    with tempfile.TemporaryFile(dir=directory) as probe:
+        return os.fstat(probe.fileno()).st_mtime_ns

@@ -55,6 +55,10 @@ class GitState:
     index_listing: str | None
     """A blob with the index's entries, when a tree cannot hold them: conflicts or flags."""
 
+    @property
+    def index(self) -> tuple[str | None, str | None]:
+        return self.index_tree, self.index_listing
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -63,6 +67,8 @@ class Manifest:
     files: Mapping[str, Entry]
     directories: Mapping[str, int]
     """Permission bits of every directory but the top one."""
+    top_mode: int
+    """Permission bits of the sandbox's own directory."""
     git: GitState
     not_captured: tuple[tuple[str, str], ...]
     """Path and reason of what could not be captured."""
@@ -88,12 +94,24 @@ def ancestors(path: str) -> Iterable[str]:
         yield path
 
 
+def all_ancestors(paths: Iterable[str]) -> set[str]:
+    """Returns every directory above any of the paths, without the top one."""
+    found: set[str] = set()
+    for path in paths:
+        above = parent_of(path)
+        while above and above not in found:
+            found.add(above)
+            above = parent_of(above)
+    return found
+
+
 def document_of(manifest: Manifest, tree: str) -> bytes:
     """Returns the document stored beside the tree: canonical, so equal states have equal bytes."""
     usual, unusual = _modes(manifest)
     content: dict[str, object] = {
         "version": _VERSION,
         "tree": tree,
+        "top_mode": manifest.top_mode,
         "modes": usual,
         "unusual_modes": unusual,
         "empty_directories": manifest.bare_directories(),
@@ -126,11 +144,12 @@ def manifest_from(
         empty: list[str] = content["empty_directories"]
         directories = {
             path: int(unusual.get(path, usual["directory"]))
-            for path in {above for path in (*files, *empty) for above in ancestors(path)} | {*empty}
+            for path in all_ancestors((*files, *empty)) | {*empty}
         }
         return Manifest(
             files=files,
             directories=directories,
+            top_mode=int(content["top_mode"]),
             git=GitState(
                 branch=content["head"]["branch"],
                 commit=content["head"]["commit"],

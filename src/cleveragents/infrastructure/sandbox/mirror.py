@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,21 +22,31 @@ from cleveragents.infrastructure.files import (
     fsync_directory,
     write_durably,
 )
+from cleveragents.infrastructure.sandbox.blobs import missing_objects
 from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.layout import SHARED, git_on_mirror, private_directory
 from cleveragents.infrastructure.sandbox.project import Repository
 
 _CARRIED_SETTINGS = (
     "core.autocrlf",
     "core.eol",
+    "core.filemode",
     "core.ignorecase",
     "core.precomposeunicode",
-    "core.filemode",
     "core.symlinks",
+    "user.email",
+    "user.name",
 )
-_PACK = re.compile(r"pack-[0-9a-f]{40}\.pack")
+_OWN_SETTINGS = {
+    "core.repositoryformatversion": "0",
+    "core.bare": "true",
+    "core.logallrefupdates": "true",
+    "gc.auto": "0",
+}
 _FAN_OUT = re.compile(r"[0-9a-f]{2}")
 _LOOSE = re.compile(r"[0-9a-f]{38}")
-_ATTEMPTS = 3
+_LINKING_IMPOSSIBLE = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES)
+_ATTEMPTS = 5
 
 
 def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | None) -> Path:
@@ -50,7 +60,8 @@ def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | 
     with exclusive(mirrors / f"{repository.key}.lock"):
         if not mirror.is_dir():
             _initialise(git, mirror)
-        _import_objects(repository, git.at(mirror), mirror, head)
+        _make_private(mirror)
+        _import_objects(repository, git, mirror, head)
         _carry_settings(repository, git, mirror)
         _import_refs(repository, git, mirror)
     return mirror
@@ -61,12 +72,18 @@ def _initialise(git: Git, mirror: Path) -> None:
     if draft.exists():
         shutil.rmtree(draft)
     git.at(draft).run("init", "--bare", "--quiet", "--template=", "--object-format=sha1")
-    configuration = git.at(draft)
-    for key, value in {"gc.auto": "0", "core.logAllRefUpdates": "true"}.items():
-        configuration.run("config", key, value)
-    (draft / "info").mkdir(exist_ok=True)
     draft.rename(mirror)
     fsync_directory(mirror.parent)
+
+
+def _make_private(mirror: Path) -> None:
+    private = private_directory(mirror)
+    private.mkdir(mode=0o700, exist_ok=True)
+    for name in SHARED:
+        with suppress(FileExistsError):
+            (private / name).symlink_to(f"../{mirror.name}/{name}")
+    write_durably(private / "HEAD", b"ref: refs/heads/main\n")
+    write_durably(private / "config", _configuration(_OWN_SETTINGS))
 
 
 def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | None) -> None:
@@ -77,9 +94,9 @@ def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | 
     else:
         (mirror / "shallow").unlink(missing_ok=True)
     for _ in range(_ATTEMPTS):
-        for source in repository.object_directories():
-            _link_objects(source, mirror / "objects")
-        if head is None or git.succeeds("rev-parse", "--verify", "-q", f"{head}^{{tree}}"):
+        sources = repository.object_directories()
+        stayed = [_link_objects(source, mirror / "objects") for source in sources]
+        if all(stayed) and (head is None or _is_whole(git_on_mirror(git, mirror), head)):
             return
     raise ProjectRefusedError(
         str(repository.root),
@@ -88,87 +105,123 @@ def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | 
     )
 
 
-def _link_objects(source: Path, target: Path) -> None:
-    packs = target / "pack"
-    for pack in sorted((source / "pack").glob("pack-*.pack")) if (source / "pack").is_dir() else []:
-        # The index comes last: git sees a pack when it sees its index.
-        index = pack.with_suffix(".idx")
-        if _PACK.fullmatch(pack.name) and index.exists():
-            _link(pack, packs / pack.name)
-            _link(index, packs / index.name)
-    fsync_directory(packs)
+def _is_whole(git: Git, commit: str) -> bool:
+    """Returns whether every file of a commit is there; its history is the project's affair."""
+    return git.succeeds("rev-list", "--objects", "--no-walk", "--quiet", commit)
+
+
+def _link_objects(source: Path, target: Path) -> bool:
+    """Returns whether everything that was seen could be linked.
+
+    Loose objects come first: what a repack removes is in a pack by then. Of a
+    pack the index comes last, because git sees a pack when it sees its index.
+    """
+    stayed = True
     for fan_out in sorted(source.iterdir()):
-        if not _FAN_OUT.fullmatch(fan_out.name):
-            continue
-        directory = target / fan_out.name
-        names = [name for name in os.listdir(fan_out) if _LOOSE.fullmatch(name)]
-        present = set(os.listdir(directory)) if directory.is_dir() else set[str]()
-        missing = [name for name in names if name not in present]
-        if missing:
-            directory.mkdir(exist_ok=True)
-            for name in missing:
-                _link(fan_out / name, directory / name)
-            fsync_directory(directory)
+        if _FAN_OUT.fullmatch(fan_out.name):
+            names = [name for name in _names(fan_out) if _LOOSE.fullmatch(name)]
+            stayed &= _link_new(fan_out, target / fan_out.name, names)
+    packs = [name.removesuffix(".idx") for name in _names(source / "pack") if _is_index(name)]
+    for pack in sorted(packs):
+        stayed &= _link_new(source / "pack", target / "pack", [f"{pack}.pack", f"{pack}.idx"])
+    return stayed
+
+
+def _is_index(name: str) -> bool:
+    return name.endswith(".idx") and not name.startswith(".")
+
+
+def _names(directory: Path) -> list[str]:
+    return os.listdir(directory) if directory.is_dir() else []
+
+
+def _link_new(source: Path, target: Path, names: Iterable[str]) -> bool:
+    """Links what is not there yet, durably; returns False if something has gone meanwhile."""
+    present = set(_names(target))
+    missing = [name for name in names if name not in present]
+    if not missing:
+        return True
+    target.mkdir(exist_ok=True)
+    try:
+        for name in missing:
+            _link(source / name, target / name)
+    except FileNotFoundError:
+        return False
+    fsync_directory(target)
+    return True
 
 
 def _link(source: Path, target: Path) -> None:
-    if target.exists():
+    if source.is_symlink():
+        copy_durably(source, target)
         return
     try:
         os.link(source, target)
-    except FileNotFoundError:
-        return  # Repacked under our eyes; the caller looks again.
     except FileExistsError:
-        return
+        return  # An agent made the same object at this moment.
     except OSError as error:
-        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES):
+        if error.errno not in _LINKING_IMPOSSIBLE:
             raise
-        with suppress(FileNotFoundError):
-            copy_durably(source, target)
+        copy_durably(source, target)
 
 
 def _carry_settings(repository: Repository, git: Git, mirror: Path) -> None:
-    """Takes over what decides how files look on disk, and what the user never wants captured."""
-    project = git.at(repository.git_dir)
-    for key in _CARRIED_SETTINGS:
-        value = project.user_setting(key)
-        if value is None:
-            git.at(mirror).run("config", "--unset-all", key, ok=(0, 5))
-        else:
-            git.at(mirror).run("config", "--replace-all", key, value)
-    write_durably(mirror / "info" / "exclude", _excludes(repository, project))
+    """Takes over what decides how files look on disk, and what the user never wants captured.
+
+    What an earlier agent configured in the mirror ends here: plans start alike.
+    """
+    found = git.at(repository.git_dir).user_settings()
+    carried = {key: found[key] for key in _CARRIED_SETTINGS if key in found}
+    excludes = _excludes(repository, git.environment, found.get("core.excludesfile"))
+    for place in (private_directory(mirror), mirror):
+        write_durably(place / "config", _configuration({**_OWN_SETTINGS, **carried}))
+        (place / "info").mkdir(exist_ok=True)
+        write_durably(place / "info" / "exclude", excludes)
 
 
-def _excludes(repository: Repository, project: Git) -> bytes:
-    home = project.environment.get("HOME", "/nonexistent")
-    default = Path(project.environment.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git/ignore"
-    chosen = project.user_setting("core.excludesFile")
+def _configuration(settings: Mapping[str, str]) -> bytes:
+    lines: list[str] = []
+    for key, value in settings.items():
+        section, _, name = key.partition(".")
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        lines.append(f'[{section}]\n\t{name} = "{escaped}"\n')
+    return os.fsencode("".join(lines))
+
+
+def _excludes(repository: Repository, environment: Mapping[str, str], chosen: str | None) -> bytes:
+    """Returns the ignore rules that are not in the project's files, `chosen` by the user or not."""
+    home = environment.get("HOME", "/nonexistent")
+    default = Path(environment.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git/ignore"
     of_user = Path(re.sub(r"^~(?=/)", lambda _: home, chosen)) if chosen else default
     parts: list[bytes] = []
     for path in (of_user, repository.common_dir / "info" / "exclude"):
         with suppress(OSError):
-            parts.append(path.read_bytes())
+            if path.is_file():
+                parts.append(path.read_bytes())
     return b"\n".join(parts)
 
 
 def _import_refs(repository: Repository, git: Git, mirror: Path) -> None:
     """Shows the project's branches as `origin/…` and its tags, as a clone would."""
-    listing = ("for-each-ref", "--format=%(objectname) %(refname)")
-    wanted: dict[str, str] = {}
-    heads = git.at(repository.git_dir).run(*listing, "refs/heads", "refs/tags")
-    for line in os.fsdecode(heads).splitlines():
-        object_id, _, name = line.partition(" ")
-        wanted[name.replace("refs/heads/", "refs/remotes/origin/", 1)] = object_id
-    present: dict[str, str] = {}
-    ours = git.at(mirror).run(*listing, "refs/remotes/origin", "refs/tags")
-    for line in os.fsdecode(ours).splitlines():
-        object_id, _, name = line.partition(" ")
-        present[name] = object_id
+    ours = git_on_mirror(git, mirror)
+    offered = {
+        name.replace("refs/heads/", "refs/remotes/origin/", 1): object_id
+        for name, object_id in _refs(git.at(repository.git_dir), "refs/heads", "refs/tags").items()
+    }
+    broken = missing_objects(ours, offered.values())
+    wanted = {name: object_id for name, object_id in offered.items() if object_id not in broken}
+    present = _refs(ours, "refs/remotes/origin", "refs/tags")
     gone = [name for name in present if name not in wanted and _stands_in_the_way(name, wanted)]
     changed = [name for name in wanted if present.get(name) != wanted[name]]
     # Two transactions: `a` must be gone before `a/b` can be made.
-    _update_refs(git.at(mirror), [f"delete {name}" for name in gone])
-    _update_refs(git.at(mirror), [f"update {name} {wanted[name]}" for name in changed])
+    _update_refs(ours, [f"delete {name}" for name in gone])
+    _update_refs(ours, [f"update {name} {wanted[name]}" for name in changed])
+
+
+def _refs(git: Git, *places: str) -> dict[str, str]:
+    listing = os.fsdecode(git.run("for-each-ref", "--format=%(objectname) %(refname)", *places))
+    pairs = (line.partition(" ") for line in listing.split("\n") if line)
+    return {name: object_id for object_id, _, name in pairs}
 
 
 def _stands_in_the_way(name: str, wanted: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ import os
 import secrets
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -15,12 +15,17 @@ from pathlib import Path
 from cleveragents.infrastructure.files import fsync_directory, write_durably
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+GITLINK = "160000"
 _CHUNK = 1 << 20
 _FASTEST = 1
 
 
 class ObjectChangedError(Exception):
     """A file was written to while it was being stored; look again."""
+
+    def __init__(self, path: str = "") -> None:
+        super().__init__(path)
+        self.path = path
 
 
 class Kind(IntEnum):
@@ -53,6 +58,20 @@ def hash_file(descriptor: int, size: int) -> str:
     if left:
         raise ObjectChangedError
     return digest.hexdigest()
+
+
+def read_file(descriptor: int, size: int) -> bytes:
+    """Returns the bytes of a regular file.
+
+    Raises:
+        ObjectChangedError: there are not `size` of them.
+    """
+    content = bytearray()
+    while len(content) <= size and (chunk := os.read(descriptor, size + 1 - len(content))):
+        content += chunk
+    if len(content) != size:
+        raise ObjectChangedError
+    return bytes(content)
 
 
 @dataclass(frozen=True)
@@ -114,22 +133,25 @@ class StoredPack:
     """A pack that is on disk, kept from pruning until `release`."""
 
     size_bytes: int
-    keep: Path
+    keep: Path | None
 
     def release(self) -> None:
-        """To be called once a ref leads to the objects."""
-        self.keep.unlink(missing_ok=True)
+        """To be called once a ref leads to the objects, or none will."""
+        if self.keep is not None:
+            self.keep.unlink(missing_ok=True)
 
 
-def store_pack(objects: Path, new: Iterable[NewObject]) -> StoredPack:
-    """Writes objects as one pack and its index, durably.
+def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
+    """Writes objects as one pack and its index, durably; for none, nothing.
 
     Raises:
         ObjectChangedError: a file no longer has the bytes its id was made of.
     """
+    if not new:
+        return StoredPack(0, None)
     draft = objects / "pack" / f"tmp_pack_cleveragents_{os.getpid()}_{secrets.token_hex(4)}"
     try:
-        entries, checksum, size = _write_pack(draft, list(new))
+        entries, checksum, size = _write_pack(draft, new)
         name = objects / "pack" / f"pack-{checksum.hex()}"
         # Order: the keep file guards the pack from a prune, and git sees the pack with its index.
         write_durably(name.with_suffix(".keep"), b"cleveragents: until its ref is written\n")
@@ -143,7 +165,7 @@ def store_pack(objects: Path, new: Iterable[NewObject]) -> StoredPack:
 
 
 def _write_pack(
-    draft: Path, new: list[NewObject]
+    draft: Path, new: Collection[NewObject]
 ) -> tuple[list[tuple[bytes, int, int]], bytes, int]:
     whole = hashlib.sha1(usedforsecurity=False)
     entries: list[tuple[bytes, int, int]] = []
@@ -179,7 +201,7 @@ def _packed(item: NewObject) -> Iterable[bytes]:
         yield squeeze.compress(chunk)
     yield squeeze.flush()
     if digest.hexdigest() != item.id:
-        raise ObjectChangedError
+        raise ObjectChangedError(item.path or "")
 
 
 def _chunks(item: NewObject) -> Iterable[bytes]:
@@ -189,7 +211,7 @@ def _chunks(item: NewObject) -> Iterable[bytes]:
     try:
         descriptor = os.open(item.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
-        raise ObjectChangedError from error
+        raise ObjectChangedError(item.path) from error
     try:
         while chunk := os.read(descriptor, _CHUNK):
             yield chunk

@@ -12,8 +12,9 @@ from cleveragents.domain.errors import GitCommandError, ProjectRefusedError
 from cleveragents.domain.plan_file import ResourceType
 from cleveragents.domain.sandbox import ProjectFacts
 from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.objects import GITLINK
 
-_GITLINK = "160000"
+_LFS = re.compile(rb"^[^#\n][^\n]*\sfilter=lfs(\s|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def find_repository(path: Path, home_directory: Path | None) -> Repository:
     """
     start = _existing_directory(path)
     for candidate in (start, *start.parents):
-        if (candidate / ".git").exists() or (candidate / ".git").is_symlink():
+        if os.path.lexists(candidate / ".git"):
             break
         if _looks_bare(candidate):
             raise ProjectRefusedError(
@@ -93,15 +94,15 @@ def inspect_repository(repository: Repository, git: Git) -> ProjectFacts:
     if not git.succeeds("rev-parse", "--git-dir"):
         raise ProjectRefusedError(str(repository.root), "its `.git` is not a git repository")
     _refuse_unsupported_formats(repository, git)
-    commit = os.fsdecode(git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1, 128)))
+    commit = os.fsdecode(git.run("rev-parse", "--verify", "-q", "HEAD", ok=(0, 1))).strip()
     branch = os.fsdecode(git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
-    if commit.strip():
-        _refuse_unsupported_content(repository, git, commit.strip())
+    if commit:
+        _refuse_unsupported_content(repository, git, commit)
     return ProjectFacts(
         root=str(repository.root),
         key=repository.key,
         type=ResourceType.GIT_CHECKOUT,
-        head_commit=commit.strip() or None,
+        head_commit=commit or None,
         branch=branch.removeprefix("refs/heads/") or None,
     )
 
@@ -109,6 +110,8 @@ def inspect_repository(repository: Repository, git: Git) -> ProjectFacts:
 def _existing_directory(path: Path) -> Path:
     try:
         resolved = path.resolve(strict=True)
+    except PermissionError as error:
+        raise ProjectRefusedError(str(path), "you may not look into it") from error
     except (OSError, RuntimeError) as error:
         raise ProjectRefusedError(str(path), "there is no such directory") from error
     if not resolved.is_dir():
@@ -118,20 +121,22 @@ def _existing_directory(path: Path) -> Path:
 
 def _looks_bare(directory: Path) -> bool:
     return (
-        (directory / "HEAD").is_file()
-        and (directory / "objects").is_dir()
-        and (directory / "refs").is_dir()
+        os.path.isfile(directory / "HEAD")
+        and os.path.isdir(directory / "objects")
+        and os.path.isdir(directory / "refs")
     )
 
 
 def _git_directory(root: Path) -> Path:
     link = root / ".git"
-    if link.is_dir():
+    if os.path.isdir(link):
         return link
     try:
-        text = os.fsdecode(link.read_bytes())
+        text = os.fsdecode(link.read_bytes()) if os.path.isfile(link) else ""
     except OSError as error:
-        raise ProjectRefusedError(str(root), f"its `.git` cannot be read: {error}") from error
+        raise ProjectRefusedError(
+            str(root), f"its `.git` cannot be read: {error.strerror}"
+        ) from error
     if not text.startswith("gitdir: "):
         raise ProjectRefusedError(str(root), "its `.git` is neither a directory nor a link to one")
     target = root / text.removeprefix("gitdir: ").rstrip("\n")
@@ -151,6 +156,9 @@ def _refuse_unsupported_formats(repository: Repository, git: Git) -> None:
     def setting(key: str) -> str:
         return os.fsdecode(git.run("config", "--get", key, ok=(0, 1))).strip().lower()
 
+    def is_on(key: str) -> bool:
+        return git.run("config", "--type=bool", "--get", key, ok=(0, 1, 128)) == b"true\n"
+
     root = str(repository.root)
     if setting("extensions.objectformat") not in ("", "sha1"):
         raise ProjectRefusedError(root, "its objects are not named by SHA-1")
@@ -161,7 +169,7 @@ def _refuse_unsupported_formats(repository: Repository, git: Git) -> None:
             "it is a partial clone, so some of its files would have to be downloaded",
             hint="Fetch everything first: `git fetch --refetch --no-filter`",
         )
-    if setting("core.sparsecheckout") in ("true", "yes", "on", "1"):
+    if is_on("core.sparseCheckout"):
         raise ProjectRefusedError(
             root,
             "it is a sparse checkout, and a sandbox would hold files you do not have",
@@ -174,18 +182,20 @@ def _refuse_unsupported_content(repository: Repository, git: Git, commit: str) -
     try:
         listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit)
     except GitCommandError as error:
-        raise ProjectRefusedError(root, f"its files cannot be listed: {error.message}") from error
+        raise ProjectRefusedError(
+            root, f"its commit {commit} is incomplete", hint="Run `git fsck` in the project"
+        ) from error
     attribute_files: list[str] = []
     for line in listing.split(b"\0"):
         head, _, name = line.partition(b"\t")
-        if head.startswith(_GITLINK.encode()):
+        if head.startswith(GITLINK.encode()):
             raise ProjectRefusedError(
                 root, f"it has a submodule at {os.fsdecode(name)}, which a sandbox would not hold"
             )
         if name == b".gitattributes" or name.endswith(b"/.gitattributes"):
             attribute_files.append(os.fsdecode(head.split(b" ")[2]))
     for object_id in attribute_files:
-        if b"filter=lfs" in git.run("cat-file", "blob", object_id):
+        if _LFS.search(git.run("cat-file", "blob", object_id)):
             raise ProjectRefusedError(
                 root, "it keeps files in Git LFS, and a sandbox would hold only their pointers"
             )

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import secrets
 import stat
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 
-from cleveragents.domain.errors import SnapshotError
-from cleveragents.infrastructure.sandbox.difference import Difference, permission_bits
+from cleveragents.infrastructure.sandbox.difference import TOP, Difference, permission_bits
 from cleveragents.infrastructure.sandbox.manifest import Entry
-from cleveragents.infrastructure.sandbox.scan import TEMPORARY_PREFIX
+from cleveragents.infrastructure.sandbox.scan import temporary_name
 
 _OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -30,7 +28,7 @@ class SandboxWriter:
     """Changes files below one directory."""
 
     def __init__(self, root: str) -> None:
-        self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._root = os.open(root, _OPEN_DIRECTORY)
         self._opened_up: dict[str, int] = {}
         """Directories made writable for the work, with the mode they had."""
 
@@ -38,11 +36,8 @@ class SandboxWriter:
         os.close(self._root)
 
     def apply(self, difference: Difference, leftovers: Iterable[str], blob: WriteBlob) -> None:
-        """Does everything the difference says, and makes it durable.
-
-        Raises:
-            SnapshotError: the disk is full, or something cannot be written.
-        """
+        """Does everything the difference says, and makes it durable."""
+        self._open_top()
         try:
             for path in (*leftovers, *difference.remove_files):
                 self._unlink(path)
@@ -52,15 +47,28 @@ class SandboxWriter:
                 self._make_directory(path)
             for path, entry in difference.write_files:
                 self._write(path, entry, blob)
-            wanted = {**self._opened_up, **dict(difference.set_modes)}
-            for path in sorted(wanted, key=lambda path: -path.count("/")):
-                self._set_mode(path, wanted[path])
-            _flush(self._root)
-        except OSError as error:
-            raise SnapshotError(
-                f"The sandbox could not be restored: {error}",
-                hint="Make room or give permission, then roll back again",
-            ) from error
+            self._open_above(path for path, _ in difference.set_modes)
+        except BaseException:
+            self._set_modes(self._opened_up)
+            raise
+        self._set_modes({**self._opened_up, **dict(difference.set_modes)})
+        _flush(self._root)
+
+    def _open_top(self) -> None:
+        mode = permission_bits(os.fstat(self._root).st_mode)
+        if mode & 0o700 != 0o700:
+            self._opened_up[TOP] = mode
+            os.fchmod(self._root, mode | 0o700)
+
+    def _open_above(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            with suppress(FileNotFoundError), self._parent(path):
+                continue
+
+    def _set_modes(self, modes: Mapping[str, int]) -> None:
+        """Deepest first: everything above what is being set is still open."""
+        for path in sorted(modes, key=lambda path: (path == TOP, -path.count("/"))):
+            self._set_mode(path, modes[path])
 
     @contextmanager
     def _parent(self, path: str) -> Generator[tuple[int, str]]:
@@ -86,6 +94,7 @@ class SandboxWriter:
     def _remove_directory(self, path: str) -> None:
         with suppress(FileNotFoundError), self._parent(path) as (parent, name):
             os.rmdir(name, dir_fd=parent)
+            self._opened_up.pop(path, None)
 
     def _make_directory(self, path: str) -> None:
         with self._parent(path) as (parent, name):
@@ -95,7 +104,7 @@ class SandboxWriter:
 
     def _write(self, path: str, entry: Entry, blob: WriteBlob) -> None:
         with self._parent(path) as (parent, name):
-            temporary = TEMPORARY_PREFIX + secrets.token_hex(8)
+            temporary = temporary_name()
             try:
                 if entry.is_link:
                     _write_link(temporary, parent, entry, blob)
@@ -108,6 +117,9 @@ class SandboxWriter:
                 raise
 
     def _set_mode(self, path: str, mode: int) -> None:
+        if path == TOP:
+            os.fchmod(self._root, mode)
+            return
         with suppress(FileNotFoundError), self._parent(path) as (parent, name):
             _chmod_directory(name, parent, mode)
 

@@ -8,24 +8,29 @@ left the same signature: such entries are racy and are read again next time.
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import stat
-import time
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
-from cleveragents.infrastructure.sandbox.manifest import Entry, ancestors
+from cleveragents.domain.errors import SnapshotError
+from cleveragents.infrastructure.sandbox.manifest import Entry, all_ancestors
 from cleveragents.infrastructure.sandbox.objects import (
     Kind,
     NewObject,
     ObjectChangedError,
     hash_file,
-    object_id,
+    read_file,
 )
 
-TEMPORARY_PREFIX = ".cleveragents-restore-"
+_TEMPORARY = re.compile(r"\.cleveragents-restore-[0-9a-f]{16}")
 _RACY_NANOSECONDS = 20_000_000
 _COARSE_RACY_NANOSECONDS = 2_500_000_000
 _READ_ATTEMPTS = 3
+# Small files are kept from the moment they are read, so that a later write cannot spoil them.
+_SMALL = 1 << 20
+_KEPT_ALTOGETHER = 16 << 20
 
 Signature = tuple[int, int, int, int, int]
 
@@ -45,6 +50,7 @@ class Scan:
 
     files: dict[str, Entry] = field(default_factory=dict[str, Entry])
     directories: dict[str, int] = field(default_factory=dict[str, int])
+    top_mode: int = 0
     not_captured: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     ignored: list[str] = field(default_factory=list[str])
     leftovers: list[str] = field(default_factory=list[str])
@@ -64,6 +70,11 @@ def signature_of(status: os.stat_result) -> Signature:
     )
 
 
+def temporary_name() -> str:
+    """Returns a name for a file that is about to be renamed."""
+    return f".cleveragents-restore-{secrets.token_hex(8)}"
+
+
 class Scanner:
     """Walks one sandbox once.
 
@@ -74,52 +85,67 @@ class Scanner:
             looked at even if they are ignored by now, so that nothing a rollback
             could overwrite is ever missing from the snapshot before it.
         known: Files as they were last read.
+        restless: Paths not to try any more: they change faster than they are read.
+        now: The time, as the sandbox's file system tells it.
     """
 
     def __init__(
         self,
         root: str,
+        *,
         ignored: Set[str],
         captured_before: Set[str],
         known: Mapping[str, Known],
+        restless: Set[str],
+        now: int,
     ) -> None:
         self._root = root
         self._ignored = ignored
         self._captured_before = captured_before
-        self._directories_before = {above for path in captured_before for above in ancestors(path)}
+        self._directories_before = all_ancestors(captured_before)
         self._known = known
+        self._restless = restless
         self._found = Scan()
-        self._now = time.time_ns()
+        self._now = now
+        self._room = _KEPT_ALTOGETHER
 
     def run(self) -> Scan:
-        """Raises FileNotFoundError when the sandbox itself is gone."""
-        waiting = [("", False)]
+        """Looks at everything.
+
+        Raises:
+            FileNotFoundError: the sandbox itself is gone.
+            SnapshotError: it may not be read.
+        """
+        try:
+            self._found.top_mode = stat.S_IMODE(os.lstat(self._root).st_mode)
+            waiting = self._look_into("", only_captured_before=False)
+        except PermissionError as error:
+            raise SnapshotError(
+                f"The sandbox cannot be read: {error}", hint="Give yourself permission to read it"
+            ) from error
         while waiting:
             directory, only_captured_before = waiting.pop()
-            waiting += self._look_into(directory, only_captured_before=only_captured_before)
+            try:
+                waiting += self._look_into(directory, only_captured_before=only_captured_before)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                self._found.not_captured.append((f"{directory}/", _reason(error)))
         return self._found
 
     def _look_into(self, directory: str, *, only_captured_before: bool) -> list[tuple[str, bool]]:
         full = f"{self._root}/{directory}" if directory else self._root
-        try:
-            with os.scandir(full) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
-        except FileNotFoundError:
-            if not directory:
-                raise
-            return []
-        except OSError as error:
-            self._found.not_captured.append((f"{directory}/", _reason(error)))
-            return []
+        with os.scandir(full) as entries:
+            listed = sorted(entries, key=lambda entry: entry.name)
         inside: list[tuple[str, bool]] = []
         for entry in listed:
             path = f"{directory}/{entry.name}" if directory else entry.name
             if entry.name == ".git":
                 self._note_git(path)
-            elif entry.name.startswith(TEMPORARY_PREFIX):
-                self._found.leftovers.append(path)
             elif entry.is_dir(follow_symlinks=False):
                 inside += self._directory(path, entry, only_captured_before=only_captured_before)
+            elif _TEMPORARY.fullmatch(entry.name):
+                self._found.leftovers.append(path)
             else:
                 self._leaf(path, entry, only_captured_before=only_captured_before)
         return inside
@@ -133,12 +159,14 @@ class Scanner:
     ) -> list[tuple[str, bool]]:
         skip = only_captured_before or f"{path}/" in self._ignored
         if skip and path not in self._directories_before and path not in self._captured_before:
-            if not only_captured_before:
-                self._found.ignored.append(f"{path}/")
+            self._found.ignored.append(f"{path}/")
             return []
         try:
             self._found.directories[path] = stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode)
         except FileNotFoundError:
+            return []
+        except OSError as error:
+            self._found.not_captured.append((f"{path}/", _reason(error)))
             return []
         return [(path, skip)]
 
@@ -146,7 +174,7 @@ class Scanner:
         if path not in self._captured_before and (only_captured_before or path in self._ignored):
             self._found.ignored.append(path)
             return
-        for _ in range(_READ_ATTEMPTS):
+        for _ in range(0 if path in self._restless else _READ_ATTEMPTS):
             try:
                 return self._capture(path, entry)
             except FileNotFoundError:
@@ -163,7 +191,7 @@ class Scanner:
         status = os.lstat(entry.path)
         if stat.S_ISLNK(status.st_mode):
             target = os.fsencode(os.readlink(entry.path))
-            blob = NewObject(object_id(Kind.BLOB, target), Kind.BLOB, target, None, len(target))
+            blob = NewObject.of(Kind.BLOB, target)
             self._found.read[blob.id] = blob
             self._found.files[path] = Entry(blob.id, stat.S_IFLNK | 0o777)
         elif stat.S_ISREG(status.st_mode):
@@ -182,14 +210,20 @@ class Scanner:
         try:
             if signature_of(os.fstat(descriptor)) != signature:
                 raise ObjectChangedError
-            blob = hash_file(descriptor, status.st_size)
+            blob = self._read(descriptor, full, status.st_size)
             if signature_of(os.fstat(descriptor)) != signature:
                 raise ObjectChangedError
         finally:
             os.close(descriptor)
-        self._found.read[blob] = NewObject(blob, Kind.BLOB, None, full, status.st_size)
-        self._found.known[path] = Known(signature, self._is_racy(status), blob)
-        self._found.files[path] = Entry(blob, status.st_mode)
+        self._found.read[blob.id] = blob
+        self._found.known[path] = Known(signature, self._is_racy(status), blob.id)
+        self._found.files[path] = Entry(blob.id, status.st_mode)
+
+    def _read(self, descriptor: int, full: str, size: int) -> NewObject:
+        if size <= min(_SMALL, self._room):
+            self._room -= size
+            return NewObject.of(Kind.BLOB, read_file(descriptor, size))
+        return NewObject(hash_file(descriptor, size), Kind.BLOB, None, full, size)
 
     def _is_racy(self, status: os.stat_result) -> bool:
         newest = max(status.st_mtime_ns, status.st_ctime_ns)

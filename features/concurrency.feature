@@ -1,0 +1,59 @@
+Feature: Several processes at once
+  One process at a time changes a plan. Who comes second is told who was first; who died blocks
+  nobody.
+
+  Rule: a plan has one holder
+
+    Scenario: The second process is told who holds the plan
+      Given a plan with the steps
+        | step | does                                                                                                       |
+        | one  | runs `touch OUTSIDE/begun; timeout 30 sh -c 'until test -e OUTSIDE/mended; do sleep 0.05; done'` |
+      And the plan has been made
+      And another process is executing the plan
+      When the user executes the plan
+      Then it is refused with the code 6 and the sentence Plan PLAN is held by process LIVING on HOST (`__main__.py plan execute PLAN`)
+      And the other process ends well once the cause of its waiting is mended
+
+    Scenario: Plans of one project run side by side
+      Given a plan with the steps
+        | step | does                            |
+        | one  | runs `sleep 0.2; echo $PPID > a.txt` |
+        | two  | writes b.txt                    |
+      When four processes run the plan at the same time
+      Then all four end well, each with its own sandbox and checkpoints
+      And the project is untouched
+
+  Rule: the dead block nobody, those far away until their lease ends
+
+    Scenario Outline: The holder <holder>
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "before two"
+      And the plan is held by <holder>
+      When the user executes the plan
+      Then the exit code is <code>
+      And the plan is execute/<state> with <done> steps done
+
+      Examples:
+        | holder                                                   | code | state    | done |
+        | a process of this host that has ended                    | 0    | complete | 2    |
+        | a process of this host that was killed and not yet buried | 0    | complete | 2    |
+        | an earlier process with the number of a living one       | 0    | complete | 2    |
+        | a process of another host                                | 6    | queued   | 1    |
+        | a process of another host whose lease has ended          | 0    | complete | 2    |
+
+    Scenario Outline: Where there is no process table, <process> is <found>
+      When a system without a process table is asked for <process>
+      Then the process is <found>
+
+      Examples:
+        | process                       | found   |
+        | this very process             | running |
+        | a process of another user     | running |
+        | a process that has ended      | gone    |
+
+    Scenario: Looking is never blocked
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan is held by a process of another host
+      When the user rehearses the rollback to "after one"
+      Then the exit code is 0
+      And nothing has changed

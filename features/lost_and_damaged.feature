@@ -1,0 +1,101 @@
+Feature: What is lost or damaged is noticed before anything is touched
+  Stored bytes are checked before a rollback begins. Memory that only saves work may be lost at any time.
+
+  Background:
+    Given a sandbox in which the agent has run `echo 1 > a; mkdir d; echo 2 > d/b; git add a`
+    And there is a checkpoint, and then the agent has run `echo 3 > a; rm -r d; git commit -qam x`
+
+  Rule: Damage to the store is noticed
+
+    Scenario Outline: <damage>
+      Given the store has been damaged: <damage>
+      When the user wants to go back
+      Then it fails, because <reason>
+      And the sandbox is as the agent left it
+
+      Examples:
+        | damage                              | reason                                     |
+        | the bytes of a file are gone        | are not all in                             |
+        | the bytes of a file are others      | is damaged                                 |
+        | the bytes of a file are cut off     | are not all in                             |
+        | the tree is gone                    | are not all in                             |
+        | the document is gone                | are not all in                             |
+        | the snapshot is another commit      | is not a snapshot                          |
+        | the document is another's           | does not hold what it lists                |
+        | the document is no document         | cannot be read                             |
+        | a staged file is gone               | are not all in                             |
+        | the repository is gone              | is not known to its private repository     |
+
+    Scenario: A whole snapshot is found whole, and its damage found
+      Given the store has been damaged: the bytes of a file are others
+      When the user has the checkpoint verified
+      Then it fails, because is damaged
+
+    Scenario Outline: <mishap> is no proof
+      Given the circumstance that <mishap>
+      When the user wants to go back
+      Then it fails, because are not all in
+      And the sandbox is as the agent left it
+
+      Examples:
+        | mishap                              |
+        | git dies before it is asked         |
+        | git dies in the middle of an answer |
+
+    Scenario: A rollback that did not take is not called verified
+      Given the circumstance that nothing can be written, and nobody says so
+      When the user wants to go back
+      Then the report lists what is not as it should be
+
+  Rule: The memory of what was read may be lost, damaged or out of date
+
+    Scenario Outline: <loss>
+      Given the memory of the scan has suffered: <loss>
+      When the user wants to go back
+      Then the sandbox is exactly as it was, and so it is when that is undone
+
+      Examples:
+        | loss                                |
+        | it is gone                          |
+        | it is empty                         |
+        | it is cut off                       |
+        | it is not what was written          |
+        | it is a directory                   |
+        | its snapshot was pruned             |
+
+  Rule: A sandbox that is not there, or is not ours, is not written to
+
+    Scenario Outline: <loss>
+      Given the sandbox has suffered: <loss>
+      When the user wants to go back
+      Then it fails, because <reason>
+      And the file outside still holds `theirs`
+
+      Examples:
+        | loss                                | reason                                     |
+        | it is gone                          | is not there any more                      |
+        | it is a link to elsewhere           | is not there any more                      |
+        | it is a file                        | is not there any more                      |
+        | its repository forgot it            | is not known to its private repository     |
+        | another sandbox is in its place     | is not known to its private repository     |
+
+  Rule: It does not matter where and when it is done
+
+    Scenario Outline: <circumstance>
+      Given the circumstance that <circumstance>
+      When the user wants to go back
+      Then the sandbox is exactly as it was, and so it is when that is undone
+
+      Examples:
+        | circumstance                                   |
+        | the user is in a directory of the sandbox      |
+        | the user is in a directory that was deleted    |
+        | a killed restore has left a temporary file     |
+        | another plan of the project is at work         |
+        | the system cannot flush one file system alone  |
+        | a removal of the sandbox before it was killed  |
+
+    Scenario: A git that does not end is not waited for
+      Given a sandbox in which the agent has run `rm -f .gitignore; mkfifo .gitignore`
+      When the user wants to checkpoint, and waits a second
+      Then it fails, because it was still running after 1 seconds

@@ -1,0 +1,97 @@
+Feature: Executing a plan
+  A plan runs in a private sandbox, step by step, and whatever happens is on disk: any command
+  can go on with it in a new process.
+
+  Rule: a run leaves the project alone and tells where it got to
+
+    Scenario: A run is known to every later process
+      Given a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+      And the plan has run
+      When the user asks in a new process where the plan is
+      Then the document says the same as the run did
+
+    Scenario: What a plan does is in its sandbox and nowhere else
+      Given a plan with the steps
+        | step  | does                            |
+        | one   | writes new/a.txt                |
+        | two   | deletes README.md               |
+        | three | runs `ln -s app.py src/main.py` |
+      When the user runs the plan
+      Then the exit code is 0
+      And the sandbox is the project after `mkdir new; echo by one > new/a.txt; rm README.md; ln -s app.py src/main.py`
+      And the project is untouched
+      And the plan is execute/complete with 3 steps done
+
+    Scenario: A complete plan is not executed again
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      When the user executes the plan
+      Then the exit code is 0
+      And it warns that "The plan was complete already"
+      And nothing has changed
+
+    Scenario: A plan that is made first and executed later
+      Given a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+      And the plan has been made
+      When the user executes the plan
+      Then the exit code is 0
+      And the plan is execute/complete with 1 steps done
+
+  Rule: steps know the arguments, the sandboxes and what earlier steps gave back
+
+    Scenario: A later step uses the output of an earlier one
+      Given a plan whose second step writes what its first step gave back
+      When the user runs the plan
+      Then the sandbox is the project after `echo from-one-for-you > out.txt`
+
+    Scenario: A plan with two repositories works in both
+      Given a plan that writes shop.txt in the project and docs.txt in another repository
+      When the user runs the plan
+      Then each repository's sandbox has its own file
+      And the checkpoints are
+        | label            | resource |
+        | before execution | project  |
+        | before execution | docs     |
+        | before shop      | project  |
+        | after shop       | project  |
+        | before docs      | project  |
+        | after docs       | docs     |
+        | after execution  | project  |
+
+    Scenario: A plan whose second repository is gone begins nothing
+      Given a plan that writes shop.txt in the project and docs.txt in another repository
+      And the plan has been made
+      And the other repository has been deleted
+      When the user executes the plan
+      Then the exit code is 4
+      And no sandbox is left behind
+      And the plan is strategize/complete with 0 steps done
+
+  Rule: Ctrl-C stops a plan where it can go on
+
+    Scenario: An interrupted plan says how to go on
+      Given a plan with the steps
+        | step | does                                                   |
+        | one  | writes a.txt                                           |
+        | two  | runs `echo half > b.txt; kill -INT $PPID; sleep 9`     |
+      When the user runs the plan
+      Then the exit code is 130
+      And the error is "Interrupted; what was done is kept: PLAN"
+      And the hint is "Run `agents plan execute PLAN` to go on"
+      And the plan is execute/processing with 1 steps done
+
+    Scenario: Going on after Ctrl-C begins with the step that was stopped
+      Given a plan with the steps
+        | step | does                                                                                          |
+        | one  | writes a.txt                                                                                  |
+        | two  | runs `echo more >> b.txt; test -e OUTSIDE/mended \|\| { kill -INT $PPID; sleep 9; }`          |
+      And the plan has been interrupted
+      And the cause of the failure has been mended
+      When the user executes the plan
+      Then the steps that ran are 2
+      And the sandbox is the project after `echo by one > a.txt; echo more > b.txt`
+      And it warns that "The sandbox was not as the checkpoint `before two` left it and was taken back; `agents plan rollback PLAN «found when going on»` gets back what was there"
+      And the plan is execute/complete with 2 steps done

@@ -1,0 +1,88 @@
+Feature: How many checkpoints a plan keeps
+  The limit counts moments, not files. The first and the newest always stay, what is needed stays
+  too, and what goes is gone from the records and from the mirror.
+
+  Rule: the limit holds after every checkpoint
+
+    Scenario Outline: A plan of two writes with a limit of <limit>
+      Given a plan may keep <limit> checkpoints
+      And a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+        | two  | writes b.txt |
+      When the user runs the plan
+      Then the exit code is 0
+      And the checkpoints are <labels>
+      And the mirror keeps the snapshots of these and no others
+
+      Examples:
+        | limit | labels                                                              |
+        | 1     | after execution                                                     |
+        | 2     | before execution, after execution                                   |
+        | 3     | before execution, after two, after execution                        |
+        | 5     | before execution, after one, before two, after two, after execution |
+
+    Scenario: The list tells the limit
+      Given a plan may keep 3 checkpoints
+      And a plan that wrote a.txt in step one and b.txt in step two
+      When the user lists the checkpoints
+      Then the summary says 3 of at most 3 checkpoints
+
+    Scenario: A lowered limit takes effect with the next checkpoint
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And a plan may keep 2 checkpoints
+      When the user makes a checkpoint "now"
+      Then the checkpoints are before execution, now
+      And the mirror keeps the snapshots of these and no others
+
+    Scenario: A program can prune at once
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And a plan may keep 4 checkpoints
+      When a program prunes the plan's checkpoints
+      Then it is told that 2 went
+      And the checkpoints are before execution, before two, after two, after execution
+      And the mirror keeps the snapshots of these and no others
+
+    Scenario Outline: A program that prunes where nothing is too many changes nothing
+      Given a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+      And the plan has <progress>
+      When a program prunes the plan's checkpoints
+      Then it is told that 0 went
+      And nothing has changed
+
+      Examples:
+        | progress  |
+        | been made |
+        | run       |
+
+  Rule: what is left can be gone back to
+
+    Scenario Outline: Back to "<label>" although others have gone
+      Given a plan may keep 3 checkpoints
+      And a plan that wrote a.txt in step one and b.txt in step two
+      When the user rolls the plan back to "<label>"
+      Then the exit code is 0
+      And the sandbox is as it was at "<label>"
+      And the checkpoints are <left>
+
+      Examples:
+        | label            | left                                                          |
+        | before execution | before execution, before rollback to before execution         |
+        | after two        | before execution, after two, before rollback to after two     |
+
+    Scenario: With a limit of 1 the way back and forward still exists
+      Given a plan may keep 1 checkpoints
+      And a plan that wrote a.txt in step one and b.txt in step two
+      And the user has changed the sandbox by `rm a.txt`
+      When the user rolls the plan back to "after execution"
+      Then the sandbox is as it was at "after execution"
+      And the checkpoints are after execution, before rollback to after execution
+
+    Scenario: A checkpoint that is pinned stays
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the checkpoint "before one" is pinned
+      And a plan may keep 2 checkpoints
+      When the user makes a checkpoint "now"
+      Then the checkpoints are before execution, before one, now

@@ -1,0 +1,24 @@
+Feature: The states of a plan
+  What can happen to a plan depends on where it is, and on nothing else.
+
+  Scenario: These events are possible, and no others
+    When every event is tried in every phase and state
+    Then exactly these are possible
+      | phase      | state      | event      | then                  |
+      | strategize | queued     | strategize | strategize/processing |
+      | strategize | processing | finish     | strategize/complete   |
+      | strategize | processing | fail       | strategize/errored    |
+      | strategize | complete   | execute    | execute/processing    |
+      | execute    | queued     | execute    | execute/processing    |
+      | execute    | processing | execute    | execute/processing    |
+      | execute    | errored    | execute    | execute/processing    |
+      | execute    | processing | finish     | execute/complete      |
+      | execute    | processing | fail       | execute/errored       |
+      | execute    | queued     | roll back  | execute/queued        |
+      | execute    | processing | roll back  | execute/queued        |
+      | execute    | errored    | roll back  | execute/queued        |
+      | execute    | complete   | roll back  | execute/queued        |
+
+  Scenario: The others are refused in one sentence
+    When every event is tried in every phase and state
+    Then every other one is refused in a sentence like `A plan in apply/applied cannot roll back`

@@ -1,0 +1,33 @@
+Feature: Which checkpoints go first
+  The oldest that nothing holds. The first and the newest stay, pinned ones stay, needed ones stay.
+
+  Scenario Outline: <groups> with a limit of <limit>
+    When of the groups <groups> a plan may keep <limit> and needs <needed>
+    Then the groups that go are <dropped>
+
+    Examples: the ends stay
+      | groups    | limit | needed  | dropped |
+      | A         | 1     | nothing | nothing |
+      | A B       | 1     | nothing | A       |
+      | A B       | 2     | nothing | nothing |
+      | A B C     | 2     | nothing | B       |
+      | A B C D E | 3     | nothing | B C     |
+      | A B C D E | 1     | nothing | A B C D |
+      | nothing   | 3     | nothing | nothing |
+
+    Examples: what is pinned (in brackets) or needed stays, even beyond the limit
+      | groups      | limit | needed  | dropped |
+      | A [B] C D   | 3     | nothing | C       |
+      | A [B] [C] D | 2     | nothing | nothing |
+      | A B C D     | 3     | B       | C       |
+      | A B C D     | 2     | B C     | nothing |
+      | A B C       | 1     | A       | B       |
+
+  Scenario Outline: A limit of <limit> makes no sense
+    When a plan may keep <limit> checkpoints at most
+    Then that limit is refused
+
+    Examples:
+      | limit |
+      | 0     |
+      | -1    |

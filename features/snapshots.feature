@@ -1,0 +1,66 @@
+Feature: A snapshot can be brought back
+  Every store of snapshots keeps the same promises. They are written down once, in
+  `cleveragents.testing.snapshot_store_contract`, for our stores and for others.
+
+  Rule: Each store keeps every promise it makes
+
+    Scenario Outline: In a <strategy> store, <promise>
+      Given a sandbox of a <strategy> store
+      When the store is to prove that <promise>
+      Then the store has proved it
+
+      Examples: git_worktree
+        | strategy     | promise                               |
+        | git_worktree | bytes come back                       |
+        | git_worktree | equal states are one snapshot         |
+        | git_worktree | taking one changes nothing            |
+        | git_worktree | permission bits come back             |
+        | git_worktree | links come back as links              |
+        | git_worktree | empty directories come back           |
+        | git_worktree | odd names come back                   |
+        | git_worktree | types may be swapped                  |
+        | git_worktree | what came later is removed            |
+        | git_worktree | a rollback can be undone              |
+        | git_worktree | hidden edits are seen                 |
+        | git_worktree | previews come true                    |
+        | git_worktree | untouched files keep their identity   |
+        | git_worktree | nothing outside is written            |
+        | git_worktree | other names of a file are left alone  |
+        | git_worktree | special files are named               |
+        | git_worktree | snapshots stand alone                 |
+        | git_worktree | snapshots outlive the process         |
+        | git_worktree | unknown snapshots are missing         |
+        | git_worktree | missing sandboxes are refused         |
+        | git_worktree | repeated rollbacks find nothing to do |
+        | git_worktree | differences are told                  |
+        | git_worktree | ignored files survive                 |
+        | git_worktree | git goes back too                     |
+
+    Scenario Outline: A <strategy> store says that it does not promise that <promise>
+      Given a sandbox of a <strategy> store
+      When the store is to prove that <promise>
+      Then the store says that it does not offer this
+
+      Examples: git_worktree
+        | strategy     | promise                               |
+        | git_worktree | hard links stay together              |
+        | git_worktree | modification times come back          |
+        | git_worktree | extended attributes come back         |
+
+    Scenario: The lists above are complete
+      When somebody counts the promises of snapshot stores
+      Then the lists name each of them for every strategy
+
+  Rule: A store that breaks a promise is found out
+
+    Scenario Outline: A store that <flaw>
+      Given a store of snapshots that <flaw>
+      When the store is to prove that <promise>
+      Then the store is caught
+
+      Examples:
+        | flaw                      | promise                         |
+        | restores nothing          | bytes come back                 |
+        | cannot stop storing       | equal states are one snapshot   |
+        | acts already in a preview | previews come true              |
+        | knows every snapshot      | unknown snapshots are missing   |

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from unittest.mock import patch
+
+from behave import given, then, when
+from behave.runner import Context
+from features.support import crash
+from features.support import plan_mishaps as mishaps
+from features.support.plans import plans
+from features.support.trees import difference, tree
+
+from cleveragents.infrastructure import system
+
+
+def start(context: Context, *arguments: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cleveragents", *arguments, "--format", "json"],
+        env=context.world.environment,
+        cwd=context.world.project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    context.add_cleanup(process.communicate)
+    context.add_cleanup(process.kill)
+    return process
+
+
+def ended(context: Context) -> int:
+    """Returns the number of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+def unburied(context: Context) -> int:
+    """Returns the number of a process that was killed and whose end nobody has asked for."""
+    process = subprocess.Popen(["sleep", "60"])
+    context.add_cleanup(process.wait)
+    number, began = process.pid, mishaps.started(process.pid)
+    mishaps.hold(plans(context), number, mishaps.HOST)
+    process.kill()
+    while Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.01)
+    assert mishaps.started(number) == began
+    return number
+
+
+def whole(context: Context) -> bool:
+    """`behave -D sweep=whole` kills at every action, which takes minutes."""
+    return context.config.userdata.get("sweep") == "whole"
+
+
+@given("executing it has been killed {moment}, at the {number:d}. time")
+def killed_run(context: Context, moment: str, number: int) -> None:
+    arguments = ("plan", "execute", plans(context).plan_id)
+    assert crash.killed(plans(context), crash.MOMENTS[moment], number, *arguments), moment
+
+
+@given("executing it has been killed by its own tool")
+def killed_by_tool(context: Context) -> None:
+    assert crash.killed(plans(context), "never", 0, "plan", "execute", plans(context).plan_id)
+
+
+@given('rolling it back to "{label}" has been killed {moment}, at the {number:d}. time')
+def killed_rollback(context: Context, label: str, moment: str, number: int) -> None:
+    arguments = plans(context).rollback(label, "--yes")
+    assert crash.killed(plans(context), crash.MOMENTS[moment], number, *arguments), moment
+
+
+@given("another process is executing the plan")
+def executing_elsewhere(context: Context) -> None:
+    context.process = start(context, "plan", "execute", plans(context).plan_id)
+    plans(context).living = context.process.pid
+    deadline = time.monotonic() + 60
+    while not (context.world.directory / "begun").exists():
+        assert time.monotonic() < deadline and context.process.poll() is None
+        time.sleep(0.01)
+
+
+@given("the plan is held by a process of this host that has ended")
+def held_by_ended(context: Context) -> None:
+    mishaps.hold(plans(context), ended(context), mishaps.HOST)
+
+
+@given("the plan is held by a process of this host that was killed and not yet buried")
+def held_by_unburied(context: Context) -> None:
+    unburied(context)
+
+
+@given("the plan is held by an earlier process with the number of a living one")
+def held_by_earlier(context: Context) -> None:
+    mishaps.hold(plans(context), os.getpid(), mishaps.HOST, began="1")
+
+
+@given("the plan is held by a process of another host")
+def held_elsewhere(context: Context) -> None:
+    mishaps.hold(plans(context), os.getpid(), "elsewhere.example.org")
+
+
+@given("the plan is held by a process of another host whose lease has ended")
+def held_elsewhere_once(context: Context) -> None:
+    mishaps.hold(plans(context), os.getpid(), "elsewhere.example.org", expires_at="2001-01-01")
+
+
+@when('rolling it back to "{label}" is killed at one action after another and then done')
+def sweep_rollback(context: Context, label: str) -> None:
+    arguments = plans(context).rollback(label, "--yes")
+    context.trees = []
+    known = plans(context).everything().rows["checkpoint_groups"]
+
+    def check() -> None:
+        plans(context).prepare(*arguments)
+        context.trees.append(plans(context).found())
+        plans(context).check_whole(known)
+
+    context.kills = crash.sweep(plans(context), arguments, check, whole=whole(context))
+
+
+@when("executing it is killed at one action after another and then done")
+def sweep_run(context: Context) -> None:
+    context.trees = []
+
+    def check() -> None:
+        plans(context).prepare("plan", "execute", plans(context).plan_id)
+        context.trees.append(tree(plans(context).sandbox))
+        plans(context).check_whole([])
+
+    arguments = ["plan", "execute", plans(context).plan_id]
+    context.kills = crash.sweep(plans(context), arguments, check, whole=whole(context))
+
+
+@when("four processes run the plan at the same time")
+def four_processes(context: Context) -> None:
+    started = [start(context, "plan", "run", str(plans(context).file)) for _ in range(4)]
+    context.outcomes = [(*process.communicate(), process.returncode) for process in started]
+
+
+@when("a system without a process table is asked for {process}")
+def ask_without_table(context: Context, process: str) -> None:
+    numbers = {
+        "this very process": os.getpid,
+        "a process of another user": os.getpid,
+        "a process that has ended": lambda: ended(context),
+    }
+    forbidden = PermissionError if process == "a process of another user" else None
+    with patch.object(system, "_PROC", context.world.directory / "no-proc"):
+        holder = system.this_process().model_copy(update={"process_id": numbers[process]()})
+        with patch.object(os, "kill", side_effect=forbidden, wraps=os.kill):
+            context.running = system.is_running(holder, holder.host)
+
+
+@then("the process is {found}")
+def process_is(context: Context, found: str) -> None:
+    assert context.running is (found == "running")
+
+
+@then("every checkpoint has its snapshot")
+def every_snapshot(context: Context) -> None:
+    plans(context).check_whole([])
+
+
+@then('the sandbox was as at "{label}" every time, and no record was lost')
+def swept_rollback(context: Context, label: str) -> None:
+    expected = plans(context).seen_at(label)
+    assert len(context.trees) == context.kills >= crash.SAMPLES, context.kills
+    for number, found in enumerate(context.trees):
+        assert found == expected, (number, difference(expected.files, found.files))
+
+
+@then("the sandbox was the project after `{command}` every time, and no record was lost")
+def swept_run(context: Context, command: str) -> None:
+    expected = plans(context).project_after(command)
+    assert len(context.trees) == context.kills >= crash.SAMPLES, context.kills
+    for number, found in enumerate(context.trees):
+        found.pop(".git")
+        assert found == expected, (number, difference(expected, found))
+
+
+@then("the other process ends well once the cause of its waiting is mended")
+def other_ends(context: Context) -> None:
+    (context.world.directory / "mended").touch()
+    said, complained = context.process.communicate(timeout=60)
+    assert context.process.returncode == 0, (said, complained)
+    assert plans(context).status()["state"] == "complete"
+
+
+@then("all four end well, each with its own sandbox and checkpoints")
+def four_ended(context: Context) -> None:
+    assert all(status == 0 for _, _, status in context.outcomes), context.outcomes
+    rows = plans(context).query(
+        "SELECT plan_id, count(*) FROM checkpoint_metadata GROUP BY plan_id"
+    )
+    assert [count for _, count in rows] == [6, 6, 6, 6], rows
+    places = [context.world.home / "sandboxes" / plan_id / "project" for plan_id, _ in rows]
+    assert all((place / "b.txt").read_text() == "by two\n" for place in places)
+    assert len({(place / "a.txt").read_text() for place in places}) == 4

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import itertools
+
+from behave import given, then, when
+from behave.runner import Context
+from features.support import history
+
+from cleveragents.domain import ids
+from cleveragents.domain.errors import AmbiguousIdError, PlanStateError
+from cleveragents.domain.plan import PlanEvent, PlanPhase, PlanState, transition
+from cleveragents.domain.retention import CheckpointRetentionPolicy, select_for_pruning
+from cleveragents.domain.timeline import set_aside_and_back
+
+
+def named(groups: object) -> str:
+    names = " ".join(sorted(groups))
+    return names or "nothing"
+
+
+@given("the ids, oldest first")
+def known_ids(context: Context) -> None:
+    context.ids = [context.table.headings[0], *(row[0] for row in context.table)]
+
+
+@given("{count:d} ids that begin alike")
+def many_ids(context: Context, count: int) -> None:
+    context.ids = [f"7Z{number:024}" for number in range(count)]
+
+
+@given('the groups {groups}, where "B*R" means that rollback R went past B')
+def groups_of_history(context: Context, groups: str) -> None:
+    context.groups = history.groups(groups)
+
+
+@given('the rollbacks {rollbacks}, where "R:S" means that R started from S')
+def rollbacks_of_history(context: Context, rollbacks: str) -> None:
+    context.operations = history.operations(rollbacks)
+
+
+@when("somebody names `{text}`")
+def name(context: Context, text: str) -> None:
+    context.chosen = context.refusal = None
+    try:
+        context.chosen = ids.choose(text, "checkpoint", context.ids)
+    except AmbiguousIdError as error:
+        context.refusal = error
+
+
+@when("every event is tried in every phase and state")
+def try_everything(context: Context) -> None:
+    context.possible, context.refused = {}, {}
+    for place in itertools.product(PlanPhase, PlanState, PlanEvent):
+        try:
+            context.possible[place] = "/".join(transition(*place))
+        except PlanStateError as error:
+            context.refused[place] = error.message
+
+
+@when("of the groups {groups} a plan may keep {limit:d} and needs {needed}")
+def prune(context: Context, groups: str, limit: int, needed: str) -> None:
+    policy = CheckpointRetentionPolicy(max_checkpoints_per_plan=limit)
+    known = [] if groups == "nothing" else history.groups(groups)
+    dropped = select_for_pruning(known, policy, set(needed.split()))
+    context.dropped = [group.id for group in dropped]
+
+
+@when("a plan may keep {limit:d} checkpoints at most")
+def limit_of(context: Context, limit: int) -> None:
+    context.refusal = None
+    try:
+        CheckpointRetentionPolicy(max_checkpoints_per_plan=limit)
+    except ValueError as error:
+        context.refusal = error
+
+
+@when("a rollback goes to {target}")
+def go_to(context: Context, target: str) -> None:
+    (chosen,) = [group for group in context.groups if group.id == target]
+    context.aside, context.back = set_aside_and_back(chosen, context.groups, context.operations)
+
+
+@then("the id meant is {expected}")
+def id_meant(context: Context, expected: str) -> None:
+    assert (context.chosen or "none") == expected and not context.refusal, context.chosen
+
+
+@then("it is refused because {sentence}")
+def ambiguous(context: Context, sentence: str) -> None:
+    assert context.refusal.message == sentence, context.refusal
+    assert context.refusal.hint == "Give more characters of the id"
+
+
+@then("the refusal counts {count:d} and shows the first {shown:d}")
+def shortened(context: Context, count: int, shown: int) -> None:
+    some = ", ".join(context.ids[:shown])
+    assert context.refusal.message == f"`7Z` fits {count} checkpoints: {some}, …", context.refusal
+    assert context.refusal.details["candidates"] == context.ids
+
+
+@then("exactly these are possible")
+def exactly_these(context: Context) -> None:
+    expected = {(row["phase"], row["state"], row["event"]): row["then"] for row in context.table}
+    assert context.possible == expected, context.possible
+
+
+@then("every other one is refused in a sentence like `{sample}`")
+def others_refused(context: Context, sample: str) -> None:
+    assert len(context.refused) + len(context.possible) == 3 * 7 * 5, len(context.refused)
+    for (phase, state, event), message in context.refused.items():
+        assert message == f"A plan in {phase}/{state} cannot {event}", message
+    assert sample in context.refused.values()
+
+
+@then("the groups that go are {dropped}")
+def groups_that_go(context: Context, dropped: str) -> None:
+    assert (" ".join(context.dropped) or "nothing") == dropped, context.dropped
+
+
+@then("that limit is refused")
+def limit_refused(context: Context) -> None:
+    assert context.refusal is not None
+
+
+@then("it sets aside {aside} and brings back {back}")
+def moves(context: Context, aside: str, back: str) -> None:
+    assert (named(context.aside), named(context.back)) == (aside, back)

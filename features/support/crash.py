@@ -1,0 +1,93 @@
+"""Kills `agents` in a child process just before one of its durable actions.
+
+An action is a git that is started, a name on disk that is changed, or a statement that changes
+the database; each is described in words that a feature's moment can be matched with.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from features.support.plans import Plans
+from sqlalchemy import Engine, event
+
+MOMENTS = {
+    "while the mirror is made": r"git .*\binit\b",
+    "while the sandbox is filled": r"git .*\breset\b",
+    "when the sandbox is made and not recorded": r"sql INSERT INTO sandboxes",
+    "when a snapshot's bytes are stored and not named": r"git .*\bupdate-ref .*/snapshots/",
+    "when a snapshot is named and not recorded": r"sql INSERT INTO checkpoint_groups",
+    "when a tool is about to start": r"sql INSERT INTO tool_calls",
+    "when a tool has run and is not recorded": r"sql UPDATE tool_calls",
+    "when the rollback is about to be entered in the journal": r"sql INSERT INTO operations",
+    "when the second file is about to be restored": r"os.rename [^/ ]*cleveragents[^/ ]* ",
+    "when everything is restored and nothing recorded": r"sql UPDATE tool_calls",
+}
+SAMPLES = 12
+_CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink")
+_READS = re.compile(r"SELECT|PRAGMA", re.IGNORECASE)
+
+
+def killed(plans: Plans, pattern: str, number: int, *arguments: str) -> bool:
+    """Runs `agents` and kills it before the `number`-th action that fits; says whether it died."""
+    child = os.fork()
+    if child == 0:
+        counted = _die_at(re.compile(pattern), number)
+        plans.world.agents_here(*arguments)
+        (plans.world.directory / "actions").write_text(str(next(counted)))
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def sweep(plans: Plans, arguments: list[str], check: Callable[[], None], *, whole: bool) -> int:
+    """Kills the same command at one action after another, each time from the same start.
+
+    `check` looks at what each kill left. Returns how many there were: one at each action, or
+    else as many as are quickly made, spread over all of them.
+    """
+    saved = plans.world.directory / "saved"
+    shutil.copytree(plans.world.home, saved, symlinks=True)
+    assert not killed(plans, ".", 0, *arguments)
+    actions = int((plans.world.directory / "actions").read_text())
+    numbers = range(1, actions, 1 if whole else actions // SAMPLES)
+    for number in numbers:
+        shutil.rmtree(plans.world.home)
+        shutil.copytree(saved, plans.world.home, symlinks=True)
+        assert killed(plans, ".", number, *arguments), number
+        check()
+    return len(numbers)
+
+
+def _die_at(pattern: re.Pattern[str], number: int) -> Iterator[int]:
+    """Sets the trap; the number 0 is never reached. Returns the counter of fitting actions."""
+    counted = itertools.count(1)
+
+    def tick(description: str) -> None:
+        if pattern.search(description) and next(counted) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def audited(name: str, arguments: tuple[Any, ...]) -> None:
+        if name == "subprocess.Popen":
+            tick(" ".join(map(str, arguments[1])))
+        elif name in _CHANGES:
+            tick(" ".join([name, *map(str, arguments)]))
+
+    def statement(_: Any, __: Any, sql: str, *___: Any) -> None:
+        if not _READS.match(sql):
+            tick(f"sql {sql}")
+
+    def commit(_: Any) -> None:
+        tick("sql COMMIT")
+
+    event.listen(Engine, "before_cursor_execute", statement)
+    event.listen(Engine, "commit", commit)
+    sys.addaudithook(audited)
+    return counted

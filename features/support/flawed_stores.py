@@ -1,0 +1,51 @@
+"""Stores of snapshots that break a promise, to see that the contract notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cleveragents.domain.sandbox import (
+    RestorePreview,
+    RestoreReport,
+    SandboxCheckpoint,
+    SandboxRef,
+)
+from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.system import SystemClock
+
+
+class Idle(CheckpointManager):
+    def rollback_to(self, sandbox: SandboxRef, snapshot_id: str) -> RestoreReport:
+        preview = self.preview(sandbox, snapshot_id)
+        return RestoreReport(
+            changes=preview.changes,
+            left_alone=preview.left_alone,
+            state_hash="",
+            differences=(),
+        )
+
+
+class Hoarding(CheckpointManager):
+    def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
+        return super().create_checkpoint(sandbox).model_copy(update={"size_bytes": 1})
+
+
+class Hasty(CheckpointManager):
+    def preview(self, sandbox: SandboxRef, snapshot_id: str) -> RestorePreview:
+        preview = super().preview(sandbox, snapshot_id)
+        self.rollback_to(sandbox, snapshot_id)
+        return preview
+
+
+class Boastful(CheckpointManager):
+    def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
+        return None
+
+
+FLAWED: dict[str, Callable[[Git], CheckpointManager]] = {
+    "restores nothing": lambda git: Idle(git, SystemClock()),
+    "cannot stop storing": lambda git: Hoarding(git, SystemClock()),
+    "acts already in a preview": lambda git: Hasty(git, SystemClock()),
+    "knows every snapshot": lambda git: Boastful(git, SystemClock()),
+}

@@ -1,0 +1,194 @@
+"""What can happen to a plan's rollback, records and sandbox, by the words the features use."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from behave.runner import Context
+from features.support.plans import Plans
+
+from cleveragents.domain.errors import DatabaseError, SnapshotError
+from cleveragents.infrastructure.database.repositories import (
+    OperationRepository,
+    ToolCallRepository,
+)
+from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+
+HOST = socket.gethostname()
+_GAVE_UP = "The disk gave up"
+_HINT = "Get another disk"
+
+
+def install(context: Context, mishap: AbstractContextManager[Any]) -> None:
+    """Lets a mishap wait for the rest of the scenario."""
+    mishap.__enter__()
+    context.add_cleanup(mishap.__exit__, None, None, None)
+
+
+@contextmanager
+def _at_call(owner: type, method: str, number: int, act: Callable[..., Any]) -> Iterator[None]:
+    """Has the `number`-th call of a method do something else, given the real one."""
+    real: Callable[..., Any] = getattr(owner, method)
+    calls = iter(range(1, 1_000_000))
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        if next(calls) == number:
+            return act(lambda: real(*arguments, **options))
+        return real(*arguments, **options)
+
+    with patch.object(owner, method, called):
+        yield
+
+
+def _raise(error: BaseException) -> Callable[..., Any]:
+    def act(_: Callable[[], Any]) -> Any:
+        raise error
+
+    return act
+
+
+def failing_rollback(stage: str) -> AbstractContextManager[None]:
+    def found_wrong(real: Callable[[], Any]) -> Any:
+        return real().model_copy(update={"differences": ("docs.txt should be removed",)})
+
+    stages: dict[str, Callable[[], AbstractContextManager[None]]] = {
+        "restoring the second sandbox": lambda: _at_call(
+            CheckpointManager, "rollback_to", 2, _raise(SnapshotError(_GAVE_UP, hint=_HINT))
+        ),
+        "comparing the second sandbox": lambda: _at_call(
+            CheckpointManager, "rollback_to", 2, found_wrong
+        ),
+        "recording it": lambda: _at_call(
+            OperationRepository, "save", 1, _raise(DatabaseError(_GAVE_UP, hint=_HINT))
+        ),
+    }
+    return stages[stage]()
+
+
+def interrupted_rollback() -> AbstractContextManager[None]:
+    return _at_call(CheckpointManager, "rollback_to", 2, _raise(KeyboardInterrupt()))
+
+
+@contextmanager
+def hopeless_rollback() -> Iterator[None]:
+    """Neither restoring nor putting back works."""
+    error = SnapshotError(_GAVE_UP, hint=_HINT)
+    with patch.object(CheckpointManager, "rollback_to", side_effect=error):
+        yield
+
+
+def failing_second_call() -> AbstractContextManager[None]:
+    """The records of the second tool call cannot be written."""
+    return _at_call(ToolCallRepository, "add", 2, _raise(DatabaseError(_GAVE_UP, hint=_HINT)))
+
+
+def started(process: int) -> str:
+    """Tells a process from a later one with the same number."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+
+
+def hold(
+    plans: Plans, process: int, host: str, *, began: str = "", expires_at: str = "2999-01-01"
+) -> None:
+    """Has a process hold the plan, whether it exists or not."""
+    if not began:
+        began = started(process) if Path(f"/proc/{process}/stat").exists() else "0"
+    plans.query("DELETE FROM locks WHERE resource_id = ?", plans.plan_id)
+    plans.query(
+        "INSERT INTO locks (resource_type, resource_id, owner_id, fencing, host, process_id,"
+        " process_started, command, acquired_at, expires_at, released)"
+        " VALUES ('plan', ?, 'somebody', 7, ?, ?, ?, 'agents plan execute', ?, ?, 0)",
+        plans.plan_id,
+        host,
+        process,
+        began,
+        "2001-01-01T00:00:00.000000+00:00",
+        f"{expires_at}T00:00:00.000000+00:00",
+    )
+
+
+def blob_of(plans: Plans, commit: str, path: str) -> str:
+    return _git(plans, "rev-parse", f"{commit}:{path}")
+
+
+def lose(plans: Plans, name: str) -> None:
+    """Takes one object out of the mirror."""
+    _loose(plans, name).unlink()
+
+
+def alter(plans: Plans, name: str) -> None:
+    """Puts other bytes in the place of one object of the mirror."""
+    path = _loose(plans, name)
+    path.unlink()  # The file may be a link to the user's own.
+    path.write_bytes(zlib.compress(b"blob 6\0other\n"))
+
+
+def _loose(plans: Plans, name: str) -> Path:
+    """Returns the file of an object, after every pack was taken apart."""
+    packs = plans.mirror / "objects" / "pack"
+    aside = plans.world.directory / "packs"
+    if list(packs.glob("*.pack")):
+        packs.rename(aside)
+        packs.mkdir()
+        for pack in aside.glob("*.pack"):
+            with pack.open("rb") as stream:
+                command = ["git", "unpack-objects", "-q"]
+                subprocess.run(command, cwd=plans.mirror, stdin=stream, check=True)
+        shutil.rmtree(aside)
+    return plans.mirror / "objects" / name[:2] / name[2:]
+
+
+def _git(plans: Plans, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=plans.mirror, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def _set_state(phase: str, state: str) -> Callable[[Plans], None]:
+    def act(plans: Plans) -> None:
+        plans.query(
+            "UPDATE plans SET phase = ?, state = ? WHERE plan_id = ?", phase, state, plans.plan_id
+        )
+
+    return act
+
+
+def _replace_sandbox(make: Callable[[Path], object]) -> Callable[[Plans], None]:
+    def act(plans: Plans) -> None:
+        shutil.rmtree(plans.sandbox)
+        make(plans.sandbox)
+
+    return act
+
+
+def _another_directory(sandbox: Path) -> None:
+    other = sandbox.parent.parent / "other"
+    other.mkdir()
+    (other / "precious").write_text("keep me\n")
+    sandbox.symlink_to(other)
+
+
+def _nobody_knows(plans: Plans) -> None:
+    (known,) = (plans.mirror / "worktrees").glob(f"{plans.plan_id}*")
+    shutil.rmtree(known)
+
+
+SITUATIONS: dict[str, Callable[[Plans], None]] = {
+    "the plan is applied": _set_state("apply", "applied"),
+    "the plan was cancelled": _set_state("execute", "cancelled"),
+    "the sandbox is deleted": _replace_sandbox(lambda _: None),
+    "the sandbox is a link to another directory": _replace_sandbox(_another_directory),
+    "the sandbox is a file": _replace_sandbox(lambda place: place.write_text("a file\n")),
+    "the sandbox is a directory that nobody knows": _nobody_knows,
+    "a living process holds the plan": lambda plans: hold(plans, os.getpid(), HOST),
+}

@@ -1,0 +1,570 @@
+"""What every `SnapshotStore` must do, as plain functions that raise when it does not.
+
+Each takes `make_sandbox`, which gives a store and a sandbox of its own that
+holds at least one file. `CONTRACT` lists them all. What not every store can do
+is a `Capability`, which the store declares; a function that needs one the store
+does not have raises `NotOfferedError`, which a suite reports and does not count
+as a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess  # nosec B404 # the agent's own git, in a sandbox made for the test
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from cleveragents.application.ports import SnapshotStore
+from cleveragents.domain.errors import (
+    CleverAgentsError,
+    SandboxMissingError,
+    SnapshotMissingError,
+)
+from cleveragents.domain.sandbox import ChangeAction, RestoreReport, SandboxRef
+from cleveragents.testing.trees import Tree, differing, read_tree
+
+_UNKNOWN = "0123456789abcdef0123456789abcdef01234567"
+_ODD_NAMES = (
+    *("new\nline", "tab\t", " leading", "trailing ", "-dash", "*", "?", "[a]", "~", "$HOME"),
+    *(":(glob)x", ":!x", 'quo"te', "it's", "back\\slash", "#comment", "!not", "%s", "..."),
+    *("\u00e9", "e\u0301", os.fsdecode(b"\xff\xfe not UTF-8"), "\u202egnp.exe", "n" * 255),
+)
+
+
+class Capability(StrEnum):
+    """What a store may be able to do."""
+
+    IGNORE_RULES = "leaves out what ignore rules name"
+    GIT_STATE = "keeps HEAD, branch and index"
+    HARD_LINKS = "keeps hard links together"
+    MODIFICATION_TIMES = "keeps modification times"
+    EXTENDED_ATTRIBUTES = "keeps extended attributes"
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """A store, and a sandbox to try it on."""
+
+    sandbox: SandboxRef
+    open_store: Callable[[], SnapshotStore]
+    """Opens one and the same store anew at each call, as another process would."""
+    capabilities: frozenset[Capability]
+    environment: Mapping[str, str]
+    """For programs that are run in the sandbox."""
+
+    @property
+    def root(self) -> Path:
+        return Path(self.sandbox.path)
+
+    def needs(self, capability: Capability) -> None:
+        if capability not in self.capabilities:
+            raise NotOfferedError(capability.value)
+
+    def store(self) -> str:
+        return self.open_store().create_checkpoint(self.sandbox).snapshot_id
+
+    def restore(self, snapshot_id: str) -> RestoreReport:
+        """Rolls back and reads the report, which must say that all is well."""
+        report = self.open_store().rollback_to(self.sandbox, snapshot_id)
+        _expect(report.differences, ())
+        return report
+
+    def write(self, path: str, content: bytes = b"x\n") -> Path:
+        place = self.root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+        return place
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(  # nosec B603 B607
+            ["git", *arguments],
+            cwd=self.root,
+            env={**self.environment, **_IDENTITY},
+            capture_output=True,
+            check=True,
+        )
+        return os.fsdecode(done.stdout)
+
+
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "agent",
+    "GIT_AUTHOR_EMAIL": "agent@example.invalid",
+    "GIT_COMMITTER_NAME": "agent",
+    "GIT_COMMITTER_EMAIL": "agent@example.invalid",
+}
+MakeSandbox = Callable[[], Workplace]
+
+
+class ContractError(AssertionError):
+    """The store does not do what the port asks for."""
+
+
+class NotOfferedError(Exception):
+    """The store does not have the capability, and says so."""
+
+
+def _expect(found: object, wanted: object) -> None:
+    if found != wanted:
+        raise ContractError(f"found {found!r}, wanted {wanted!r}")
+
+
+def _expect_same(found: Tree, wanted: Tree) -> None:
+    _expect(differing(found, wanted), [])
+
+
+def _expect_error(kind: type[CleverAgentsError], action: Callable[[], object]) -> None:
+    try:
+        action()
+    except kind:
+        return
+    raise ContractError(f"{kind.__name__} was not raised")
+
+
+def bytes_come_back(make_sandbox: MakeSandbox) -> None:
+    """Every byte of changed, emptied and deleted files is there again."""
+    work = make_sandbox()
+    for name, content in {"lf": b"a\n", "crlf": b"a\r\n", "nul": b"\0" * 9, "empty": b""}.items():
+        work.write(f"in/{name}", content)
+    before, kept = read_tree(work.root), work.store()
+    work.write("in/lf", b"changed")
+    work.write("in/crlf", b"a\n")
+    work.write("in/nul", b"")
+    (work.root / "in/empty").unlink()
+    work.restore(kept)
+    _expect_same(read_tree(work.root), before)
+
+
+def equal_states_are_one_snapshot(make_sandbox: MakeSandbox) -> None:
+    """Nothing changed, or changed and changed back, gives the same snapshot and stores nothing."""
+    work = make_sandbox()
+    first = work.open_store().create_checkpoint(work.sandbox)
+    work.write("extra").unlink()
+    second = work.open_store().create_checkpoint(work.sandbox)
+    _expect(second.snapshot_id, first.snapshot_id)
+    _expect(second.state_hash, first.state_hash)
+    _expect(second.size_bytes, 0)
+
+
+def taking_one_changes_nothing(make_sandbox: MakeSandbox) -> None:
+    """The sandbox has the same bytes, modes, inodes and times afterwards."""
+    work = make_sandbox()
+    work.write("deep/er/file").chmod(0o640)
+    before = (read_tree(work.root), _stamps(work.root))
+    work.store()
+    _expect((read_tree(work.root), _stamps(work.root)), before)
+
+
+def _stamps(root: Path) -> dict[str, tuple[int, int]]:
+    statuses = {str(path): path.lstat() for path in root.rglob("*")}
+    return {path: (status.st_ino, status.st_mtime_ns) for path, status in statuses.items()}
+
+
+def permission_bits_come_back(make_sandbox: MakeSandbox) -> None:
+    """All bits of files and directories, of the sandbox's own directory too."""
+    work = make_sandbox()
+    for mode in (0o600, 0o640, 0o444, 0o755, 0o711, 0o4755):
+        work.write(f"file-{mode:o}").chmod(mode)
+    for mode in (0o700, 0o555, 0o1777, 0o2750):
+        work.write(f"directory-{mode:o}/inside").parent.chmod(mode)
+    work.root.chmod(0o750)
+    before, kept = read_tree(work.root), work.store()
+    for path in (work.root, *work.root.iterdir()):
+        if path.name != ".git":
+            path.chmod(0o777)
+    work.restore(kept)
+    _expect_same(read_tree(work.root), before)
+
+
+def links_come_back_as_links(make_sandbox: MakeSandbox) -> None:
+    """Relative, absolute, dangling, looping and upward links keep their targets."""
+    work = make_sandbox()
+    targets = {"up": "..", "self": "self", "dangling": "no/where", "absolute": "/", "to": "up"}
+    for name, target in {**targets, "long": "x" * 2000}.items():
+        (work.root / name).symlink_to(target)
+    before, kept = read_tree(work.root), work.store()
+    for name in targets:
+        (work.root / name).unlink()
+    (work.root / "up").symlink_to("elsewhere")
+    work.write("self")
+    work.restore(kept)
+    _expect_same(read_tree(work.root), before)
+
+
+def empty_directories_come_back(make_sandbox: MakeSandbox) -> None:
+    """Those removed are made again, those that came later go."""
+    work = make_sandbox()
+    (work.root / "empty/nested").mkdir(parents=True)
+    (work.root / "filled").mkdir()
+    before, kept = read_tree(work.root), work.store()
+    shutil.rmtree(work.root / "empty")
+    work.write("filled/file")
+    (work.root / "later/nested").mkdir(parents=True)
+    work.restore(kept)
+    _expect_same(read_tree(work.root), before)
+
+
+def odd_names_come_back(make_sandbox: MakeSandbox) -> None:
+    """Any byte a file system allows may be in a name, of a file or a directory."""
+    work = make_sandbox()
+    for name in _ODD_NAMES:
+        work.write(name, name.encode(errors="surrogateescape"))
+        work.write(f"in/{name[:200]}.d/{name}")
+    before, kept = read_tree(work.root), work.store()
+    shutil.rmtree(work.root / "in")
+    for name in _ODD_NAMES[::2]:
+        work.write(name, b"changed")
+    for name in _ODD_NAMES[1::2]:
+        (work.root / name).unlink()
+    work.restore(kept)
+    _expect_same(read_tree(work.root), before)
+
+
+def types_may_be_swapped(make_sandbox: MakeSandbox) -> None:
+    """Files, directories and links may each have become either of the others."""
+    work = make_sandbox()
+    kinds = ("file", "directory", "link")
+    swaps = [(old, new) for old in kinds for new in kinds if old != new]
+    for old, new in swaps:
+        _make(work, f"{old}-to-{new}", old)
+    before, kept = read_tree(work.root), work.store()
+    for old, new in swaps:
+        place = work.root / f"{old}-to-{new}"
+        shutil.rmtree(place) if old == "directory" else place.unlink()
+        _make(work, place.name, new)
+    work.restore(kept)
+    _expect_same(read_tree(work.root), before)
+
+
+def _make(work: Workplace, name: str, kind: str) -> None:
+    if kind == "link":
+        (work.root / name).symlink_to("target")
+    else:
+        work.write(name if kind == "file" else f"{name}/in/side")
+
+
+def what_came_later_is_removed(make_sandbox: MakeSandbox) -> None:
+    """Files and directories made after the snapshot are gone after the rollback, and said to be."""
+    work = make_sandbox()
+    kept = work.store()
+    work.write("later")
+    work.write("directory/deep/later")
+    report = work.restore(kept)
+    removed = {change.file for change in report.changes if change.action is ChangeAction.REMOVED}
+    _expect(removed, {"later", "directory/deep/later"})
+    _expect((work.root / "directory").exists(), False)
+
+
+def a_rollback_can_be_undone(make_sandbox: MakeSandbox) -> None:
+    """Back and forth between two snapshots, any number of times."""
+    work = make_sandbox()
+    old_tree, old = read_tree(work.root), work.store()
+    work.write("new/file").chmod(0o600)
+    (work.root / "empty").mkdir()
+    new_tree, new = read_tree(work.root), work.store()
+    for _ in range(2):
+        work.restore(old)
+        _expect_same(read_tree(work.root), old_tree)
+        work.restore(new)
+        _expect_same(read_tree(work.root), new_tree)
+
+
+def hidden_edits_are_seen(make_sandbox: MakeSandbox) -> None:
+    """An edit that keeps size and modification time is an edit."""
+    work = make_sandbox()
+    place = work.write("file", b"one\n")
+    first, status = work.store(), place.stat()
+    place.write_bytes(b"two\n")
+    os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
+    second = work.store()
+    _expect(first == second, False)
+    work.restore(first)
+    _expect(place.read_bytes(), b"one\n")
+    work.restore(second)
+    _expect(place.read_bytes(), b"two\n")
+
+
+def previews_come_true(make_sandbox: MakeSandbox) -> None:
+    """A preview changes nothing, and names just what the rollback then does."""
+    work = make_sandbox()
+    work.write("changed")
+    work.write("deleted")
+    kept = work.store()
+    work.write("changed", b"other")
+    work.write("added")
+    (work.root / "deleted").unlink()
+    before = read_tree(work.root)
+    preview = work.open_store().preview(work.sandbox, kept)
+    _expect_same(read_tree(work.root), before)
+    _expect(
+        {change.file: change.action for change in preview.changes},
+        {
+            "added": ChangeAction.REMOVED,
+            "changed": ChangeAction.RESTORED,
+            "deleted": ChangeAction.RESTORED,
+        },
+    )
+    _expect(work.restore(kept).changes, preview.changes)
+
+
+def untouched_files_keep_their_identity(make_sandbox: MakeSandbox) -> None:
+    """What the rollback need not write keeps inode and modification time."""
+    work = make_sandbox()
+    place = work.write("same")
+    kept, before = work.store(), place.stat()
+    work.write("other")
+    work.restore(kept)
+    after = place.stat()
+    _expect((after.st_ino, after.st_mtime_ns), (before.st_ino, before.st_mtime_ns))
+
+
+def nothing_outside_is_written(make_sandbox: MakeSandbox) -> None:
+    """A directory that was replaced by a link to elsewhere does not lead a rollback there."""
+    work = make_sandbox()
+    work.write("directory/file", b"mine")
+    kept = work.store()
+    outside = work.root.parent / "outside"
+    outside.mkdir()
+    (outside / "file").write_bytes(b"theirs")
+    before = read_tree(outside)
+    shutil.rmtree(work.root / "directory")
+    (work.root / "directory").symlink_to(outside)
+    work.restore(kept)
+    _expect_same(read_tree(outside), before)
+    _expect((work.root / "directory/file").read_bytes(), b"mine")
+    _expect((work.root / "directory").is_symlink(), False)
+
+
+def other_names_of_a_file_are_left_alone(make_sandbox: MakeSandbox) -> None:
+    """A file that also has a name outside is replaced, not written into."""
+    work = make_sandbox()
+    work.write("file", b"one")
+    kept = work.store()
+    outside = work.root.parent / "other-name"
+    outside.write_bytes(b"two")
+    outside.chmod(0o600)
+    (work.root / "file").unlink()
+    (work.root / "file").hardlink_to(outside)
+    work.restore(kept)
+    _expect((work.root / "file").read_bytes(), b"one")
+    _expect((outside.read_bytes(), outside.stat().st_mode & 0o777), (b"two", 0o600))
+
+
+def special_files_are_named(make_sandbox: MakeSandbox) -> None:
+    """A FIFO cannot be captured: it is listed, stays, and neither hangs nor stops anything."""
+    work = make_sandbox()
+    work.write("file")
+    os.mkfifo(work.root / "fifo")
+    made = work.open_store().create_checkpoint(work.sandbox)
+    _expect([item.path for item in made.not_captured], ["fifo"])
+    work.write("file", b"changed")
+    report = work.restore(made.snapshot_id)
+    _expect([item.path for item in report.left_alone], ["fifo"])
+    _expect((work.root / "fifo").is_fifo(), True)
+
+
+def snapshots_stand_alone(make_sandbox: MakeSandbox) -> None:
+    """Deleting all others takes nothing from the one that is kept."""
+    work = make_sandbox()
+    others: list[str] = []
+    for number in range(3):
+        work.write(f"file-{number}")
+        others.append(work.store())
+    before, kept = read_tree(work.root), others.pop()
+    store = work.open_store()
+    for gone in ([], others, others):
+        store.delete_checkpoint(work.sandbox, gone)
+    _expect(list(store.list_checkpoints(work.sandbox)), [kept])
+    store.verify(work.sandbox, kept)
+    (work.root / "file-0").unlink()
+    work.write("file-1", b"changed")
+    work.restore(kept)
+    _expect_same(read_tree(work.root), before)
+
+
+def snapshots_outlive_the_process(make_sandbox: MakeSandbox) -> None:
+    """A store that is opened anew knows them all."""
+    work = make_sandbox()
+    _expect(list(work.open_store().list_checkpoints(work.sandbox)), [])
+    first = work.store()
+    work.write("file")
+    second = work.store()
+    _expect(set(work.open_store().list_checkpoints(work.sandbox)), {first, second})
+
+
+def unknown_snapshots_are_missing(make_sandbox: MakeSandbox) -> None:
+    """What is not stored is said to be missing, and nothing is touched."""
+    work = make_sandbox()
+    work.write("file")
+    before, store = read_tree(work.root), work.open_store()
+    for act in (store.verify, store.preview, store.rollback_to):
+        _expect_error(SnapshotMissingError, lambda act=act: act(work.sandbox, _UNKNOWN))
+    _expect_same(read_tree(work.root), before)
+
+
+def missing_sandboxes_are_refused(make_sandbox: MakeSandbox) -> None:
+    """Without a sandbox nothing is stored or restored; what is stored can still be read."""
+    work = make_sandbox()
+    kept, store = work.store(), work.open_store()
+    work.root.rename(work.root.with_name("moved"))
+    _expect_error(SandboxMissingError, lambda: store.create_checkpoint(work.sandbox))
+    _expect_error(SandboxMissingError, lambda: store.preview(work.sandbox, kept))
+    _expect_error(SandboxMissingError, lambda: store.rollback_to(work.sandbox, kept))
+    store.verify(work.sandbox, kept)
+    _expect(store.diff(work.sandbox, kept, kept).files, ())
+
+
+def repeated_rollbacks_find_nothing_to_do(make_sandbox: MakeSandbox) -> None:
+    """The second time, there is nothing left to change."""
+    work = make_sandbox()
+    work.write("file")
+    kept = work.store()
+    work.write("file", b"changed")
+    _expect(len(work.restore(kept).changes), 1)
+    _expect(work.restore(kept).changes, ())
+
+
+def differences_are_told(make_sandbox: MakeSandbox) -> None:
+    """Two snapshots are compared by file, with lines and a patch."""
+    work = make_sandbox()
+    work.write("changed", b"one\ntwo\n")
+    work.write("deleted", b"one\n")
+    work.write("executable")
+    work.write("linked")
+    work.write("directory/same")
+    old = work.store()
+    (work.root / "directory").chmod(0o700)
+    work.write("changed", b"one\nthree\nfour\n")
+    (work.root / "deleted").unlink()
+    work.write("added", b"one\n")
+    work.write("binary", b"\0\1")
+    (work.root / "executable").chmod(0o755)
+    (work.root / "linked").unlink()
+    (work.root / "linked").symlink_to("changed")
+    (work.root / "empty").mkdir()
+    diff = work.open_store().diff(work.sandbox, old, work.store())
+    _expect(
+        {file.path: (file.status, file.insertions, file.deletions) for file in diff.files},
+        {
+            "added": ("added", 1, 0),
+            "binary": ("added", None, None),
+            "changed": ("modified", 2, 1),
+            "deleted": ("deleted", 0, 1),
+            "directory/": ("mode changed", 0, 0),
+            "empty/": ("added", 0, 0),
+            "executable": ("mode changed", 0, 0),
+            "linked": ("type changed", 1, 1),
+        },
+    )
+    _expect("+three\n" in diff.patch, True)
+
+
+def ignored_files_survive(make_sandbox: MakeSandbox) -> None:
+    """What ignore rules name is listed, not captured, and left as it is by a rollback."""
+    work = make_sandbox()
+    work.needs(Capability.IGNORE_RULES)
+    work.write(".gitignore", b"*.log\n/cache/\n")
+    work.write("run.log", b"first")
+    work.write("cache/entry", b"first")
+    work.write("file")
+    made = work.open_store().create_checkpoint(work.sandbox)
+    _expect([item.path for item in made.not_captured], ["cache/", "run.log"])
+    work.write("run.log", b"second")
+    work.write("cache/more", b"second")
+    work.write("file", b"changed")
+    work.restore(made.snapshot_id)
+    _expect((work.root / "run.log").read_bytes(), b"second")
+    _expect(sorted(os.listdir(work.root / "cache")), ["entry", "more"])  # noqa: PTH208
+    _expect((work.root / "file").read_bytes(), b"x\n")
+
+
+def git_goes_back_too(make_sandbox: MakeSandbox) -> None:
+    """HEAD, branch and index are what they were, whatever the agent committed."""
+    work = make_sandbox()
+    work.needs(Capability.GIT_STATE)
+    work.write("staged")
+    work.git("add", "staged")
+    before, kept = _git_state(work), work.store()
+    work.git("commit", "-qm", "work")
+    work.git("checkout", "-q", "-b", "elsewhere")
+    work.git("rm", "-q", "--cached", "staged")
+    after, later = _git_state(work), work.store()
+    work.restore(kept)
+    _expect(_git_state(work), before)
+    work.restore(later)
+    _expect(_git_state(work), after)
+
+
+def _git_state(work: Workplace) -> list[str]:
+    asked = (("rev-parse", "HEAD"), ("symbolic-ref", "HEAD"), ("ls-files", "--stage", "-v"))
+    return [work.git(*question) for question in asked]
+
+
+def hard_links_stay_together(make_sandbox: MakeSandbox) -> None:
+    """Two names of one file are two names of one file again."""
+    work = make_sandbox()
+    work.needs(Capability.HARD_LINKS)
+    (work.root / "second").hardlink_to(work.write("first"))
+    kept = work.store()
+    (work.root / "first").unlink()
+    (work.root / "second").unlink()
+    work.restore(kept)
+    _expect((work.root / "first").stat().st_ino, (work.root / "second").stat().st_ino)
+
+
+def modification_times_come_back(make_sandbox: MakeSandbox) -> None:
+    """A file that was rewritten has its old time again."""
+    work = make_sandbox()
+    work.needs(Capability.MODIFICATION_TIMES)
+    place = work.write("file")
+    os.utime(place, ns=(1_000_000_000, 1_000_000_001))
+    kept = work.store()
+    work.write("file", b"changed")
+    work.restore(kept)
+    _expect(place.stat().st_mtime_ns, 1_000_000_001)
+
+
+def extended_attributes_come_back(make_sandbox: MakeSandbox) -> None:
+    """A file that was rewritten has its attributes again."""
+    work = make_sandbox()
+    work.needs(Capability.EXTENDED_ATTRIBUTES)
+    place = work.write("file")
+    os.setxattr(place, "user.origin", b"here")
+    kept = work.store()
+    place.unlink()
+    work.restore(kept)
+    _expect(os.getxattr(place, "user.origin"), b"here")
+
+
+CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
+    bytes_come_back,
+    equal_states_are_one_snapshot,
+    taking_one_changes_nothing,
+    permission_bits_come_back,
+    links_come_back_as_links,
+    empty_directories_come_back,
+    odd_names_come_back,
+    types_may_be_swapped,
+    what_came_later_is_removed,
+    a_rollback_can_be_undone,
+    hidden_edits_are_seen,
+    previews_come_true,
+    untouched_files_keep_their_identity,
+    nothing_outside_is_written,
+    other_names_of_a_file_are_left_alone,
+    special_files_are_named,
+    snapshots_stand_alone,
+    snapshots_outlive_the_process,
+    unknown_snapshots_are_missing,
+    missing_sandboxes_are_refused,
+    repeated_rollbacks_find_nothing_to_do,
+    differences_are_told,
+    ignored_files_survive,
+    git_goes_back_too,
+    hard_links_stay_together,
+    modification_times_come_back,
+    extended_attributes_come_back,
+)
+"""Every obligation; a suite over a store runs them all."""

@@ -1,0 +1,55 @@
+"""Directories as plain values, read without any of the code that is being tested."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Node(NamedTuple):
+    """One entry of a directory."""
+
+    kind: str
+    """`file`, `directory`, `link` or `special`."""
+    mode: int
+    """All permission bits; 0 for a link."""
+    content: bytes
+    """The bytes of a file, or the target of a link."""
+
+
+Tree = dict[str, Node]
+
+
+def read_tree(root: Path) -> Tree:
+    """Returns all that is in a directory, itself as `.`, without a `.git` at its top."""
+    found: Tree = {".": _node(str(root))}
+    waiting = [""]
+    while waiting:
+        directory = waiting.pop()
+        for entry in (root / directory).iterdir():
+            path = f"{directory}/{entry.name}" if directory else entry.name
+            if path == ".git":
+                continue
+            found[path] = _node(f"{root}/{path}")
+            if found[path].kind == "directory":
+                waiting.append(path)
+    return found
+
+
+def differing(old: Tree, new: Tree) -> list[str]:
+    """Returns the paths that are not the same in both."""
+    return sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
+
+
+def _node(path: str) -> Node:
+    status = os.lstat(path)
+    mode = stat.S_IMODE(status.st_mode)
+    if stat.S_ISLNK(status.st_mode):
+        return Node("link", 0, os.fsencode(os.readlink(path)))  # noqa: PTH115 # bytes as they are
+    if stat.S_ISDIR(status.st_mode):
+        return Node("directory", mode, b"")
+    if stat.S_ISREG(status.st_mode):
+        return Node("file", mode, Path(path).read_bytes())
+    return Node("special", mode, b"")
