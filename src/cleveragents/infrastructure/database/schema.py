@@ -136,11 +136,13 @@ def _revisions(connection: Connection) -> Sequence[str]:
 
 
 def _postgres_needs_migration(connection: Connection, place: str) -> bool:
-    found = connection.exec_driver_sql("SELECT to_regclass('alembic_version')::text").scalar()
-    if found is not None:
-        return _needs_migration(_revisions(connection), place)
+    # Asked by a query, not by `to_regclass`: that answers from what this connection remembers,
+    # and another process may have made the table while this one waited for the lock.
     inspector = inspect(connection)
-    if inspector.get_table_names() or inspector.get_view_names():
+    names = {*inspector.get_table_names(), *inspector.get_view_names()}
+    if "alembic_version" in names:
+        return _needs_migration(_revisions(connection), place)
+    if names:
         raise SchemaVersionError(
             f"The database {place} belongs to another program",
             hint="It was left as it is; give CleverAgents a database of its own",
