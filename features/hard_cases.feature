@@ -114,6 +114,7 @@ Feature: What goes wrong around a sandbox
         | case                                   |
         | a small file grows once                |
         | a large file grows once                |
+        | a file changes but not its size        |
         | a file is replaced once                |
         | a large file changes before it is stored |
         | a large file vanishes before it is stored |

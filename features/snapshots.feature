@@ -34,6 +34,8 @@ Feature: A snapshot can be brought back
         | git_worktree | repeated rollbacks find nothing to do |
         | git_worktree | differences are told                  |
         | git_worktree | ignored files survive                 |
+        | git_worktree | a killed rollback can be done again   |
+        | git_worktree | ignored files survive a killed rollback |
         | git_worktree | git goes back too                     |
 
     Scenario Outline: A <strategy> store says that it does not promise that <promise>

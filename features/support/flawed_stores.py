@@ -16,7 +16,9 @@ from cleveragents.infrastructure.system import SystemClock
 
 
 class Idle(CheckpointManager):
-    def rollback_to(self, sandbox: SandboxRef, snapshot_id: str) -> RestoreReport:
+    def rollback_to(
+        self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
+    ) -> RestoreReport:
         preview = self.preview(sandbox, snapshot_id)
         return RestoreReport(
             changes=preview.changes,

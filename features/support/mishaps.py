@@ -411,6 +411,8 @@ def happening(work: SandboxBench, case: str) -> contextlib.AbstractContextManage
             return _when_read(root / "small", _grow)
         case "a large file grows once":
             return _when_read(large, _grow)
+        case "a file changes but not its size":
+            return _when_read(root / "README.md", lambda path: path.write_text("READ ME\n"))
         case "a file is replaced once":
             return _when_opened(root / "small", _replace)
         case "a large file changes before it is stored":

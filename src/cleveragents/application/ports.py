@@ -287,8 +287,16 @@ class SnapshotStore(Protocol):
         """Says what `rollback_to` would do; changes nothing."""
         ...
 
-    def rollback_to(self, sandbox: SandboxRef, snapshot_id: str) -> RestoreReport:
+    def rollback_to(
+        self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
+    ) -> RestoreReport:
         """Makes the sandbox what it was, and reads it back.
+
+        Args:
+            sandbox: The sandbox.
+            snapshot_id: What it is to be.
+            sparing: The snapshot taken before an earlier, killed attempt: what that
+                one did not hold is left alone as well.
 
         MUST be repeatable after a kill, MUST NOT write outside the sandbox,
         through a symlink or into a file with other links, and MUST leave alone

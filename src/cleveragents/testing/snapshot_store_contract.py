@@ -480,6 +480,37 @@ def ignored_files_survive(make_sandbox: MakeSandbox) -> None:
     _expect((work.root / "file").read_bytes(), b"x\n")
 
 
+def ignored_files_survive_a_killed_rollback(make_sandbox: MakeSandbox) -> None:
+    """What only ignore rules kept out of the safety snapshot is not taken for something new."""
+    work = make_sandbox()
+    work.needs(Capability.IGNORE_RULES)
+    first = work.store()
+    work.write(".gitignore", b"*.log\n")
+    precious = work.write("run.log", b"precious\n")
+    safety = work.store()
+    (work.root / ".gitignore").unlink()  # As far as the killed one came.
+    report = work.open_store().rollback_to(work.sandbox, first, sparing=safety)
+    _expect(report.differences, ())
+    _expect(precious.read_bytes(), b"precious\n")
+
+
+def a_killed_rollback_can_be_done_again(make_sandbox: MakeSandbox) -> None:
+    """What was ignored when it began stays, although the rules that said so are gone already."""
+    work = make_sandbox()
+    work.needs(Capability.IGNORE_RULES)
+    work.write("file")
+    wanted = work.store()
+    work.write(".gitignore", b"*.log\n/cache/\n")
+    work.write("run.log", b"never captured")
+    work.write("cache/entry", b"never captured")
+    safety = work.store()
+    (work.root / ".gitignore").unlink()
+    report = work.open_store().rollback_to(work.sandbox, wanted, sparing=safety)
+    _expect(report.differences, ())
+    _expect((work.root / "run.log").read_bytes(), b"never captured")
+    _expect((work.root / "cache/entry").read_bytes(), b"never captured")
+
+
 def git_goes_back_too(make_sandbox: MakeSandbox) -> None:
     """HEAD, branch and index are what they were, whatever the agent committed."""
     work = make_sandbox()
@@ -562,6 +593,7 @@ CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     repeated_rollbacks_find_nothing_to_do,
     differences_are_told,
     ignored_files_survive,
+    ignored_files_survive_a_killed_rollback,
     git_goes_back_too,
     hard_links_stay_together,
     modification_times_come_back,

@@ -117,7 +117,7 @@ class Rollback:
         safety = self._save_present_state(plan_id, checkpoint)
         operation = self._journal(plan_id, checkpoint, safety)
         try:
-            reports = self._restore(sandboxes, group)
+            reports = self._restore(sandboxes, group, None)
             plan, discarded, undone, remaining = self._record(operation)
         except BaseException as error:
             self._undo(operation, sandboxes, error)
@@ -148,10 +148,11 @@ class Rollback:
             if operation is None:
                 return None
             group = transaction.checkpoints.get_group(operation.target_group_id)
+            safety = transaction.checkpoints.get_group(operation.safety_group_id)
         for sandbox in sandboxes:
             self._sandboxes.check(sandbox)
         try:
-            self._restore(sandboxes, group)
+            self._restore(sandboxes, group, safety)
             self._record(operation)
         except CleverAgentsError as error:
             self._undo(operation, sandboxes, error)
@@ -170,7 +171,7 @@ class Rollback:
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
             group = transaction.checkpoints.get_group(checkpoint.group_id)
-        self._restore(sandboxes, group)
+        self._restore(sandboxes, group, None)
         with self._database.write() as transaction:
             _mark_calls(transaction, checkpoint, plan_id, checkpoint.id)
             plan = transaction.plans.get(plan_id)
@@ -224,10 +225,17 @@ class Rollback:
         return operation
 
     def _restore(
-        self, sandboxes: Sequence[SandboxRef], group: CheckpointGroup
+        self,
+        sandboxes: Sequence[SandboxRef],
+        group: CheckpointGroup,
+        safety: CheckpointGroup | None,
     ) -> list[RestoreReport]:
         reports = [
-            self._snapshots.rollback_to(sandbox, group.snapshots[sandbox.resource_id])
+            self._snapshots.rollback_to(
+                sandbox,
+                group.snapshots[sandbox.resource_id],
+                safety.snapshots[sandbox.resource_id] if safety else None,
+            )
             for sandbox in sandboxes
         ]
         wrong = [line for report in reports for line in report.differences]
@@ -276,7 +284,7 @@ class Rollback:
         with self._database.read() as transaction:
             group = transaction.checkpoints.get_group(operation.safety_group_id)
         try:
-            self._restore(sandboxes, group)
+            self._restore(sandboxes, group, group)
         except CleverAgentsError as error:
             raise SnapshotError(
                 f"The rollback failed ({cause}) and what it had begun could not be taken back: "

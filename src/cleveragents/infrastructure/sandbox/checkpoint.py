@@ -45,8 +45,10 @@ class CheckpointManager(SnapshotStore):
     def preview(self, sandbox: SandboxRef, snapshot_id: str) -> RestorePreview:
         return self._snapshots(sandbox).preview(snapshot_id)
 
-    def rollback_to(self, sandbox: SandboxRef, snapshot_id: str) -> RestoreReport:
-        return self._snapshots(sandbox).restore(snapshot_id)
+    def rollback_to(
+        self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
+    ) -> RestoreReport:
+        return self._snapshots(sandbox).restore(snapshot_id, sparing)
 
     def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
         self._snapshots(sandbox).verify(snapshot_id)

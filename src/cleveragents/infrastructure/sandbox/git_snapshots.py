@@ -141,9 +141,9 @@ class GitSnapshots:
             self._refuse_unless_possible(todo, target.git, snapshot_id, blobs)
         return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
 
-    def restore(self, snapshot_id: str) -> RestoreReport:
+    def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
         """Makes the sandbox what it was; the safety snapshot is the caller's business."""
-        target = self.load(snapshot_id)
+        target = self._target(snapshot_id, sparing)
         present = self._look(target.files.keys())
         todo = difference(present.manifest, target)
         with blob_reader(self._git) as blobs, _translated("The sandbox could not be restored"):
@@ -151,6 +151,19 @@ class GitSnapshots:
             self._sandbox_git.restore(target.git)
             self._write(todo, present.scan, blobs)
         return self._read_back(todo, target)
+
+    def _target(self, snapshot_id: str, sparing: str | None) -> Manifest:
+        """Returns what a snapshot holds; what another did not hold counts as left out of it too.
+
+        A restore that was killed may have taken back the ignore rules already, so
+        that what they hid looks like something to remove.
+        """
+        target = self.load(snapshot_id)
+        if sparing is None:
+            return target
+        other = self.load(sparing)
+        left_out = (*other.ignored, *(path for path, _ in other.not_captured))
+        return replace(target, ignored=(*target.ignored, *left_out))
 
     def _refuse_unless_possible(
         self, todo: Difference, state: GitState, snapshot_id: str, blobs: BlobReader
