@@ -113,6 +113,7 @@ Feature: What goes wrong around a sandbox
       Examples:
         | case                                   |
         | a small file grows once                |
+        | a small file grows whenever it is read |
         | a large file grows once                |
         | a file changes but not its size        |
         | a file is replaced once                |

@@ -34,7 +34,6 @@ Feature: A snapshot can be brought back
         | git_worktree | repeated rollbacks find nothing to do |
         | git_worktree | differences are told                  |
         | git_worktree | ignored files survive                 |
-        | git_worktree | a killed rollback can be done again   |
         | git_worktree | ignored files survive a killed rollback |
         | git_worktree | git goes back too                     |
 

@@ -25,7 +25,8 @@ ACTS = {
 }
 BEFORE = "mkdir -p d/e x; echo 1 > d/f; echo 1 > g; ln -s g l; chmod 555 d; chmod 600 g"
 AFTER = (
-    "chmod 755 d; rm -r d l x; echo 2 > g; echo 2 > x; mkdir -p d/new; touch d/new/f; git add -A"
+    "chmod 755 d; rm -r d l x; echo 2 > g; echo 2 > x; mkdir -p d/new; touch d/new/f; git add -A; "
+    "echo '*.log' > .gitignore; echo secret > a.log"
 )
 
 

@@ -494,23 +494,6 @@ def ignored_files_survive_a_killed_rollback(make_sandbox: MakeSandbox) -> None:
     _expect(precious.read_bytes(), b"precious\n")
 
 
-def a_killed_rollback_can_be_done_again(make_sandbox: MakeSandbox) -> None:
-    """What was ignored when it began stays, although the rules that said so are gone already."""
-    work = make_sandbox()
-    work.needs(Capability.IGNORE_RULES)
-    work.write("file")
-    wanted = work.store()
-    work.write(".gitignore", b"*.log\n/cache/\n")
-    work.write("run.log", b"never captured")
-    work.write("cache/entry", b"never captured")
-    safety = work.store()
-    (work.root / ".gitignore").unlink()
-    report = work.open_store().rollback_to(work.sandbox, wanted, sparing=safety)
-    _expect(report.differences, ())
-    _expect((work.root / "run.log").read_bytes(), b"never captured")
-    _expect((work.root / "cache/entry").read_bytes(), b"never captured")
-
-
 def git_goes_back_too(make_sandbox: MakeSandbox) -> None:
     """HEAD, branch and index are what they were, whatever the agent committed."""
     work = make_sandbox()
