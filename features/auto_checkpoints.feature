@@ -88,6 +88,14 @@ Feature: Checkpoints that are made by themselves
       When the user runs the plan
       Then the checkpoints are before execution, before step 1: one, after execution
 
+    Scenario: It is obeyed from any directory of the project
+      Given the project wants the triggers before_step
+      And a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+      When the user runs the plan with --project src
+      Then the checkpoints are before execution, before step 1: one, after execution
+
     Scenario: The environment overrides the project
       Given the project wants the triggers before_step
       And the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "after_step"

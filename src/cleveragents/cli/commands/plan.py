@@ -73,7 +73,7 @@ def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
 @_arg_option
 @frame.pass_session
 def run(session: Session, file: Path, project: Path, pairs: tuple[str, ...]) -> Report:
-    container = session.container(project)
+    container = _container_for(session, project)
     try:
         made = container.plan_service().use(file, project, _arguments(pairs))
         return _execute(session, container, made)
@@ -93,7 +93,7 @@ def run(session: Session, file: Path, project: Path, pairs: tuple[str, ...]) -> 
 def use(session: Session, file: Path, project: Path, pairs: tuple[str, ...]) -> Report:
     from cleveragents.cli.views.plans import plan_report
 
-    container = session.container(project)
+    container = _container_for(session, project)
     try:
         made = container.plan_service().use(file, project, _arguments(pairs))
         status = container.plan_service().status(made.id)
@@ -218,6 +218,13 @@ def rollback(
             if not session.confirm("Roll back?"):
                 return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
         return result_report(service.rollback_to_checkpoint(found.id, target))
+
+
+def _container_for(session: Session, directory: Path) -> Container:
+    """Returns services that obey the project a directory is in, as they will for its plans."""
+    from cleveragents.infrastructure.config import find_project
+
+    return session.container(find_project(session.directory / directory, session.home))
 
 
 def end_interrupted(session: Session, container: Container, plan_id: str) -> None:
