@@ -24,7 +24,7 @@ Feature: A killed process
         | when the sandbox is made and not recorded        | 1      |
         | when a snapshot's bytes are stored and not named | 1      |
         | when a snapshot is named and not recorded        | 1      |
-        | when a snapshot's bytes are stored and not named | 4      |
+        | when a snapshot's bytes are stored and not named | 3      |
         | when a snapshot is named and not recorded        | 4      |
         | when a tool is about to start                    | 2      |
         | when a tool has run and is not recorded          | 2      |
@@ -60,7 +60,7 @@ Feature: A killed process
       Examples:
         | moment                                                  | number | messages                                                                    |
         | when the rollback is about to be entered in the journal | 1      | The plan was complete already                                               |
-        | when the second file is about to be restored            | 2      | Plan complete; An interrupted rollback to «after one» was completed      |
+        | when the second file is about to be restored            | 3      | Plan complete; An interrupted rollback to «after one» was completed      |
         | when everything is restored and nothing recorded        | 1      | Plan complete; An interrupted rollback to «after one» was completed      |
 
     Scenario: A killed rollback is ended by the next one

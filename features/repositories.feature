@@ -27,9 +27,15 @@ Feature: What is stored comes back
         | SQLite     | sequences count each plan from one        |
         | SQLite     | set aside groups are hidden               |
         | SQLite     | set aside groups can be brought back      |
+        | SQLite     | groups are given oldest first             |
+        | SQLite     | checkpoints are given newest first        |
+        | SQLite     | named snapshots are recognised            |
         | SQLite     | groups are deleted with their checkpoints |
         | SQLite     | decisions are listed by sequence          |
         | SQLite     | tool calls keep intent and outcome        |
+        | SQLite     | calls are numbered within their plan      |
+        | SQLite     | effective calls are told as ranges        |
+        | SQLite     | calls are undone and brought back         |
         | SQLite     | unfinished operations are found           |
         | SQLite     | leases are put and released               |
         | SQLite     | failed transactions leave nothing         |
@@ -57,9 +63,15 @@ Feature: What is stored comes back
         | PostgreSQL | sequences count each plan from one        |
         | PostgreSQL | set aside groups are hidden               |
         | PostgreSQL | set aside groups can be brought back      |
+        | PostgreSQL | groups are given oldest first             |
+        | PostgreSQL | checkpoints are given newest first        |
+        | PostgreSQL | named snapshots are recognised            |
         | PostgreSQL | groups are deleted with their checkpoints |
         | PostgreSQL | decisions are listed by sequence          |
         | PostgreSQL | tool calls keep intent and outcome        |
+        | PostgreSQL | calls are numbered within their plan      |
+        | PostgreSQL | effective calls are told as ranges        |
+        | PostgreSQL | calls are undone and brought back         |
         | PostgreSQL | unfinished operations are found           |
         | PostgreSQL | leases are put and released               |
         | PostgreSQL | failed transactions leave nothing         |

@@ -44,7 +44,7 @@ class Retention(unittest.TestCase):
         policy: CheckpointRetentionPolicy,
         needed: set[str],
     ) -> None:
-        for dropped in select_for_pruning(groups, policy, needed):
+        for dropped in select_for_pruning(groups, len(groups), policy, needed):
             self.assertFalse(dropped.pinned)
             self.assertNotIn(dropped.id, needed)
             self.assertIsNot(dropped, groups[-1])
@@ -56,7 +56,7 @@ class Retention(unittest.TestCase):
         policy: CheckpointRetentionPolicy,
         needed: set[str],
     ) -> None:
-        dropped = select_for_pruning(groups, policy, needed)
+        dropped = select_for_pruning(groups, len(groups), policy, needed)
         kept = [each for each in groups if each not in dropped]
         if len(kept) > policy.max_checkpoints_per_plan:
             ends = {groups[0].id, groups[-1].id}
@@ -70,7 +70,7 @@ class Retention(unittest.TestCase):
         policy: CheckpointRetentionPolicy,
         needed: set[str],
     ) -> None:
-        dropped = select_for_pruning(groups, policy, needed)
+        dropped = select_for_pruning(groups, len(groups), policy, needed)
         excess = max(0, len(groups) - policy.max_checkpoints_per_plan)
         self.assertLessEqual(len(dropped), excess)
         self.assertEqual(dropped, sorted(dropped, key=lambda each: each.sequence))
@@ -82,6 +82,6 @@ class Retention(unittest.TestCase):
         policy: CheckpointRetentionPolicy,
         needed: set[str],
     ) -> None:
-        dropped = select_for_pruning(groups, policy, needed)
+        dropped = select_for_pruning(groups, len(groups), policy, needed)
         kept = [each for each in groups if each not in dropped]
-        self.assertEqual(select_for_pruning(kept, policy, needed), [])
+        self.assertEqual(select_for_pruning(kept, len(kept), policy, needed), [])

@@ -61,7 +61,7 @@ def try_everything(context: Context) -> None:
 def prune(context: Context, groups: str, limit: int, needed: str) -> None:
     policy = CheckpointRetentionPolicy(max_checkpoints_per_plan=limit)
     known = [] if groups == "nothing" else history.groups(groups)
-    dropped = select_for_pruning(known, policy, set(needed.split()))
+    dropped = select_for_pruning(known, len(known), policy, set(needed.split()))
     context.dropped = [group.id for group in dropped]
 
 

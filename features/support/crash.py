@@ -11,27 +11,29 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from features.support.plans import Plans
-from sqlalchemy import Engine, event
+from sqlalchemy import Pool, event
 
 MOMENTS = {
     "while the mirror is made": r"git .*\binit\b",
     "while the sandbox is filled": r"git .*\breset\b",
     "when the sandbox is made and not recorded": r"sql INSERT INTO sandboxes",
-    "when a snapshot's bytes are stored and not named": r"git .*\bupdate-ref .*/snapshots/",
+    "when a snapshot's bytes are stored and not named": r"os.rename .*/snapshots/",
     "when a snapshot is named and not recorded": r"sql INSERT INTO checkpoint_groups",
     "when a tool is about to start": r"sql INSERT INTO tool_calls",
     "when a tool has run and is not recorded": r"sql UPDATE tool_calls",
     "when the rollback is about to be entered in the journal": r"sql INSERT INTO operations",
-    "when the second file is about to be restored": r"os.rename [^/ ]*cleveragents[^/ ]* ",
+    "when the second file is about to be restored": r"^write [^/]+$",
     "when everything is restored and nothing recorded": r"sql UPDATE tool_calls",
 }
 SAMPLES = 12
 _CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink")
+_TO_WRITE = os.O_WRONLY | os.O_RDWR
 _READS = re.compile(r"SELECT|PRAGMA", re.IGNORECASE)
 
 
@@ -77,17 +79,18 @@ def _die_at(pattern: re.Pattern[str], number: int) -> Iterator[int]:
     def audited(name: str, arguments: tuple[Any, ...]) -> None:
         if name == "subprocess.Popen":
             tick(" ".join(map(str, arguments[1])))
+        elif name == "open" and isinstance(arguments[0], str) and arguments[2] & _TO_WRITE:
+            tick(f"write {arguments[0]}")
         elif name in _CHANGES:
             tick(" ".join([name, *map(str, arguments)]))
 
-    def statement(_: Any, __: Any, sql: str, *___: Any) -> None:
+    def statement(sql: str) -> None:
         if not _READS.match(sql):
             tick(f"sql {sql}")
 
-    def commit(_: Any) -> None:
-        tick("sql COMMIT")
+    def connected(connection: sqlite3.Connection, _: object) -> None:
+        connection.set_trace_callback(statement)
 
-    event.listen(Engine, "before_cursor_execute", statement)
-    event.listen(Engine, "commit", commit)
+    event.listen(Pool, "connect", connected)
     sys.addaudithook(audited)
     return counted

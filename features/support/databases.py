@@ -115,15 +115,13 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
     path.touch(0o600)
     schema.create_sqlite_file(path, revision, busy_seconds=BUSY_SECONDS)
     if plans:
-        # Through the program's own rows, whose tables every revision has.
-        from sqlalchemy.orm import Session
-
+        # Through the program's own rows: the table of plans is the same in every revision.
         from cleveragents.infrastructure.database.engine import open_sqlite
         from cleveragents.infrastructure.database.unit_of_work import UnitOfWork
 
         engines = open_sqlite(path, busy_seconds=BUSY_SECONDS)
-        with engines.writing.begin() as connection, Session(connection) as session:
-            UnitOfWork(session).plans.add(sample.plan())
+        with engines.writing.begin() as connection:
+            UnitOfWork(connection).plans.add(sample.plan())
         engines.dispose()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
+from itertools import islice
 
 from pydantic import Field
 
@@ -17,7 +18,8 @@ class CheckpointRetentionPolicy(Record):
 
 
 def select_for_pruning(
-    groups: Sequence[CheckpointGroup],
+    groups: Iterable[CheckpointGroup],
+    count: int,
     policy: CheckpointRetentionPolicy,
     needed: Collection[str],
 ) -> list[CheckpointGroup]:
@@ -27,19 +29,16 @@ def select_for_pruning(
     means keeping more than the limit; with a limit of 1 the first may go.
 
     Args:
-        groups: All groups of one plan, oldest first.
+        groups: All groups of one plan, oldest first; read only as far as needed.
+        count: How many there are.
         policy: The limit.
         needed: Group ids that the plan or an unfinished operation refers to.
     """
-    excess = len(groups) - policy.max_checkpoints_per_plan
-    if excess <= 0:
-        return []
-    kept_ends = {groups[-1].id}
-    if policy.max_checkpoints_per_plan > 1:
-        kept_ends.add(groups[0].id)
-    droppable = [
+    limit = policy.max_checkpoints_per_plan
+    kept_places = {count - 1} if limit == 1 else {0, count - 1}
+    droppable = (
         group
-        for group in groups
-        if not group.pinned and group.id not in kept_ends and group.id not in needed
-    ]
-    return droppable[:excess]
+        for place, group in enumerate(groups)
+        if place not in kept_places and not group.pinned and group.id not in needed
+    )
+    return list(islice(droppable, max(count - limit, 0)))

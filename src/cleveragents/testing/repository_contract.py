@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from cleveragents.application.ports import Database
-from cleveragents.domain.checkpoint import OperationStatus
+from cleveragents.domain.checkpoint import CheckpointType, OperationStatus
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CleverAgentsError,
@@ -288,6 +288,51 @@ def set_aside_groups_can_be_brought_back(make_database: MakeDatabase) -> None:
         _expect(found, [sample.group(1), sample.group(2)])
 
 
+def groups_are_given_oldest_first(make_database: MakeDatabase) -> None:
+    """Groups are given by sequence as far as wanted, counted, and the last one is found."""
+    database = _with_groups(make_database, 3)
+    aside = sample.group(3).model_copy(update={"set_aside_by": "OPERATION1"})
+    with database.write() as transaction:
+        store = transaction.checkpoints
+        store.set_aside([aside.id], "OPERATION1")
+        given = store.groups_oldest_first("PLAN1")
+        _expect([next(given), next(given)], [sample.group(1), sample.group(2)])
+        _expect(store.last_group("PLAN1"), aside)
+        _expect(store.last_group("PLAN2"), None)
+        _expect((store.count_groups("PLAN1"), store.count_groups("PLAN2")), (3, 0))
+        _expect([*given], [aside])
+
+
+def checkpoints_are_given_newest_first(make_database: MakeDatabase) -> None:
+    """What a rollback went past is left out, and one can ask for a type."""
+    database = _with_groups(make_database, 4)
+    with database.write() as transaction:
+        store = transaction.checkpoints
+        store.set_aside([sample.group(4).id], "OPERATION1")
+        given = store.newest_first("PLAN1")
+        _expect(next(given), sample.checkpoint(3))
+        _expect([found.sequence for found in given], [2, 1])
+        _expect(store.newest("PLAN1", CheckpointType.AUTOMATIC), sample.checkpoint(3))
+        _expect(store.newest("PLAN1", CheckpointType.MANUAL), None)
+
+
+def named_snapshots_are_recognised(make_database: MakeDatabase) -> None:
+    """A snapshot is named by its resource and its id, both exactly, in groups of the plan."""
+    with _with_groups(make_database, 2).read() as transaction:
+        is_named = transaction.checkpoints.is_snapshot_named
+        _expect(is_named("PLAN1", "RESOURCE1", "snapshot 2"), True)
+        _expect(is_named("PLAN1", sample.ODD, sample.ODD), True)
+        _expect(is_named("PLAN2", "RESOURCE1", "snapshot 2"), False)
+        for resource_id, snapshot_id in (
+            ("RESOURCE1", "snapshot"),
+            ("RESOURCE1", "napshot 2"),
+            ("RESOURCE1", "SNAPSHOT 2"),
+            ("RESOURCE1", sample.ODD),
+            (sample.ODD, "snapshot 2"),
+        ):
+            _expect(is_named("PLAN1", resource_id, snapshot_id), False)
+
+
 def groups_are_deleted_with_their_checkpoints(make_database: MakeDatabase) -> None:
     """Deleting takes rows of the group and no others, however many groups are named."""
     database = _with_groups(make_database, 3)
@@ -340,6 +385,51 @@ def tool_calls_keep_intent_and_outcome(make_database: MakeDatabase) -> None:
         _expect(list(transaction.tool_calls.list("PLAN1")), [ended, sample.tool_call(2)])
 
 
+def calls_are_numbered_within_their_plan(make_database: MakeDatabase) -> None:
+    """The next number follows the calls of the plan, undone ones included."""
+    database = _with_plan(make_database)
+    undone = sample.tool_call(2).model_copy(update={"undone_by": "OPERATION1"})
+    with database.write() as transaction:
+        _expect(transaction.tool_calls.next_sequence("PLAN1"), 1)
+        for call in (sample.tool_call(1), undone):
+            transaction.tool_calls.add(call)
+        _expect(transaction.tool_calls.next_sequence("PLAN1"), 3)
+        _expect(transaction.tool_calls.next_sequence("PLAN2"), 1)
+
+
+def effective_calls_are_told_as_ranges(make_database: MakeDatabase) -> None:
+    """Numbers that follow each other are one range, and undone calls are in none."""
+    database = _with_plan(make_database)
+    with database.write() as transaction:
+        calls = transaction.tool_calls
+        _expect(list(calls.effective("PLAN1")), [])
+        for number in range(1, 10):
+            undone_by = "OPERATION1" if number in (1, 4, 5, 7) else None
+            calls.add(sample.tool_call(number).model_copy(update={"undone_by": undone_by}))
+        _expect(list(calls.effective("PLAN1")), [(2, 3), (6, 6), (8, 9)])
+        _expect(list(calls.effective("PLAN2")), [])
+
+
+def calls_are_undone_and_brought_back(make_database: MakeDatabase) -> None:
+    """Exactly the wanted calls are effective then; the others name what undid them first."""
+    database = _with_plan(make_database)
+    with database.write() as transaction:
+        transaction.plans.add(sample.plan("PLAN2", 1))
+        other = sample.tool_call(9, "PLAN2").model_copy(update={"sequence": 1})
+        calls = transaction.tool_calls
+        for call in (*map(sample.tool_call, range(1, 6)), other):
+            calls.add(call)
+        _expect(calls.make_effective("PLAN1", [(1, 1), (4, 5)], "OPERATION1"), 2)
+        _expect(calls.make_effective("PLAN1", [(2, 3)], "OPERATION2"), 3)
+    with database.write() as transaction:
+        calls = transaction.tool_calls
+        _expect(list(calls.effective("PLAN1")), [(2, 3)])
+        _expect(list(calls.effective("PLAN2")), [(1, 1)])
+        _expect(calls.make_effective("PLAN1", [], "OPERATION3"), 2)
+        found = [call.undone_by for call in calls.list("PLAN1")]
+        _expect(found, ["OPERATION2", "OPERATION3", "OPERATION3", "OPERATION2", "OPERATION2"])
+
+
 def unfinished_operations_are_found(make_database: MakeDatabase) -> None:
     """The journal says which operation was begun and not ended."""
     database = _with_plan(make_database)
@@ -348,11 +438,13 @@ def unfinished_operations_are_found(make_database: MakeDatabase) -> None:
     )
     with database.write() as transaction:
         _expect(transaction.operations.pending("PLAN1"), None)
+        _expect(transaction.operations.latest("PLAN1"), None)
         transaction.operations.add(sample.operation(2))
         transaction.operations.add(finished)
     with database.write() as transaction:
         _expect(list(transaction.operations.list("PLAN1")), [finished, sample.operation(2)])
         _expect(transaction.operations.pending("PLAN1"), sample.operation(2))
+        _expect(transaction.operations.latest("PLAN1"), sample.operation(2))
         _expect(transaction.operations.pending("PLAN2"), None)
         undone = sample.operation(2).model_copy(update={"status": OperationStatus.UNDONE})
         transaction.operations.save(undone)
@@ -471,9 +563,15 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     sequences_count_each_plan_from_one,
     set_aside_groups_are_hidden,
     set_aside_groups_can_be_brought_back,
+    groups_are_given_oldest_first,
+    checkpoints_are_given_newest_first,
+    named_snapshots_are_recognised,
     groups_are_deleted_with_their_checkpoints,
     decisions_are_listed_by_sequence,
     tool_calls_keep_intent_and_outcome,
+    calls_are_numbered_within_their_plan,
+    effective_calls_are_told_as_ranges,
+    calls_are_undone_and_brought_back,
     unfinished_operations_are_found,
     leases_are_put_and_released,
     failed_transactions_leave_nothing,

@@ -27,6 +27,8 @@ from cleveragents.domain.plan_file import (
     StepDefinition,
 )
 from cleveragents.domain.sandbox import (
+    CopyMethod,
+    Evidence,
     Resource,
     SandboxRef,
     SandboxState,
@@ -93,8 +95,10 @@ def resource(resource_id: str = "RESOURCE1", plan_id: str = "PLAN1", position: i
         plan_id=plan_id,
         name=ODD,
         type=ResourceType.GIT_CHECKOUT,
+        strategy=SandboxStrategy.GIT_WORKTREE,
         path=ODD,
         position=position,
+        include_uncommitted=position > 0,
     )
 
 
@@ -113,6 +117,8 @@ def sandbox(
         base_commit=None,
         state=SandboxState.CREATED,
         created_at=START,
+        copied_by=CopyMethod.REFLINK,
+        skipped=(Uncaptured(path=ODD, reason=ODD),),
     )
 
 
@@ -143,6 +149,10 @@ def checkpoint(number: int = 1, plan_id: str = "PLAN1", group_number: int = 0) -
         reason=ODD,
         resource=ODD,
         not_captured=(Uncaptured(path=ODD, reason=ODD),),
+        evidence=Evidence.SCAN,
+        partial=True,
+        tool_calls=(ODD,),
+        effective_calls=((1, 3), (5, 5)),
     )
     return Checkpoint(
         id=f"{plan_id}-CHECKPOINT{number}",

@@ -12,6 +12,7 @@ from cleveragents.domain.checkpoint import (
     CheckpointType,
     Trigger,
 )
+from cleveragents.domain.number_ranges import Ranges
 from cleveragents.domain.plan import Plan, PlanPhase
 from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
 
@@ -49,7 +50,7 @@ def checkpoint_of(
     plan: Plan,
     moment: Moment,
     taken: Taken,
-    tool_calls: tuple[str, ...],
+    effective_calls: Ranges,
 ) -> Checkpoint:
     """Returns the record of one snapshot and of where the plan was."""
     sandbox, made = taken
@@ -76,6 +77,8 @@ def checkpoint_of(
             reason=moment.reason,
             resource=sandbox.resource,
             not_captured=made.not_captured,
-            tool_calls=tool_calls,
+            evidence=made.evidence,
+            partial=made.partial,
+            effective_calls=tuple(effective_calls),
         ),
     )

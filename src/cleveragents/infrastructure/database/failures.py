@@ -30,23 +30,11 @@ def translated(place: str) -> Generator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise _translate(_decisive(error).orig, place) from error
+        raise _translate(error.orig, place) from error
     except StatementError as error:
         raise _failed(place, str(error.orig)) from error
     except sqlite3.Error as error:
         raise _translate(error, place) from error
-
-
-def _decisive(error: DBAPIError) -> DBAPIError:
-    """Returns the error that matters.
-
-    SQLite answers a full disk by undoing the whole transaction, after which the
-    savepoint that is to be undone is not there: that error hides the first one.
-    """
-    earlier: BaseException | None = error
-    while earlier is not None and "no such savepoint" in str(earlier):
-        earlier = earlier.__context__
-    return earlier if isinstance(earlier, DBAPIError) else error
 
 
 def damaged(place: str, problem: str) -> SchemaVersionError:

@@ -22,8 +22,13 @@ from cleveragents.infrastructure.database import sqlite_file
 from cleveragents.infrastructure.database.engine import Engines, open_sqlite
 from cleveragents.infrastructure.database.failures import damaged, denied, translated
 
-OLDER_REVISIONS: tuple[str, ...] = ("0001_base_tables",)
-HEAD_REVISION = "0002_checkpoints_view"
+OLDER_REVISIONS: tuple[str, ...] = (
+    "0001_base_tables",
+    "0002_checkpoints_view",
+    "0003_sandbox_strategies",
+    "0004_undone_tool_calls",
+)
+HEAD_REVISION = "0005_include_uncommitted"
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 
 
@@ -40,6 +45,7 @@ def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
     with translated(str(path)):
         if not sqlite_file.is_ours(path):
             _create_sqlite(path, busy_seconds)
+            sqlite_file.is_ours(path)  # From now on it may be open and is not opened beside SQLite.
         with closing(sqlite_file.connect(path, busy_seconds=busy_seconds)) as connection:
             fits = not _needs_migration(_stored_revisions(connection, path), str(path))
             if fits:

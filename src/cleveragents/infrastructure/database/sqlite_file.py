@@ -28,6 +28,11 @@ _APPLICATION_ID_BYTES = slice(68, 72)
 _LOCK_POLL_SECONDS = 0.02
 
 
+_verified: set[tuple[int, int]] = set()
+"""Device and inode of files this process has found to be ours: it may have them open, and then
+closing another descriptor of such a file would drop the locks that SQLite holds on it."""
+
+
 def is_ours(path: Path) -> bool:
     """Returns False where there is nothing yet: no file, or an empty one.
 
@@ -36,7 +41,10 @@ def is_ours(path: Path) -> bool:
         DatabaseError: It may not be read and written, or is not a file.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        status = path.stat()
+        if (status.st_dev, status.st_ino) in _verified and status.st_size >= _HEADER_BYTES:
+            return True
+        if not stat.S_ISREG(status.st_mode):
             raise DatabaseError(
                 f"There is no database at {path}: it is not a file",
                 hint="Move it away, or set `core.database-url`",
@@ -50,6 +58,7 @@ def is_ours(path: Path) -> bool:
         raise denied(str(path), error.strerror or str(error)) from error
     if header:
         _check_header(header, path)
+        _verified.add((status.st_dev, status.st_ino))
     return bool(header)
 
 

@@ -24,8 +24,8 @@ _PLACEHOLDERS: Mapping[str, JsonValue] = {
     "reason": UNREADABLE,
     "resource": UNREADABLE,
     "not_captured": [{"path": UNREADABLE, "reason": "the stored list cannot be read"}],
-    "tool_calls": [],
 }
+"""What stands for a field that cannot be read and has no default."""
 
 
 def dump(value: Record | Mapping[str, JsonValue] | Mapping[str, str] | list[str]) -> str:
@@ -44,7 +44,7 @@ def load_metadata(text: str) -> CheckpointMetadata:
     for a step; `not_captured` then holds one entry that says so.
     """
     stored = _object_or_nothing(text)
-    known = {name: stored[name] for name in _PLACEHOLDERS if name in stored}
+    known = {name: stored[name] for name in CheckpointMetadata.model_fields if name in stored}
     if isinstance(listed := known.get("not_captured"), list):
         known["not_captured"] = [_known_of_uncaptured(entry) for entry in listed]
     try:

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection
-from sqlalchemy.orm import Session
 
 from cleveragents.application.ports import Database, Transaction
+from cleveragents.domain.plan import Plan
 from cleveragents.infrastructure.database import repositories, schema
 from cleveragents.infrastructure.database.engine import (
     BUSY_SECONDS,
@@ -26,36 +26,37 @@ from cleveragents.infrastructure.database.failures import translated
 class UnitOfWork(Transaction):
     """The stores of one transaction."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._plans: dict[str, Plan] = {}
 
     @property
     def plans(self) -> repositories.PlanRepository:
-        return repositories.PlanRepository(self._session)
+        return repositories.PlanRepository(self._connection, self._plans)
 
     @property
     def sandboxes(self) -> repositories.SandboxRepository:
-        return repositories.SandboxRepository(self._session)
+        return repositories.SandboxRepository(self._connection)
 
     @property
     def checkpoints(self) -> repositories.CheckpointRepository:
-        return repositories.CheckpointRepository(self._session)
+        return repositories.CheckpointRepository(self._connection)
 
     @property
     def decisions(self) -> repositories.DecisionRepository:
-        return repositories.DecisionRepository(self._session)
+        return repositories.DecisionRepository(self._connection)
 
     @property
     def tool_calls(self) -> repositories.ToolCallRepository:
-        return repositories.ToolCallRepository(self._session)
+        return repositories.ToolCallRepository(self._connection)
 
     @property
     def operations(self) -> repositories.OperationRepository:
-        return repositories.OperationRepository(self._session)
+        return repositories.OperationRepository(self._connection)
 
     @property
     def leases(self) -> repositories.LeaseRepository:
-        return repositories.LeaseRepository(self._session)
+        return repositories.LeaseRepository(self._connection)
 
 
 class SqlDatabase(Database):
@@ -88,19 +89,14 @@ class SqlDatabase(Database):
             translated(str(self._location)),
             self._opened().reading.connect() as connection,
             connection.begin() as transaction,
-            _session(connection) as session,
         ):
-            yield UnitOfWork(session)
+            yield UnitOfWork(connection)
             transaction.rollback()
 
     @contextmanager
     def write(self) -> Generator[UnitOfWork]:
-        with (
-            translated(str(self._location)),
-            self._opened().writing.begin() as connection,
-            _session(connection) as session,
-        ):
-            yield UnitOfWork(session)
+        with translated(str(self._location)), self._opened().writing.begin() as connection:
+            yield UnitOfWork(connection)
 
     def close(self) -> None:
         """Gives the connections back; the next use opens it again."""
@@ -122,8 +118,3 @@ class SqlDatabase(Database):
         engines = open_postgres(self._location.url, busy_seconds=self._busy_seconds)
         schema.prepare_postgres(engines, str(self._location))
         return engines
-
-
-def _session(connection: Connection) -> Session:
-    # The transaction is the connection's: the session neither begins nor ends it.
-    return Session(connection, autoflush=False, expire_on_commit=False)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Self
 
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.infrastructure.database import stored_json
-from cleveragents.infrastructure.database.models.base import BigInt, Key, Model, PlanKey
+from cleveragents.infrastructure.database.models.base import (
+    BigInt,
+    Key,
+    Model,
+    PlanKey,
+    StoredRow,
+    Values,
+)
 
 
 class CheckpointGroupModel(Model):
@@ -29,29 +35,30 @@ class CheckpointGroupModel(Model):
     pinned: Mapped[bool]
     set_aside_by: Mapped[str | None]
 
-    @classmethod
-    def from_domain(cls, group: CheckpointGroup) -> Self:
-        return cls(
-            group_id=group.id,
-            plan_id=group.plan_id,
-            sequence=group.sequence,
-            created_at=group.created_at,
-            snapshots_json=stored_json.dump(group.snapshots),
-            state_hashes_json=stored_json.dump(group.state_hashes),
-            pinned=group.pinned,
-            set_aside_by=group.set_aside_by,
-        )
+    @staticmethod
+    def from_domain(group: CheckpointGroup) -> Values:
+        return {
+            "group_id": group.id,
+            "plan_id": group.plan_id,
+            "sequence": group.sequence,
+            "created_at": group.created_at,
+            "snapshots_json": stored_json.dump(group.snapshots),
+            "state_hashes_json": stored_json.dump(group.state_hashes),
+            "pinned": group.pinned,
+            "set_aside_by": group.set_aside_by,
+        }
 
-    def to_domain(self) -> CheckpointGroup:
+    @staticmethod
+    def to_domain(row: StoredRow) -> CheckpointGroup:
         return CheckpointGroup(
-            id=self.group_id,
-            plan_id=self.plan_id,
-            sequence=self.sequence,
-            created_at=self.created_at,
-            snapshots=json.loads(self.snapshots_json),
-            state_hashes=json.loads(self.state_hashes_json),
-            pinned=self.pinned,
-            set_aside_by=self.set_aside_by,
+            id=row.group_id,
+            plan_id=row.plan_id,
+            sequence=row.sequence,
+            created_at=row.created_at,
+            snapshots=json.loads(row.snapshots_json),
+            state_hashes=json.loads(row.state_hashes_json),
+            pinned=row.pinned,
+            set_aside_by=row.set_aside_by,
         )
 
 
@@ -86,35 +93,36 @@ class CheckpointModel(Model):
     created_at: Mapped[datetime]
     metadata_json: Mapped[str]
 
-    @classmethod
-    def from_domain(cls, checkpoint: Checkpoint) -> Self:
-        return cls(
-            checkpoint_id=checkpoint.id,
-            plan_id=checkpoint.plan_id,
-            group_id=checkpoint.group_id,
-            sequence=checkpoint.sequence,
-            decision_id=checkpoint.decision_id,
-            resource_id=checkpoint.resource_id,
-            checkpoint_type=checkpoint.checkpoint_type.value,
-            sandbox_ref=checkpoint.sandbox_ref,
-            filesystem_path=checkpoint.filesystem_path,
-            size_bytes=checkpoint.size_bytes,
-            created_at=checkpoint.created_at,
-            metadata_json=stored_json.dump(checkpoint.metadata),
-        )
+    @staticmethod
+    def from_domain(checkpoint: Checkpoint) -> Values:
+        return {
+            "checkpoint_id": checkpoint.id,
+            "plan_id": checkpoint.plan_id,
+            "group_id": checkpoint.group_id,
+            "sequence": checkpoint.sequence,
+            "decision_id": checkpoint.decision_id,
+            "resource_id": checkpoint.resource_id,
+            "checkpoint_type": checkpoint.checkpoint_type.value,
+            "sandbox_ref": checkpoint.sandbox_ref,
+            "filesystem_path": checkpoint.filesystem_path,
+            "size_bytes": checkpoint.size_bytes,
+            "created_at": checkpoint.created_at,
+            "metadata_json": stored_json.dump(checkpoint.metadata),
+        }
 
-    def to_domain(self) -> Checkpoint:
+    @staticmethod
+    def to_domain(row: StoredRow) -> Checkpoint:
         return Checkpoint(
-            id=self.checkpoint_id,
-            plan_id=self.plan_id,
-            group_id=self.group_id,
-            sequence=self.sequence,
-            decision_id=self.decision_id,
-            resource_id=self.resource_id or "",
-            checkpoint_type=CheckpointType(self.checkpoint_type),
-            sandbox_ref=self.sandbox_ref,
-            filesystem_path=self.filesystem_path,
-            size_bytes=self.size_bytes,
-            created_at=self.created_at,
-            metadata=stored_json.load_metadata(self.metadata_json),
+            id=row.checkpoint_id,
+            plan_id=row.plan_id,
+            group_id=row.group_id,
+            sequence=row.sequence,
+            decision_id=row.decision_id,
+            resource_id=row.resource_id or "",
+            checkpoint_type=CheckpointType(row.checkpoint_type),
+            sandbox_ref=row.sandbox_ref,
+            filesystem_path=row.filesystem_path,
+            size_bytes=row.size_bytes,
+            created_at=row.created_at,
+            metadata=stored_json.load_metadata(row.metadata_json),
         )

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Self
 
 from sqlalchemy import Index
 from sqlalchemy.orm import Mapped
 
 from cleveragents.domain.checkpoint import Operation, OperationKind, OperationStatus
 from cleveragents.domain.lease import Holder, Lease
-from cleveragents.infrastructure.database.models.base import BigInt, Key, Model, PlanKey
+from cleveragents.infrastructure.database.models.base import (
+    BigInt,
+    Key,
+    Model,
+    PlanKey,
+    StoredRow,
+    Values,
+)
 
 PLAN_LEASE = "plan"
 """The `resource_type` of a lock on a plan."""
@@ -33,33 +39,34 @@ class OperationModel(Model):
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
 
-    @classmethod
-    def from_domain(cls, operation: Operation) -> Self:
-        return cls(
-            operation_id=operation.id,
-            plan_id=operation.plan_id,
-            kind=operation.kind.value,
-            status=operation.status.value,
-            target_checkpoint_id=operation.target_checkpoint_id,
-            target_group_id=operation.target_group_id,
-            safety_group_id=operation.safety_group_id,
-            note=operation.note,
-            created_at=operation.created_at,
-            finished_at=operation.finished_at,
-        )
+    @staticmethod
+    def from_domain(operation: Operation) -> Values:
+        return {
+            "operation_id": operation.id,
+            "plan_id": operation.plan_id,
+            "kind": operation.kind.value,
+            "status": operation.status.value,
+            "target_checkpoint_id": operation.target_checkpoint_id,
+            "target_group_id": operation.target_group_id,
+            "safety_group_id": operation.safety_group_id,
+            "note": operation.note,
+            "created_at": operation.created_at,
+            "finished_at": operation.finished_at,
+        }
 
-    def to_domain(self) -> Operation:
+    @staticmethod
+    def to_domain(row: StoredRow) -> Operation:
         return Operation(
-            id=self.operation_id,
-            plan_id=self.plan_id,
-            kind=OperationKind(self.kind),
-            status=OperationStatus(self.status),
-            target_checkpoint_id=self.target_checkpoint_id,
-            target_group_id=self.target_group_id,
-            safety_group_id=self.safety_group_id,
-            note=self.note,
-            created_at=self.created_at,
-            finished_at=self.finished_at,
+            id=row.operation_id,
+            plan_id=row.plan_id,
+            kind=OperationKind(row.kind),
+            status=OperationStatus(row.status),
+            target_checkpoint_id=row.target_checkpoint_id,
+            target_group_id=row.target_group_id,
+            safety_group_id=row.safety_group_id,
+            note=row.note,
+            created_at=row.created_at,
+            finished_at=row.finished_at,
         )
 
 
@@ -80,35 +87,36 @@ class LockModel(Model):
     expires_at: Mapped[datetime]
     released: Mapped[bool]
 
-    @classmethod
-    def from_domain(cls, lease: Lease) -> Self:
-        return cls(
-            resource_type=PLAN_LEASE,
-            resource_id=lease.plan_id,
-            owner_id=lease.holder.owner_id,
-            fencing=lease.fencing,
-            host=lease.holder.host,
-            process_id=lease.holder.process_id,
-            process_started=lease.holder.process_started,
-            command=lease.holder.command,
-            acquired_at=lease.acquired_at,
-            expires_at=lease.expires_at,
-            released=lease.released,
-        )
+    @staticmethod
+    def from_domain(lease: Lease) -> Values:
+        return {
+            "resource_type": PLAN_LEASE,
+            "resource_id": lease.plan_id,
+            "owner_id": lease.holder.owner_id,
+            "fencing": lease.fencing,
+            "host": lease.holder.host,
+            "process_id": lease.holder.process_id,
+            "process_started": lease.holder.process_started,
+            "command": lease.holder.command,
+            "acquired_at": lease.acquired_at,
+            "expires_at": lease.expires_at,
+            "released": lease.released,
+        }
 
-    def to_domain(self) -> Lease:
+    @staticmethod
+    def to_domain(row: StoredRow) -> Lease:
         holder = Holder(
-            owner_id=self.owner_id,
-            host=self.host,
-            process_id=self.process_id,
-            process_started=self.process_started,
-            command=self.command,
+            owner_id=row.owner_id,
+            host=row.host,
+            process_id=row.process_id,
+            process_started=row.process_started,
+            command=row.command,
         )
         return Lease(
-            plan_id=self.resource_id,
+            plan_id=row.resource_id,
             holder=holder,
-            fencing=self.fencing,
-            acquired_at=self.acquired_at,
-            expires_at=self.expires_at,
-            released=self.released,
+            fencing=row.fencing,
+            acquired_at=row.acquired_at,
+            expires_at=row.expires_at,
+            released=row.released,
         )

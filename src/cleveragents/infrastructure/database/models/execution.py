@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Self
 
-from sqlalchemy import ForeignKey, Index
+from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
 from cleveragents.infrastructure.database import stored_json
-from cleveragents.infrastructure.database.models.base import Key, Model, PlanKey
+from cleveragents.infrastructure.database.models.base import Key, Model, PlanKey, StoredRow, Values
 
 
 class DecisionModel(Model):
@@ -39,43 +38,44 @@ class DecisionModel(Model):
     step_index: Mapped[int | None]
     created_at: Mapped[datetime]
 
-    @classmethod
-    def from_domain(cls, decision: Decision) -> Self:
-        return cls(
-            decision_id=decision.id,
-            plan_id=decision.plan_id,
-            parent_decision_id=decision.parent_id,
-            sequence=decision.sequence,
-            decision_type=decision.decision_type.value,
-            question=decision.question,
-            chosen_option=decision.chosen_option,
-            alternatives_considered=stored_json.dump(decision.alternatives_considered),
-            confidence=decision.confidence,
-            rationale=decision.rationale,
-            context_snapshot=stored_json.dump(decision.context_snapshot),
-            is_correction=decision.is_correction,
-            superseded_by=decision.superseded_by,
-            step_index=decision.step_index,
-            created_at=decision.created_at,
-        )
+    @staticmethod
+    def from_domain(decision: Decision) -> Values:
+        return {
+            "decision_id": decision.id,
+            "plan_id": decision.plan_id,
+            "parent_decision_id": decision.parent_id,
+            "sequence": decision.sequence,
+            "decision_type": decision.decision_type.value,
+            "question": decision.question,
+            "chosen_option": decision.chosen_option,
+            "alternatives_considered": stored_json.dump(decision.alternatives_considered),
+            "confidence": decision.confidence,
+            "rationale": decision.rationale,
+            "context_snapshot": stored_json.dump(decision.context_snapshot),
+            "is_correction": decision.is_correction,
+            "superseded_by": decision.superseded_by,
+            "step_index": decision.step_index,
+            "created_at": decision.created_at,
+        }
 
-    def to_domain(self) -> Decision:
+    @staticmethod
+    def to_domain(row: StoredRow) -> Decision:
         return Decision(
-            id=self.decision_id,
-            plan_id=self.plan_id,
-            parent_id=self.parent_decision_id,
-            sequence=self.sequence,
-            decision_type=DecisionType(self.decision_type),
-            question=self.question,
-            chosen_option=self.chosen_option,
-            alternatives_considered=json.loads(self.alternatives_considered),
-            confidence=self.confidence,
-            rationale=self.rationale,
-            context_snapshot=json.loads(self.context_snapshot),
-            is_correction=self.is_correction,
-            superseded_by=self.superseded_by,
-            step_index=self.step_index,
-            created_at=self.created_at,
+            id=row.decision_id,
+            plan_id=row.plan_id,
+            parent_id=row.parent_decision_id,
+            sequence=row.sequence,
+            decision_type=DecisionType(row.decision_type),
+            question=row.question,
+            chosen_option=row.chosen_option,
+            alternatives_considered=json.loads(row.alternatives_considered),
+            confidence=row.confidence,
+            rationale=row.rationale,
+            context_snapshot=json.loads(row.context_snapshot),
+            is_correction=row.is_correction,
+            superseded_by=row.superseded_by,
+            step_index=row.step_index,
+            created_at=row.created_at,
         )
 
 
@@ -83,7 +83,17 @@ class ToolCallModel(Model):
     """A row of `tool_calls`."""
 
     __tablename__ = "tool_calls"
-    __table_args__ = (Index(None, "plan_id", "sequence"),)
+    __table_args__ = (
+        Index(None, "plan_id", "sequence"),
+        # Few calls are undone: finding them must not mean looking at all.
+        Index(
+            "ix_tool_calls_undone",
+            "plan_id",
+            "sequence",
+            sqlite_where=text("undone_by IS NOT NULL"),
+            postgresql_where=text("undone_by IS NOT NULL"),
+        ),
+    )
 
     tool_call_id: Mapped[Key]
     plan_id: Mapped[PlanKey]
@@ -100,39 +110,40 @@ class ToolCallModel(Model):
     started_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
 
-    @classmethod
-    def from_domain(cls, call: ToolCall) -> Self:
-        return cls(
-            tool_call_id=call.id,
-            plan_id=call.plan_id,
-            sequence=call.sequence,
-            step_index=call.step_index,
-            tool=call.tool,
-            resource=call.resource,
-            input_json=stored_json.dump(call.input),
-            input_hash=call.input_hash,
-            status=call.status.value,
-            output=call.output,
-            error=call.error,
-            undone_by=call.undone_by,
-            started_at=call.started_at,
-            finished_at=call.finished_at,
-        )
+    @staticmethod
+    def from_domain(call: ToolCall) -> Values:
+        return {
+            "tool_call_id": call.id,
+            "plan_id": call.plan_id,
+            "sequence": call.sequence,
+            "step_index": call.step_index,
+            "tool": call.tool,
+            "resource": call.resource,
+            "input_json": stored_json.dump(call.input),
+            "input_hash": call.input_hash,
+            "status": call.status.value,
+            "output": call.output,
+            "error": call.error,
+            "undone_by": call.undone_by,
+            "started_at": call.started_at,
+            "finished_at": call.finished_at,
+        }
 
-    def to_domain(self) -> ToolCall:
+    @staticmethod
+    def to_domain(row: StoredRow) -> ToolCall:
         return ToolCall(
-            id=self.tool_call_id,
-            plan_id=self.plan_id,
-            sequence=self.sequence,
-            step_index=self.step_index,
-            tool=self.tool,
-            resource=self.resource,
-            input=json.loads(self.input_json),
-            input_hash=self.input_hash,
-            status=ToolCallStatus(self.status),
-            output=self.output,
-            error=self.error,
-            undone_by=self.undone_by,
-            started_at=self.started_at,
-            finished_at=self.finished_at,
+            id=row.tool_call_id,
+            plan_id=row.plan_id,
+            sequence=row.sequence,
+            step_index=row.step_index,
+            tool=row.tool,
+            resource=row.resource,
+            input=json.loads(row.input_json),
+            input_hash=row.input_hash,
+            status=ToolCallStatus(row.status),
+            output=row.output,
+            error=row.error,
+            undone_by=row.undone_by,
+            started_at=row.started_at,
+            finished_at=row.finished_at,
         )

@@ -2,105 +2,154 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 
-from sqlalchemy import delete, func, select, update
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from cleveragents.application.ports import CheckpointStore
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.errors import CheckpointNotFoundError
+from cleveragents.infrastructure.database import stored_json
 from cleveragents.infrastructure.database.models import CheckpointGroupModel, CheckpointModel
 from cleveragents.infrastructure.database.repositories import rows
+from cleveragents.infrastructure.database.statements import Statement, StoredRow
+
+_GROUPS, _CHECKPOINTS = CheckpointGroupModel.table(), CheckpointModel.table()
+_PLAN = bindparam("plan_id", type_=_GROUPS.c.plan_id.type)
+
+_NEXT_SEQUENCES = Statement(
+    select(
+        select(func.coalesce(func.max(_GROUPS.c.sequence), 0) + 1)
+        .where(_GROUPS.c.plan_id == _PLAN)
+        .scalar_subquery(),
+        select(func.coalesce(func.max(_CHECKPOINTS.c.sequence), 0) + 1)
+        .where(_CHECKPOINTS.c.plan_id == _PLAN)
+        .scalar_subquery(),
+    )
+)
+_CHECKPOINT = Statement(
+    select(_CHECKPOINTS).where(_CHECKPOINTS.c.checkpoint_id == bindparam("checkpoint_id"))
+)
+_IN_PLAN = (
+    select(_CHECKPOINTS)
+    .join(_GROUPS, _GROUPS.c.group_id == _CHECKPOINTS.c.group_id)
+    .where(_CHECKPOINTS.c.plan_id == _PLAN)
+)
+_VISIBLE_IN_PLAN = _IN_PLAN.where(_GROUPS.c.set_aside_by.is_(None))
+_DESCENDING = _VISIBLE_IN_PLAN.order_by(_CHECKPOINTS.c.sequence.desc())
+_ALL = Statement(_IN_PLAN.order_by(_CHECKPOINTS.c.sequence))
+_VISIBLE = Statement(_VISIBLE_IN_PLAN.order_by(_CHECKPOINTS.c.sequence))
+_NEWEST_FIRST = Statement(_DESCENDING)
+_NEWEST_OF_TYPE = Statement(
+    _DESCENDING.where(_CHECKPOINTS.c.checkpoint_type == bindparam("checkpoint_type")).limit(1)
+)
+
+_GROUPS_IN_PLAN = select(_GROUPS).where(_GROUPS.c.plan_id == _PLAN)
+_GROUP = Statement(select(_GROUPS).where(_GROUPS.c.group_id == bindparam("group_id")))
+_ALL_GROUPS = Statement(_GROUPS_IN_PLAN.order_by(_GROUPS.c.sequence))
+_VISIBLE_GROUPS = Statement(
+    _GROUPS_IN_PLAN.where(_GROUPS.c.set_aside_by.is_(None)).order_by(_GROUPS.c.sequence)
+)
+_LAST_GROUP = Statement(_GROUPS_IN_PLAN.order_by(_GROUPS.c.sequence.desc()).limit(1))
+_COUNT = Statement(select(func.count()).where(_GROUPS.c.plan_id == _PLAN))
+# Each database has its own function that finds a text within another, but all can replace one.
+_NAMING_SNAPSHOT = Statement(
+    select(func.count()).where(
+        _GROUPS.c.plan_id == _PLAN,
+        func.replace(_GROUPS.c.snapshots_json, bindparam("entry"), "") != _GROUPS.c.snapshots_json,
+    )
+)
+_DELETE_GROUP = Statement(_GROUPS.delete().where(_GROUPS.c.group_id == bindparam("group_id")))
 
 
 class CheckpointRepository(CheckpointStore):
     """Checkpoints and their groups; a group is written, set aside and deleted whole."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
-        with self._session.begin_nested():
-            rows.add(
-                self._session,
-                CheckpointGroupModel.from_domain(group),
-                "checkpoint group",
-                group.id,
-            )
+        with rows.whole(self._connection):
+            values = CheckpointGroupModel.from_domain(group)
+            rows.insert(self._connection, _GROUPS, values, "checkpoint group")
             for checkpoint in checkpoints:
-                row = CheckpointModel.from_domain(checkpoint)
-                rows.add(self._session, row, "checkpoint", checkpoint.id)
+                values = CheckpointModel.from_domain(checkpoint)
+                rows.insert(self._connection, _CHECKPOINTS, values, "checkpoint")
 
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
-        return (
-            self._next(CheckpointGroupModel.sequence, CheckpointGroupModel.plan_id, plan_id),
-            self._next(CheckpointModel.sequence, CheckpointModel.plan_id, plan_id),
-        )
+        [(group, checkpoint)] = _NEXT_SEQUENCES.rows(self._connection, {"plan_id": plan_id})
+        return group, checkpoint
 
     def get(self, checkpoint_id: str) -> Checkpoint:
-        row = self._session.get(CheckpointModel, checkpoint_id)
+        row = _CHECKPOINT.first(self._connection, {"checkpoint_id": checkpoint_id})
         if row is None:
             raise CheckpointNotFoundError(checkpoint_id)
-        return rows.record(row, "checkpoint")
+        return rows.record(row, CheckpointModel.to_domain, "checkpoint")
 
     def get_group(self, group_id: str) -> CheckpointGroup:
-        row = self._session.get(CheckpointGroupModel, group_id)
+        row = _GROUP.first(self._connection, {"group_id": group_id})
         if row is None:
             raise CheckpointNotFoundError(group_id)
-        return rows.record(row, "checkpoint group")
+        return rows.record(row, CheckpointGroupModel.to_domain, "checkpoint group")
+
+    def last_group(self, plan_id: str) -> CheckpointGroup | None:
+        row = _LAST_GROUP.first(self._connection, {"plan_id": plan_id})
+        if row is None:
+            return None
+        return rows.record(row, CheckpointGroupModel.to_domain, "checkpoint group")
 
     def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:
-        query = (
-            select(CheckpointModel)
-            .join(CheckpointGroupModel, CheckpointGroupModel.group_id == CheckpointModel.group_id)
-            .where(CheckpointModel.plan_id == plan_id)
-            .order_by(CheckpointModel.sequence)
-        )
-        if not set_aside:
-            query = query.where(CheckpointGroupModel.set_aside_by.is_(None))
-        return rows.records(self._session.scalars(query), "checkpoint")
+        found = (_ALL if set_aside else _VISIBLE).rows(self._connection, {"plan_id": plan_id})
+        return rows.records(found, CheckpointModel.to_domain, "checkpoint")
+
+    def newest_first(self, plan_id: str) -> Generator[Checkpoint]:
+        for row in _NEWEST_FIRST.iterate(self._connection, {"plan_id": plan_id}):
+            yield rows.record(row, CheckpointModel.to_domain, "checkpoint")
+
+    def newest(self, plan_id: str, checkpoint_type: CheckpointType) -> Checkpoint | None:
+        values = {"plan_id": plan_id, "checkpoint_type": checkpoint_type.value}
+        row = _NEWEST_OF_TYPE.first(self._connection, values)
+        return None if row is None else rows.record(row, CheckpointModel.to_domain, "checkpoint")
 
     def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
-        query = (
-            select(CheckpointGroupModel)
-            .where(CheckpointGroupModel.plan_id == plan_id)
-            .order_by(CheckpointGroupModel.sequence)
-        )
-        if not set_aside:
-            query = query.where(CheckpointGroupModel.set_aside_by.is_(None))
-        return rows.records(self._session.scalars(query), "checkpoint group")
+        query = _ALL_GROUPS if set_aside else _VISIBLE_GROUPS
+        found = query.rows(self._connection, {"plan_id": plan_id})
+        return rows.records(found, CheckpointGroupModel.to_domain, "checkpoint group")
+
+    def groups_oldest_first(self, plan_id: str) -> Generator[CheckpointGroup]:
+        for row in _ALL_GROUPS.iterate(self._connection, {"plan_id": plan_id}):
+            yield rows.record(row, CheckpointGroupModel.to_domain, "checkpoint group")
+
+    def count_groups(self, plan_id: str) -> int:
+        return _only_value(_COUNT.rows(self._connection, {"plan_id": plan_id}))
+
+    def is_snapshot_named(self, plan_id: str, resource_id: str, snapshot_id: str) -> bool:
+        entry = stored_json.dump({resource_id: snapshot_id}).strip("{}")
+        values = {"plan_id": plan_id, "entry": entry}
+        return _only_value(_NAMING_SNAPSHOT.rows(self._connection, values)) > 0
 
     def ids(self, prefix: str) -> Sequence[str]:
         query = (
-            select(CheckpointModel.checkpoint_id)
-            .where(rows.begins_with(CheckpointModel.checkpoint_id, prefix))
-            .order_by(CheckpointModel.created_at, CheckpointModel.checkpoint_id)
+            select(_CHECKPOINTS.c.checkpoint_id)
+            .where(rows.begins_with(_CHECKPOINTS.c.checkpoint_id, prefix))
+            .order_by(_CHECKPOINTS.c.created_at, _CHECKPOINTS.c.checkpoint_id)
         )
-        return self._session.scalars(query).all()
+        return self._connection.scalars(query).all()
 
     def set_aside(self, group_ids: Collection[str], operation_id: str | None) -> None:
         for portion in rows.portions(group_ids):
-            self._session.execute(
-                update(CheckpointGroupModel)
-                .where(CheckpointGroupModel.group_id.in_(portion))
+            self._connection.execute(
+                update(_GROUPS)
+                .where(_GROUPS.c.group_id.in_(portion))
                 .values(set_aside_by=operation_id)
             )
 
     def delete_groups(self, group_ids: Collection[str]) -> None:
-        for portion in rows.portions(group_ids):
-            self._session.execute(
-                delete(CheckpointModel).where(CheckpointModel.group_id.in_(portion))
-            )
-            self._session.execute(
-                delete(CheckpointGroupModel).where(CheckpointGroupModel.group_id.in_(portion))
-            )
+        for group_id in group_ids:
+            # Its checkpoints go with it: their foreign key says so.
+            _DELETE_GROUP.run(self._connection, {"group_id": group_id})
 
-    def _next(
-        self,
-        sequence: InstrumentedAttribute[int],
-        plan_column: InstrumentedAttribute[str],
-        plan_id: str,
-    ) -> int:
-        last = self._session.scalar(select(func.max(sequence)).where(plan_column == plan_id))
-        return (last or 0) + 1
+
+def _only_value(found: Sequence[StoredRow]) -> int:
+    [[value]] = found
+    return value

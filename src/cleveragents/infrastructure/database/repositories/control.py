@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, bindparam, select
 
 from cleveragents.application.ports import LeaseStore, OperationStore
 from cleveragents.domain.checkpoint import Operation, OperationStatus
@@ -13,19 +12,37 @@ from cleveragents.domain.lease import Lease
 from cleveragents.infrastructure.database.models import LockModel, OperationModel
 from cleveragents.infrastructure.database.models.control import PLAN_LEASE
 from cleveragents.infrastructure.database.repositories import rows
+from cleveragents.infrastructure.database.statements import Statement
+
+_OPERATIONS, _LOCKS = OperationModel.table(), LockModel.table()
+
+_OF_PLAN = select(_OPERATIONS).where(_OPERATIONS.c.plan_id == bindparam("plan_id"))
+_OPERATIONS_OF_PLAN = Statement(
+    _OF_PLAN.order_by(_OPERATIONS.c.created_at, _OPERATIONS.c.operation_id)
+)
+_LATEST_OPERATION = Statement(
+    _OF_PLAN.order_by(_OPERATIONS.c.created_at.desc(), _OPERATIONS.c.operation_id.desc()).limit(1)
+)
+_IS_LEASE = (_LOCKS.c.resource_type == PLAN_LEASE) & (_LOCKS.c.resource_id == bindparam("plan"))
+_LEASE = Statement(select(_LOCKS).where(_IS_LEASE))
+_END_LEASE = Statement(_LOCKS.delete().where(_IS_LEASE))
+_ADD_LEASE = Statement(_LOCKS.insert())
+_RELEASE = Statement(
+    _LOCKS.update().where(_IS_LEASE, _LOCKS.c.owner_id == bindparam("owner")).values(released=True)
+)
 
 
 class OperationRepository(OperationStore):
     """The journal of rollbacks."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def add(self, operation: Operation) -> None:
-        rows.add(self._session, OperationModel.from_domain(operation), "operation", operation.id)
+        rows.add(self._connection, _OPERATIONS, OperationModel.from_domain(operation), "operation")
 
     def save(self, operation: Operation) -> None:
-        rows.save(self._session, OperationModel.from_domain(operation), "operation", operation.id)
+        rows.save(self._connection, _OPERATIONS, OperationModel.from_domain(operation), "operation")
 
     def pending(self, plan_id: str) -> Operation | None:
         unfinished = [
@@ -35,31 +52,28 @@ class OperationRepository(OperationStore):
         ]
         return unfinished[-1] if unfinished else None
 
+    def latest(self, plan_id: str) -> Operation | None:
+        row = _LATEST_OPERATION.first(self._connection, {"plan_id": plan_id})
+        return None if row is None else rows.record(row, OperationModel.to_domain, "operation")
+
     def list(self, plan_id: str) -> Sequence[Operation]:
-        query = (
-            select(OperationModel)
-            .where(OperationModel.plan_id == plan_id)
-            .order_by(OperationModel.created_at, OperationModel.operation_id)
-        )
-        return rows.records(self._session.scalars(query), "operation")
+        found = _OPERATIONS_OF_PLAN.rows(self._connection, {"plan_id": plan_id})
+        return rows.records(found, OperationModel.to_domain, "operation")
 
 
 class LeaseRepository(LeaseStore):
     """Leases; a released one stays as a row, since it keeps the fencing number."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def get(self, plan_id: str) -> Lease | None:
-        row = self._session.get(LockModel, (PLAN_LEASE, plan_id))
-        return None if row is None else rows.record(row, "lease")
+        row = _LEASE.first(self._connection, {"plan": plan_id})
+        return None if row is None else rows.record(row, LockModel.to_domain, "lease")
 
     def put(self, lease: Lease) -> None:
-        self._session.merge(LockModel.from_domain(lease))
-        self._session.flush()
+        _END_LEASE.run(self._connection, {"plan": lease.plan_id})
+        _ADD_LEASE.run(self._connection, LockModel.from_domain(lease))
 
     def release(self, plan_id: str, owner_id: str) -> None:
-        row = self._session.get(LockModel, (PLAN_LEASE, plan_id))
-        if row is not None and row.owner_id == owner_id:
-            row.released = True
-            self._session.flush()
+        _RELEASE.run(self._connection, {"plan": plan_id, "owner": owner_id})

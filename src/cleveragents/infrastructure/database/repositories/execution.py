@@ -4,40 +4,80 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, bindparam, func, literal, select, union_all, update
 
 from cleveragents.application.ports import DecisionStore, ToolCallStore
 from cleveragents.domain.decision import Decision
+from cleveragents.domain.number_ranges import HIGHEST, Ranges, gaps
 from cleveragents.domain.tool import ToolCall
 from cleveragents.infrastructure.database.models import DecisionModel, ToolCallModel
 from cleveragents.infrastructure.database.repositories import rows
+from cleveragents.infrastructure.database.statements import Statement
+
+_DECISIONS, _CALLS = DecisionModel.table(), ToolCallModel.table()
+_OF_PLAN = _CALLS.c.plan_id == bindparam("plan")
+
+_CALLS_OF_PLAN = Statement(
+    select(_CALLS).where(_OF_PLAN).order_by(_CALLS.c.sequence, _CALLS.c.tool_call_id)
+)
+_HIGHEST = func.coalesce(func.max(_CALLS.c.sequence), 0)
+_LAST_CALL = Statement(select(_HIGHEST.label("last")).where(_OF_PLAN))
+
+# Neighbours have the same distance from their place in the order, so that they fall together.
+_UNDONE = (
+    select(
+        _CALLS.c.sequence,
+        (_CALLS.c.sequence - func.row_number().over(order_by=_CALLS.c.sequence)).label("distance"),
+    )
+    .where(_OF_PLAN, _CALLS.c.undone_by.is_not(None))
+    .subquery()
+)
+_LAST_AND_UNDONE = Statement(
+    union_all(
+        select(literal(0), _HIGHEST).where(_OF_PLAN),
+        select(func.min(_UNDONE.c.sequence), func.max(_UNDONE.c.sequence)).group_by(
+            _UNDONE.c.distance
+        ),
+    )
+)
+
+_IN_RANGE = _CALLS.c.sequence.between(bindparam("first"), bindparam("last"))
+_UNDO = Statement(
+    update(_CALLS)
+    .where(_OF_PLAN, _IN_RANGE, _CALLS.c.undone_by.is_(None))
+    .values(undone_by=bindparam("operation"))
+)
+_BRING_BACK = Statement(
+    update(_CALLS)
+    .where(_OF_PLAN, _IN_RANGE, _CALLS.c.undone_by.is_not(None))
+    .values(undone_by=None)
+)
 
 
 class DecisionRepository(DecisionStore):
     """The decision tree of plans; superseded decisions stay as rows."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def add(self, decision: Decision) -> None:
-        rows.add(self._session, DecisionModel.from_domain(decision), "decision", decision.id)
+        rows.add(self._connection, _DECISIONS, DecisionModel.from_domain(decision), "decision")
 
     def list(self, plan_id: str, *, superseded: bool = False) -> Sequence[Decision]:
         query = (
-            select(DecisionModel)
-            .where(DecisionModel.plan_id == plan_id)
-            .order_by(DecisionModel.sequence, DecisionModel.decision_id)
+            select(_DECISIONS)
+            .where(_DECISIONS.c.plan_id == plan_id)
+            .order_by(_DECISIONS.c.sequence, _DECISIONS.c.decision_id)
         )
         if not superseded:
-            query = query.where(DecisionModel.superseded_by.is_(None))
-        return rows.records(self._session.scalars(query), "decision")
+            query = query.where(_DECISIONS.c.superseded_by.is_(None))
+        return rows.records(self._connection.execute(query), DecisionModel.to_domain, "decision")
 
     def supersede(self, decision_ids: Collection[str], by: str) -> None:
         for portion in rows.portions(decision_ids):
-            self._session.execute(
-                update(DecisionModel)
-                .where(DecisionModel.decision_id.in_(portion))
+            self._connection.execute(
+                update(_DECISIONS)
+                .where(_DECISIONS.c.decision_id.in_(portion))
                 .values(superseded_by=by)
             )
 
@@ -45,19 +85,33 @@ class DecisionRepository(DecisionStore):
 class ToolCallRepository(ToolCallStore):
     """Every tool call of plans."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def add(self, call: ToolCall) -> None:
-        rows.add(self._session, ToolCallModel.from_domain(call), "tool call", call.id)
+        rows.add(self._connection, _CALLS, ToolCallModel.from_domain(call), "tool call")
 
     def save(self, call: ToolCall) -> None:
-        rows.save(self._session, ToolCallModel.from_domain(call), "tool call", call.id)
+        rows.save(self._connection, _CALLS, ToolCallModel.from_domain(call), "tool call")
+
+    def next_sequence(self, plan_id: str) -> int:
+        return sum(row.last for row in _LAST_CALL.rows(self._connection, {"plan": plan_id})) + 1
 
     def list(self, plan_id: str) -> Sequence[ToolCall]:
-        query = (
-            select(ToolCallModel)
-            .where(ToolCallModel.plan_id == plan_id)
-            .order_by(ToolCallModel.sequence, ToolCallModel.tool_call_id)
-        )
-        return rows.records(self._session.scalars(query), "tool call")
+        found = _CALLS_OF_PLAN.rows(self._connection, {"plan": plan_id})
+        return rows.records(found, ToolCallModel.to_domain, "tool call")
+
+    def effective(self, plan_id: str) -> Ranges:
+        found = _LAST_AND_UNDONE.rows(self._connection, {"plan": plan_id})
+        (_, last), *undone = sorted((first, final) for first, final in found)
+        return gaps(undone, last)
+
+    def make_effective(self, plan_id: str, wanted: Ranges, undone_by: str) -> int:
+        undone = 0
+        for first, last in gaps(wanted, HIGHEST):
+            values = {"plan": plan_id, "first": first, "last": last, "operation": undone_by}
+            undone += _UNDO.run(self._connection, values)
+        for first, last in wanted:
+            values = {"plan": plan_id, "first": first, "last": last}
+            _BRING_BACK.run(self._connection, values)
+        return undone

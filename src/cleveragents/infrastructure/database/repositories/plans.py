@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, bindparam, select
 
 from cleveragents.application.ports import PlanStore, SandboxStore
 from cleveragents.domain.errors import PlanNotFoundError
@@ -13,23 +12,50 @@ from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.database.models import PlanModel, ResourceModel, SandboxModel
 from cleveragents.infrastructure.database.repositories import rows
+from cleveragents.infrastructure.database.statements import Statement
+
+_PLANS, _RESOURCES, _SANDBOXES = PlanModel.table(), ResourceModel.table(), SandboxModel.table()
+_OF_PLAN = bindparam("plan_id", type_=_PLANS.c.plan_id.type)
+
+_PLAN = Statement(select(_PLANS).where(_PLANS.c.plan_id == _OF_PLAN))
+_RESOURCES_OF_PLAN = Statement(
+    select(_RESOURCES)
+    .where(_RESOURCES.c.plan_id == _OF_PLAN)
+    .order_by(_RESOURCES.c.position, _RESOURCES.c.resource_id)
+)
+_SANDBOXES_OF_PLAN = Statement(
+    select(_SANDBOXES)
+    .join(_RESOURCES, _RESOURCES.c.resource_id == _SANDBOXES.c.resource_id)
+    .where(_SANDBOXES.c.plan_id == _OF_PLAN)
+    .order_by(_RESOURCES.c.position, _SANDBOXES.c.created_at, _SANDBOXES.c.sandbox_id)
+)
 
 
 class PlanRepository(PlanStore):
     """The plans of one database."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: Connection, known: dict[str, Plan]) -> None:
+        """Args: `known` holds the plans as this transaction has read or written them."""
+        self._connection = connection
+        self._known = known
 
     def add(self, plan: Plan) -> None:
-        rows.add(self._session, PlanModel.from_domain(plan), "plan", plan.id)
+        rows.add(self._connection, _PLANS, PlanModel.from_domain(plan), "plan")
 
     def save(self, plan: Plan) -> None:
-        self._row(plan.id)
-        rows.save(self._session, PlanModel.from_domain(plan), "plan", plan.id)
+        before = self._known.get(plan.id)
+        changed = PlanModel.from_domain(plan, before)
+        if changed and not rows.change(self._connection, _PLANS, plan.id, changed):
+            raise PlanNotFoundError(plan.id)
+        self._known[plan.id] = plan
 
     def get(self, plan_id: str) -> Plan:
-        return rows.record(self._row(plan_id), "plan")
+        row = _PLAN.first(self._connection, {"plan_id": plan_id})
+        if row is None:
+            raise PlanNotFoundError(plan_id)
+        plan = rows.record(row, PlanModel.to_domain, "plan")
+        self._known[plan_id] = plan
+        return plan
 
     def list(
         self,
@@ -38,58 +64,44 @@ class PlanRepository(PlanStore):
         state: PlanState | None = None,
         project: str | None = None,
     ) -> Sequence[Plan]:
-        query = select(PlanModel).order_by(PlanModel.created_at, PlanModel.plan_id)
+        query = select(_PLANS).order_by(_PLANS.c.created_at, _PLANS.c.plan_id)
         if phase is not None:
-            query = query.where(PlanModel.phase == phase.value)
+            query = query.where(_PLANS.c.phase == phase.value)
         if state is not None:
-            query = query.where(PlanModel.state == state.value)
+            query = query.where(_PLANS.c.state == state.value)
         if project is not None:
-            query = query.where(PlanModel.project == project)
-        return rows.records(self._session.scalars(query), "plan")
+            query = query.where(_PLANS.c.project == project)
+        return rows.records(self._connection.execute(query), PlanModel.to_domain, "plan")
 
     def ids(self, prefix: str = "") -> Sequence[str]:
         query = (
-            select(PlanModel.plan_id)
-            .where(rows.begins_with(PlanModel.plan_id, prefix))
-            .order_by(PlanModel.created_at, PlanModel.plan_id)
+            select(_PLANS.c.plan_id)
+            .where(rows.begins_with(_PLANS.c.plan_id, prefix))
+            .order_by(_PLANS.c.created_at, _PLANS.c.plan_id)
         )
-        return self._session.scalars(query).all()
-
-    def _row(self, plan_id: str) -> PlanModel:
-        row = self._session.get(PlanModel, plan_id)
-        if row is None:
-            raise PlanNotFoundError(plan_id)
-        return row
+        return self._connection.scalars(query).all()
 
 
 class SandboxRepository(SandboxStore):
     """The resources of plans and the sandboxes made of them."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def add_resource(self, resource: Resource) -> None:
-        rows.add(self._session, ResourceModel.from_domain(resource), "resource", resource.id)
+        values = ResourceModel.from_domain(resource)
+        rows.add(self._connection, _RESOURCES, values, "resource")
 
     def add(self, sandbox: SandboxRef) -> None:
-        rows.add(self._session, SandboxModel.from_domain(sandbox), "sandbox", sandbox.id)
+        rows.add(self._connection, _SANDBOXES, SandboxModel.from_domain(sandbox), "sandbox")
 
     def save(self, sandbox: SandboxRef) -> None:
-        rows.save(self._session, SandboxModel.from_domain(sandbox), "sandbox", sandbox.id)
+        rows.save(self._connection, _SANDBOXES, SandboxModel.from_domain(sandbox), "sandbox")
 
     def resources(self, plan_id: str) -> Sequence[Resource]:
-        query = (
-            select(ResourceModel)
-            .where(ResourceModel.plan_id == plan_id)
-            .order_by(ResourceModel.position, ResourceModel.resource_id)
-        )
-        return rows.records(self._session.scalars(query), "resource")
+        found = _RESOURCES_OF_PLAN.rows(self._connection, {"plan_id": plan_id})
+        return rows.records(found, ResourceModel.to_domain, "resource")
 
     def list(self, plan_id: str) -> Sequence[SandboxRef]:
-        query = (
-            select(SandboxModel)
-            .join(ResourceModel, ResourceModel.resource_id == SandboxModel.resource_id)
-            .where(SandboxModel.plan_id == plan_id)
-            .order_by(ResourceModel.position, SandboxModel.created_at, SandboxModel.sandbox_id)
-        )
-        return rows.records(self._session.scalars(query), "sandbox")
+        found = _SANDBOXES_OF_PLAN.rows(self._connection, {"plan_id": plan_id})
+        return rows.records(found, SandboxModel.to_domain, "sandbox")

@@ -1,0 +1,39 @@
+"""Sets of whole numbers from 1 as ranges: a thousand numbers without a gap are two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Ranges = Sequence[tuple[int, int]]
+"""First and last of each range, both included; in order, and never touching."""
+
+HIGHEST = 2**31 - 1
+"""The highest number there can be: the largest that every database stores as a plain integer."""
+
+
+def ranges_of(numbers: Iterable[int]) -> Ranges:
+    """Returns the ranges that hold exactly these numbers."""
+    found: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if found and found[-1][1] == number - 1:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return found
+
+
+def gaps(ranges: Ranges, last: int) -> Ranges:
+    """Returns what is missing from 1 to `last`."""
+    found: list[tuple[int, int]] = []
+    following = 1
+    for first, final in ranges:
+        if following < first:
+            found.append((following, first - 1))
+        following = final + 1
+    if following <= last:
+        found.append((following, last))
+    return found
+
+
+def holds(ranges: Ranges, number: int) -> bool:
+    return any(first <= number <= last for first, last in ranges)
