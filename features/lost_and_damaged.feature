@@ -90,7 +90,6 @@ Feature: What is lost or damaged is noticed before anything is touched
         | circumstance                                   |
         | the user is in a directory of the sandbox      |
         | the user is in a directory that was deleted    |
-        | a killed restore has left a temporary file     |
         | another plan of the project is at work         |
         | the system cannot flush one file system alone  |
         | a removal of the sandbox before it was killed  |

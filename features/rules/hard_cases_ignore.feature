@@ -27,7 +27,7 @@ Feature: What ignore rules leave out stays as it is
       | A rule is added, and the file deleted      | echo 1 > a.txt                    | echo '*.txt' > .gitignore; rm a.txt      | cat a.txt               | 1              | nothing                                                 |
       | A rule for everything                      | echo 1 > a                        | echo '*' > .gitignore; echo 2 > a; echo 3 > b | cat a b            | 1 3            | b (ignored)                                             |
       | A rule for a directory with captured files | mkdir d; echo 1 > d/a             | echo d/ > .gitignore; echo 2 > d/a; mkdir d/n; echo 3 > d/n/x | cat d/a d/n/x | 1 3    | d/n/ (ignored)                                          |
-      | A rule for a directory that was empty      | mkdir d                           | echo d/ > .gitignore; echo 2 > d/a       | cat d/a                 | 2              | d/ (ignored)                                            |
+      | A rule for a directory that was empty      | mkdir d                           | echo d/ > .gitignore; echo 2 > d/a       | cat d/a                 | 2              | d/a (ignored)                                           |
 
     Examples: Rules of every kind
       | case                                       | before                            | after                                    | look                    | answer         | left alone                                              |

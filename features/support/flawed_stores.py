@@ -12,6 +12,7 @@ from cleveragents.domain.sandbox import (
 )
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.limits import Limits
 from cleveragents.infrastructure.system import SystemClock
 
 
@@ -46,8 +47,8 @@ class Boastful(CheckpointManager):
 
 
 FLAWED: dict[str, Callable[[Git], CheckpointManager]] = {
-    "restores nothing": lambda git: Idle(git, SystemClock()),
-    "cannot stop storing": lambda git: Hoarding(git, SystemClock()),
-    "acts already in a preview": lambda git: Hasty(git, SystemClock()),
-    "knows every snapshot": lambda git: Boastful(git, SystemClock()),
+    "restores nothing": lambda git: Idle(git, SystemClock(), Limits()),
+    "cannot stop storing": lambda git: Hoarding(git, SystemClock(), Limits()),
+    "acts already in a preview": lambda git: Hasty(git, SystemClock(), Limits()),
+    "knows every snapshot": lambda git: Boastful(git, SystemClock(), Limits()),
 }

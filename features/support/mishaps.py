@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
 import itertools
 import json
 import os
@@ -14,12 +13,13 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from unittest.mock import patch
 
 from features.support.sandbox_bench import SandboxBench
 
-from cleveragents.infrastructure.sandbox import git_snapshots, git_state, restore
+from cleveragents.infrastructure.sandbox import engine, git_state, restore
+from cleveragents.infrastructure.sandbox.engine_state import state_path
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import admin_directory
 from cleveragents.infrastructure.sandbox.objects import (
@@ -28,8 +28,6 @@ from cleveragents.infrastructure.sandbox.objects import (
     StoredPack,
     object_id,
 )
-from cleveragents.infrastructure.sandbox.scan import temporary_name
-from cleveragents.infrastructure.sandbox.scan_cache import cache_path
 
 Mishap = Callable[[SandboxBench], None]
 
@@ -154,16 +152,16 @@ def _document_of(work: SandboxBench) -> str:
 
 
 def empty_cache(work: SandboxBench) -> None:
-    cache_path(work.sandbox).write_bytes(b"")
+    state_path(work.sandbox).write_bytes(b"")
 
 
 def cut_cache(work: SandboxBench) -> None:
-    path = cache_path(work.sandbox)
+    path = state_path(work.sandbox)
     path.write_bytes(path.read_bytes()[:-10])
 
 
 def wrong_cache(work: SandboxBench) -> None:
-    path = cache_path(work.sandbox)
+    path = state_path(work.sandbox)
     checksum, body = path.read_bytes().split(b"\n", 1)
     content = json.loads(body)
     content["captured"] = [1, 2]
@@ -171,8 +169,8 @@ def wrong_cache(work: SandboxBench) -> None:
 
 
 def directory_cache(work: SandboxBench) -> None:
-    cache_path(work.sandbox).unlink()
-    cache_path(work.sandbox).mkdir()
+    state_path(work.sandbox).unlink()
+    state_path(work.sandbox).mkdir()
 
 
 def pruned_snapshot(work: SandboxBench) -> None:
@@ -186,7 +184,7 @@ def pruned_snapshot(work: SandboxBench) -> None:
 
 
 MEMORY: dict[str, Mishap] = {
-    "it is gone": lambda work: cache_path(work.sandbox).unlink(),
+    "it is gone": lambda work: state_path(work.sandbox).unlink(),
     "it is empty": empty_cache,
     "it is cut off": cut_cache,
     "it is not what was written": wrong_cache,
@@ -243,11 +241,6 @@ def _in_a_deleted_directory(work: SandboxBench) -> Iterator[None]:
         os.chdir(here)
 
 
-def leave_temporary_file(work: SandboxBench) -> None:
-    (work.root / temporary_name()).write_text("half")
-    (work.root / temporary_name()).symlink_to("half")
-
-
 def other_plan(work: SandboxBench) -> None:
     """Another plan commits, stashes and prunes; its branches are not this plan's."""
     work.agent("echo 1 > new; git add -A; git commit -qm 1; git checkout -q -b feature", "OTHER")
@@ -271,18 +264,13 @@ def killed_removal(work: SandboxBench) -> None:
 def dying_git(answer: bytes | None) -> Iterator[None]:
     """A git that is gone when it is asked, or after a part of its answer."""
 
-    @contextlib.contextmanager
-    def session(*_: object) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-        reader, writer = os.pipe()
-        if answer is None:
-            os.close(reader)
-        stream = os.fdopen(writer, "wb", buffering=0)
-        try:
-            yield stream, io.BytesIO(answer or b"")
-        finally:
-            stream.close()
+    def start(*_: object) -> subprocess.Popen[bytes]:
+        words = ["true"] if answer is None else ["printf", "%s", answer.decode()]
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.wait()
+        return process
 
-    with patch.object(Git, "session", session):
+    with patch.object(Git, "start", start):
         yield
 
 
@@ -367,7 +355,7 @@ def _when_opened(path: Path, act: Callable[[Path], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _before_storing(act: Callable[[], object]) -> Iterator[None]:
-    real = git_snapshots.store_pack
+    real = engine.store_pack
     acts = iter([act])
 
     def store_pack(*arguments: Any) -> StoredPack:
@@ -375,7 +363,7 @@ def _before_storing(act: Callable[[], object]) -> Iterator[None]:
             once()
         return real(*arguments)
 
-    with patch.object(git_snapshots, "store_pack", store_pack):
+    with patch.object(engine, "store_pack", store_pack):
         yield
 
 
@@ -403,7 +391,7 @@ def _always_spoiled() -> Iterator[None]:
     def store_pack(*_: object) -> StoredPack:
         raise ObjectChangedError(f"file-{next(numbers)}")
 
-    with patch.object(git_snapshots, "store_pack", store_pack):
+    with patch.object(engine, "store_pack", store_pack):
         yield
 
 
@@ -452,7 +440,6 @@ CIRCUMSTANCES: dict[str, Mishap] = {
         lambda work: contextlib.chdir(work.root / "src")
     ),
     "the user is in a directory that was deleted": _surrounded(_in_a_deleted_directory),
-    "a killed restore has left a temporary file": leave_temporary_file,
     "another plan of the project is at work": other_plan,
     "a removal of the sandbox before it was killed": killed_removal,
     "the system cannot flush one file system alone": _surrounded(

@@ -23,6 +23,7 @@ from cleveragents.domain.sandbox import (
 )
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.limits import Limits
 from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.sample_records import resource
@@ -61,7 +62,7 @@ class SandboxBench:
         """What the program under test sees; the agent and the user have a git of their own."""
         self.patience = 600.0
         self.make_store: Callable[[Git], CheckpointManager] = lambda git: CheckpointManager(
-            git, SystemClock()
+            git, SystemClock(), Limits()
         )
         self.sandboxes: dict[str, SandboxRef] = {}
         self.moments: dict[str, Moment] = {}

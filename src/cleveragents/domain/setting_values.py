@@ -16,6 +16,11 @@ TRIGGER_ALIASES = {
     "on_tool_write": Trigger.BEFORE_TOOL_EXECUTE,
     "on_tool_write_complete": Trigger.AFTER_TOOL_EXECUTE,
 }
+_BYTES = {
+    **dict.fromkeys(("", "b"), 1),
+    **{f"{unit}b": 1000**power for power, unit in enumerate("kmgt", start=1)},
+    **{f"{unit}ib": 1024**power for power, unit in enumerate("kmgt", start=1)},
+}
 DATABASES = ("sqlite:", "postgresql+psycopg:")
 
 
@@ -37,6 +42,38 @@ def positive_integer(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise BadValue("it must be a whole number, 1 or more")
     return value
+
+
+def byte_count(value: object) -> int:
+    """Reads a number of bytes, or one with a unit: `500`, `20 MB`, `1.5GiB`."""
+    if isinstance(value, str):
+        parts = re.fullmatch(r"\s*([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([A-Za-z]*)\s*", value)
+        if parts and parts[2].lower() in _BYTES:
+            value = int(float(parts[1]) * _BYTES[parts[2].lower()])
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise BadValue("it must be a size such as 500 kB, 20 MB or 1.5 GiB")
+    return value
+
+
+def seconds(value: object) -> float:
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*", value):
+        value = float(value)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
+        raise BadValue("it must be a number of seconds, more than 0")
+    return float(value)
+
+
+def patterns(value: object) -> tuple[str, ...]:
+    """Reads a list of path patterns, or its text."""
+    names = _listed(value) if isinstance(value, str) else value
+    if not isinstance(names, list):
+        raise BadValue("it must be a list of patterns")
+    for name in cast("list[object]", names):
+        if not isinstance(name, str) or not name.strip("/"):
+            raise BadValue(f"{name!r} is not a pattern of a path")
+        if name.startswith("!") or ".." in name.split("/"):
+            raise BadValue(f"{name!r} is not a pattern of a path inside the project")
+    return tuple(dict.fromkeys(cast("list[str]", names)))
 
 
 def output_format(value: object) -> OutputFormat:

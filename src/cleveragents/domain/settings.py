@@ -17,10 +17,13 @@ from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.formats import OutputFormat
 from cleveragents.domain.setting_values import (
     BadValue,
+    byte_count,
     concealed_url,
     database_url,
     output_format,
+    patterns,
     positive_integer,
+    seconds,
     triggers,
 )
 
@@ -58,7 +61,7 @@ class Key(Generic[T]):
     conceal: Callable[[str], str] = str
     """Takes secrets out of a value that is shown."""
 
-    def shown(self, value: object) -> str | int | list[str] | None:
+    def shown(self, value: object) -> str | int | float | list[str] | None:
         """Returns the value as TOML and JSON have it, without secrets."""
         plain = plain_value(value)
         return self.conceal(plain) if isinstance(plain, str) else plain
@@ -91,6 +94,45 @@ MAX_CHECKPOINTS_PER_PLAN: Key[int] = Key(
     aliases=("max-checkpoints-per-plan",),
     deprecated=("core.checkpoints.max-checkpoints-per-plan",),
 )
+INCLUDE_IGNORED: Key[tuple[str, ...]] = Key(
+    name="sandbox.checkpoint.include-ignored",
+    type="list",
+    default=(),
+    environment="CLEVERAGENTS_CHECKPOINT_INCLUDE_IGNORED",
+    project_scopable=True,
+    description="Ignored paths that checkpoints keep all the same: patterns, or `all`. One "
+    "without `/` fits a name anywhere, one with `/` a path from the top",
+    read=patterns,
+)
+MAX_FILE_SIZE: Key[int | None] = Key(
+    name="sandbox.checkpoint.max-file-size",
+    type="size",
+    default=None,
+    environment="CLEVERAGENTS_CHECKPOINT_MAX_FILE_SIZE",
+    project_scopable=True,
+    description="Larger files are not captured, and listed as such; unset means no limit",
+    read=byte_count,
+)
+MAX_SIZE_PER_PLAN: Key[int | None] = Key(
+    name="sandbox.checkpoint.max-size-per-plan",
+    type="size",
+    default=None,
+    environment="CLEVERAGENTS_CHECKPOINT_MAX_SIZE_PER_PLAN",
+    project_scopable=True,
+    description="What the checkpoints of one resource of a plan may add to the store; files "
+    "beyond it are not captured, and listed as such; unset means no limit",
+    read=byte_count,
+)
+DEADLINE: Key[float | None] = Key(
+    name="sandbox.checkpoint.deadline",
+    type="seconds",
+    default=None,
+    environment="CLEVERAGENTS_CHECKPOINT_DEADLINE",
+    project_scopable=True,
+    description="How long a checkpoint may look for changes; one that takes longer is recorded "
+    "as partial, and stops the plan if it requires checkpoints; unset means no limit",
+    read=seconds,
+)
 FORMAT: Key[OutputFormat | None] = Key(
     name="core.format",
     type="string",
@@ -115,6 +157,10 @@ DATABASE_URL: Key[str | None] = Key(
 REGISTRY: tuple[Key[Any], ...] = (
     AUTO_CREATE_ON,
     MAX_CHECKPOINTS_PER_PLAN,
+    INCLUDE_IGNORED,
+    MAX_FILE_SIZE,
+    MAX_SIZE_PER_PLAN,
+    DEADLINE,
     FORMAT,
     DATABASE_URL,
 )
@@ -223,11 +269,11 @@ def checked(key: Key[T], entry: Entry) -> T:
         raise _refusal(key, entry, f"cannot be {key.shown(entry.value)!r}: {problem}") from None
 
 
-def plain_value(value: object) -> str | int | list[str] | None:
+def plain_value(value: object) -> str | int | float | list[str] | None:
     """Returns the value in the types that TOML and JSON have."""
     if isinstance(value, (list, tuple)):
         return [str(item) for item in cast("Iterable[object]", value)]
-    if value is None or isinstance(value, int):
+    if value is None or isinstance(value, int | float):
         return value
     return str(value)
 

@@ -22,18 +22,28 @@ def fsync_directory(directory: Path) -> None:
 
 def write_durably(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replaces a file so that after a kill it is the old one or the new one, whole."""
+    _replace(path, data, mode, durable=True)
+    fsync_directory(path.parent)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Like `write_durably` as far as a kill goes; a power failure may lose it."""
+    _replace(path, data, 0o600, durable=False)
+
+
+def _replace(path: Path, data: bytes, mode: int, *, durable: bool) -> None:
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with open(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    fsync_directory(path.parent)
 
 
 def copy_durably(source: Path, target: Path) -> None:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from pathlib import Path
-from typing import assert_never
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager
 
 from cleveragents.application.ports import Clock, SnapshotStore
+from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
     RestorePreview,
     RestoreReport,
     SandboxCheckpoint,
     SandboxRef,
-    SandboxStrategy,
     TreeDiff,
-    Uncaptured,
 )
+from cleveragents.infrastructure.sandbox.engine import FileEngine
 from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.git_snapshots import GitSnapshots
-from cleveragents.infrastructure.sandbox.layout import git_on_mirror
-from cleveragents.infrastructure.sandbox.manifest import Manifest
-from cleveragents.infrastructure.sandbox.tree_diff import tree_diff
+from cleveragents.infrastructure.sandbox.limits import Limits
+from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
+from cleveragents.infrastructure.sandbox.sqlite_snapshots import SqliteSnapshots
+from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine
 
 __all__ = ["CheckpointManager", "SandboxCheckpoint"]
 
@@ -28,53 +27,87 @@ __all__ = ["CheckpointManager", "SandboxCheckpoint"]
 class CheckpointManager(SnapshotStore):
     """Stores, restores and compares snapshots, choosing the engine by the sandbox's strategy."""
 
-    def __init__(self, git: Git, clock: Clock) -> None:
+    def __init__(self, git: Git, clock: Clock, limits: Limits) -> None:
         self._git = git
         self._clock = clock
+        self._limits = limits
+        self._watched: dict[str, SnapshotEngine] = {}
+
+    @contextmanager
+    def watched(self, sandboxes: Sequence[SandboxRef]) -> Generator[None]:
+        new = [sandbox for sandbox in sandboxes if sandbox.id not in self._watched]
+        try:
+            for sandbox in new:
+                engine = self._watched[sandbox.id] = self._engine(sandbox)
+                engine.watch()
+            yield
+        finally:
+            for sandbox in new:
+                engine = self._watched.pop(sandbox.id, None)
+                if engine is not None:
+                    engine.close()
+
+    def recheck(self, sandbox: SandboxRef) -> Sequence[str]:
+        with self._use(sandbox) as engine:
+            return engine.recheck()
 
     def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
-        stored = self._snapshots(sandbox).store()
+        with self._use(sandbox) as engine:
+            stored = engine.store()
         return SandboxCheckpoint(
             snapshot_id=stored.snapshot_id,
             state_hash=stored.state_hash,
             size_bytes=stored.size_bytes,
-            not_captured=_uncaptured(stored.manifest),
+            not_captured=stored.not_captured,
             created_at=self._clock.now(),
+            evidence=stored.evidence,
+            partial=stored.partial,
         )
 
     def preview(self, sandbox: SandboxRef, snapshot_id: str) -> RestorePreview:
-        return self._snapshots(sandbox).preview(snapshot_id)
+        with self._use(sandbox) as engine:
+            return engine.preview(snapshot_id)
 
     def rollback_to(
         self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
     ) -> RestoreReport:
-        return self._snapshots(sandbox).restore(snapshot_id, sparing)
+        with self._use(sandbox) as engine:
+            return engine.restore(snapshot_id, sparing)
 
     def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
-        self._snapshots(sandbox).verify(snapshot_id)
+        with self._use(sandbox) as engine:
+            engine.verify(snapshot_id)
 
     def list_checkpoints(self, sandbox: SandboxRef) -> Sequence[str]:
-        return self._snapshots(sandbox).ids()
+        with self._use(sandbox) as engine:
+            return engine.ids()
 
     def delete_checkpoint(self, sandbox: SandboxRef, snapshot_ids: Collection[str]) -> None:
-        self._snapshots(sandbox).delete(snapshot_ids)
+        with self._use(sandbox) as engine:
+            engine.delete(snapshot_ids)
 
     def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
-        snapshots = self._snapshots(sandbox)
-        return tree_diff(
-            git_on_mirror(self._git, Path(sandbox.store)),
-            (old, snapshots.load(old)),
-            (new, snapshots.load(new)),
-        )
+        with self._use(sandbox) as engine:
+            return engine.diff(old, new)
 
-    def _snapshots(self, sandbox: SandboxRef) -> GitSnapshots:
+    @contextmanager
+    def _use(self, sandbox: SandboxRef) -> Generator[SnapshotEngine]:
+        """Yields the engine that watches the sandbox, or one for this act alone."""
+        watching = self._watched.get(sandbox.id)
+        if watching is not None:
+            yield watching
+            return
+        engine = self._engine(sandbox)
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+    def _engine(self, sandbox: SandboxRef) -> SnapshotEngine:
         match sandbox.strategy:
-            case SandboxStrategy.GIT_WORKTREE:
-                return GitSnapshots(sandbox, self._git)
-            case _ as never:
-                assert_never(never)
-
-
-def _uncaptured(manifest: Manifest) -> tuple[Uncaptured, ...]:
-    found = [*manifest.not_captured, *((path, "ignored") for path in manifest.ignored)]
-    return tuple(Uncaptured(path=path, reason=reason) for path, reason in sorted(found))
+            case SandboxStrategy.TRANSACTION_ROLLBACK:
+                return SqliteSnapshots(sandbox, self._git)
+            case SandboxStrategy.NONE:
+                return NoSnapshots(sandbox)
+            case _:
+                return FileEngine(sandbox, self._git, self._limits)

@@ -147,8 +147,16 @@ class Git:
     @contextmanager
     def session(self, *arguments: str) -> Generator[tuple[IO[bytes], IO[bytes]]]:
         """Runs a git that answers questions as they are asked: (its stdin, its stdout)."""
+        process = self.start(*arguments)
+        try:
+            yield self.pipes(process)
+        finally:
+            self.end(process)
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Starts a git that stays until `end`."""
         with _able_to_start():
-            process = subprocess.Popen(  # nosec B603
+            return subprocess.Popen(  # nosec B603
                 self._command(arguments),
                 env=self._variables(),
                 cwd=_NOWHERE,
@@ -157,15 +165,21 @@ class Git:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
+
+    @staticmethod
+    def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+        """Returns where a started git takes questions and gives answers."""
         if process.stdin is None or process.stdout is None:  # pragma: no cover # PIPE was asked for
-            raise GitCommandError(f"git {arguments[0]}", -1, "no pipes")
-        try:
-            yield process.stdin, process.stdout
-        finally:
+            raise GitCommandError("git", -1, "no pipes")
+        return process.stdin, process.stdout
+
+    @classmethod
+    def end(cls, process: subprocess.Popen[bytes]) -> None:
+        """Ends a started git: it stops when nothing more is asked."""
+        for stream in cls.pipes(process):
             with suppress(BrokenPipeError):
-                process.stdin.close()
-            process.stdout.close()
-            process.wait()
+                stream.close()
+        process.wait()
 
     def _start(
         self, command: Sequence[str], variables: Mapping[str, str], stdin: bytes | None

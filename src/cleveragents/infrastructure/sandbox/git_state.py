@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import stat
-from collections.abc import Set
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import time_ns
 
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.infrastructure.files import write_durably
+from cleveragents.infrastructure.sandbox.blobs import blob_reader
+from cleveragents.infrastructure.sandbox.captured import GitState
+from cleveragents.infrastructure.sandbox.change_scan import SLACK_NANOSECONDS
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import admin_directory, git_on_sandbox
-from cleveragents.infrastructure.sandbox.manifest import GitState
+from cleveragents.infrastructure.sandbox.lazy_tree import LazyTree
 from cleveragents.infrastructure.sandbox.objects import (
     EMPTY_TREE,
     GITLINK,
     Kind,
     NewObject,
-    build_trees,
 )
+from cleveragents.infrastructure.sandbox.tree_names import ESCAPED
 
-_ORDINARY = b"H "
+# An entry with a flag, or one side of a conflict.
+_UNUSUAL = re.compile(rb"(?:\A|\0)(?:(?!H |\Z)|H \d+ [0-9a-f]+ [1-3]\t)")
+_ABSENT = "000000"
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 _UNDER_WAY = {
     "MERGE_HEAD": "a merge in progress",
@@ -36,15 +43,28 @@ _UNDER_WAY = {
 }
 
 
+_NO_GIT = GitState()
+
+Stamps = list[list[int] | None]
+"""Times, size and inode of some files; None for one that is not there."""
+
+
 @dataclass(frozen=True)
 class GitLook:
     """What was found of the sandbox's git."""
 
-    state: GitState
-    objects: tuple[NewObject, ...]
-    """What has to be stored to keep the index."""
-    uncaptured: list[tuple[str, str]]
+    state: GitState = _NO_GIT
+    objects: tuple[NewObject, ...] = ()
+    """What has to be stored to keep the index: its trees, or a listing where trees will not do."""
+    uncaptured: tuple[tuple[str, str], ...] = ()
     """What a snapshot does not hold, and why."""
+    tracked_though_ignored: frozenset[str] = frozenset()
+
+    @property
+    def staged(self) -> set[str]:
+        """The blobs that only a listing leads to."""
+        listings = [item for item in self.objects if item.kind is Kind.BLOB]
+        return {name for item in listings for name in staged_objects(item.data or b"")}
 
 
 class SandboxGit:
@@ -53,46 +73,97 @@ class SandboxGit:
     def __init__(self, sandbox: SandboxRef, git: Git) -> None:
         self._sandbox = sandbox
         self._admin = admin_directory(sandbox)
-        self._git = git_on_sandbox(git, sandbox)
+        self.git = git_on_sandbox(git, sandbox)
+        self.seen: tuple[Stamps, GitLook] | None = None
+        """What was found last, and by which stamps to know that it still holds."""
 
-    def ignored(self) -> frozenset[str]:
-        """Returns untracked paths that ignore rules leave out; directories end with `/`."""
-        listing = self._git.run(
-            "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"
-        )
-        found = {name for name in listing.split(b"\0") if name}
-        directories = {name for name in found if name.endswith(b"/")}
-        # git also names directories in which everything happens to be ignored.
-        return frozenset(map(os.fsdecode, found - directories | self._matching(directories)))
-
-    def _matching(self, names: Set[bytes]) -> set[bytes]:
-        """Returns those of the untracked names that a rule matches, not only what is in them."""
-        if not names:
-            return set()
-        # `check-ignore` refuses literal pathspecs; after `./` no character is special to it.
-        asked = b"".join(b"./" + name + b"\0" for name in names)
-        git = self._git.with_variables(GIT_LITERAL_PATHSPECS="0")
-        matching = git.run("check-ignore", "--no-index", "-z", "--stdin", stdin=asked, ok=(0, 1))
-        return {name.removeprefix(b"./") for name in matching.split(b"\0") if name}
+    def stamps(self) -> Stamps:
+        """Returns what changes whenever HEAD, the branch or the index may have changed."""
+        head = self._admin / "HEAD"
+        try:
+            branch = os.fsdecode(head.read_bytes()).removeprefix("ref: ").strip()
+        except OSError:
+            branch = ""
+        places = [f"{head}", f"{self._admin}/index", f"{self._link}"]
+        places += [f"{self._sandbox.store}/{name}" for name in (branch, "packed-refs")]
+        places += [f"{self._admin}/{name}" for name in _UNDER_WAY]
+        return [_stamp(place) for place in places]
 
     def look(self) -> GitLook:
-        branch = os.fsdecode(self._git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
+        """Returns HEAD, branch and index; git is asked only if they may have changed."""
+        stamps = self.stamps()
+        if self.seen is None or self.seen[0] != stamps or _is_fresh(stamps):
+            self.seen = (stamps, self._look())
+        return self.seen[1]
+
+    def _look(self) -> GitLook:
+        branch = os.fsdecode(self.git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
         commit = os.fsdecode(
-            self._git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1, 128))
+            self.git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1, 128))
         ).strip()
-        listing = self._git.run("ls-files", "-z", "--stage", "-v")
-        tree, kept, objects = _index_of(listing)
+        with self._copy_of_index() as git:
+            listing = git.run("ls-files", "-z", "--stage", "-v")
+            by_name = self._staged_by_name(git, listing)
+            forced = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+            tree, objects = None, (NewObject.of(Kind.BLOB, listing),)
+            if not _UNUSUAL.search(listing) and ESCAPED.encode() not in listing:
+                tree, objects = self._index_tree(git, commit)
         return GitLook(
-            state=GitState(branch or None, commit or None, tree, kept),
+            state=GitState(
+                branch=branch or None,
+                commit=commit or None,
+                index_tree=tree,
+                index_listing=objects[0].id if tree is None else None,
+            ),
             objects=objects,
-            uncaptured=self._under_way() + self._strange_link() + self._staged_by_name(listing),
+            uncaptured=(*self._under_way(), *self._strange_link(), *by_name),
+            tracked_though_ignored=frozenset(map(os.fsdecode, forced.split(b"\0")[:-1])),
         )
+
+    def _index_tree(self, git: Git, commit: str) -> tuple[str, tuple[NewObject, ...]]:
+        """Returns the tree that the index is, and its trees that may not be stored.
+
+        `git write-tree` would store them; looking must not change anything.
+        """
+        base = EMPTY_TREE
+        if commit:
+            base = os.fsdecode(git.run("rev-parse", f"{commit}^{{tree}}")).strip()
+        changes = git.run(
+            "diff-index", "--cached", "--raw", "-z", "--abbrev=40", "--no-renames", base
+        )
+        fields = changes.split(b"\0")[:-1]
+        if not fields:
+            return base, ()
+        with blob_reader(git) as objects:
+            tree = LazyTree(base, objects.read)
+            for head, name in zip(fields[::2], fields[1::2], strict=True):
+                _, mode, _, object_id, _ = head.decode().split(" ")
+                if mode == _ABSENT:
+                    tree.remove(os.fsdecode(name))
+                else:
+                    tree.put(os.fsdecode(name), (mode, object_id))
+            identity, made = tree.flush()
+        return identity, tuple(made)
+
+    @contextmanager
+    def _copy_of_index(self) -> Generator[Git]:
+        """Git writes to the index it is given even to answer, so it gets a copy."""
+        copy = self._admin / f"index.cleveragents-{secrets.token_hex(4)}"
+        try:
+            with suppress(FileNotFoundError):
+                shutil.copyfile(self._admin / "index", copy)
+            yield self.git.with_variables(GIT_INDEX_FILE=str(copy))
+        finally:
+            copy.unlink(missing_ok=True)
+            copy.with_name(f"{copy.name}.lock").unlink(missing_ok=True)
 
     def restore(self, wanted: GitState) -> None:
         """Puts HEAD, branch and index back, and the link to them if it was damaged."""
         self._restore_link()
-        self._remove_locks(wanted)
         present = self.look().state
+        if present == wanted:
+            return
+        self._remove_locks(wanted)
         if (present.branch, present.commit) != (wanted.branch, wanted.commit):
             self._restore_head(wanted)
         if present.index != wanted.index:
@@ -100,13 +171,13 @@ class SandboxGit:
 
     def _restore_head(self, wanted: GitState) -> None:
         if wanted.branch is None:
-            self._git.run("update-ref", "--no-deref", "HEAD", wanted.commit or "")
+            self.git.run("update-ref", "--no-deref", "HEAD", wanted.commit or "")
             return
-        self._git.run("symbolic-ref", "HEAD", wanted.branch)
+        self.git.run("symbolic-ref", "HEAD", wanted.branch)
         if wanted.commit is None:
-            self._git.run("update-ref", "-d", wanted.branch)
+            self.git.run("update-ref", "-d", wanted.branch)
         else:
-            self._git.run("update-ref", wanted.branch, wanted.commit)
+            self.git.run("update-ref", wanted.branch, wanted.commit)
 
     def _under_way(self) -> list[tuple[str, str]]:
         return [
@@ -120,11 +191,11 @@ class SandboxGit:
             return []
         return [(".git", "not the sandbox's own; a rollback moves it aside")]
 
-    def _staged_by_name(self, listing: bytes) -> list[tuple[str, str]]:
+    def _staged_by_name(self, git: Git, listing: bytes) -> list[tuple[str, str]]:
         """Returns what `git add --intent-to-add` named: the index has it as an empty file."""
         if _EMPTY_BLOB not in listing:
             return []
-        added = self._git.run("diff-files", "-z", "--name-only", "--diff-filter=A")
+        added = git.run("diff-files", "-z", "--name-only", "--diff-filter=A")
         names = [os.fsdecode(name) for name in added.split(b"\0") if name]
         return [(f".git/index: {name}", "staged by name only") for name in names]
 
@@ -132,13 +203,13 @@ class SandboxGit:
         """With `keep`, entries that stay the same keep what git knows about their files."""
         index = self._admin / "index"
         draft = self._admin / f"index.cleveragents-{secrets.token_hex(4)}"
-        git = self._git.with_variables(GIT_INDEX_FILE=str(draft))
+        git = self.git.with_variables(GIT_INDEX_FILE=str(draft))
         try:
             if keep and index.exists():
                 shutil.copyfile(index, draft)
             git.run("read-tree", "--reset", wanted.index_tree or EMPTY_TREE)
             if wanted.index_listing is not None:
-                self._fill_index(git, self._git.run("cat-file", "blob", wanted.index_listing))
+                self._fill_index(git, self.git.run("cat-file", "blob", wanted.index_listing))
             draft.replace(index)
         finally:
             draft.unlink(missing_ok=True)
@@ -192,18 +263,18 @@ class SandboxGit:
                 place.with_name(f"{place.name}.lock").unlink()
 
 
-def _index_of(listing: bytes) -> tuple[str | None, str | None, tuple[NewObject, ...]]:
-    """Returns the tree an index is, or else the listing that holds it, and what to store for it."""
-    entries: dict[str, tuple[str, str]] = {}
-    for line in listing.split(b"\0")[:-1]:
-        head, _, name = line.partition(b"\t")
-        if not (head.startswith(_ORDINARY) and head.endswith(b" 0")):
-            blob = NewObject.of(Kind.BLOB, listing)
-            return None, blob.id, (blob,)
-        _, mode, object_id, _ = os.fsdecode(head).split(" ")
-        entries[os.fsdecode(name)] = (mode, object_id)
-    tree, trees = build_trees(entries)
-    return tree, None, tuple(trees) if entries else ()
+def _stamp(path: str) -> list[int] | None:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
+
+
+def _is_fresh(stamps: Stamps) -> bool:
+    """Says whether a later write could leave the same stamps."""
+    newest = max((time for stamp in stamps if stamp for time in stamp[:2]), default=0)
+    return newest > time_ns() - SLACK_NANOSECONDS
 
 
 def staged_objects(listing: bytes) -> set[str]:

@@ -11,8 +11,8 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
@@ -55,16 +55,31 @@ def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | 
     A kill leaves either no mirror or a usable one: it is built under another
     name and renamed, and every later step only adds.
     """
-    mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mirror = mirrors / f"{repository.key}.git"
-    with exclusive(mirrors / f"{repository.key}.lock"):
-        if not mirror.is_dir():
-            _initialise(git, mirror)
-        _make_private(mirror)
+    with _locked_store(git, mirrors, repository.key) as mirror:
         _import_objects(repository, git, mirror, head)
         _carry_settings(repository, git, mirror)
         _import_refs(repository, git, mirror)
     return mirror
+
+
+def ensure_store(git: Git, mirrors: Path, key: str) -> Path:
+    """Returns the private repository for what has no repository of its own, made if need be.
+
+    A kill leaves either none or a usable one.
+    """
+    with _locked_store(git, mirrors, key) as store:
+        return store
+
+
+@contextmanager
+def _locked_store(git: Git, mirrors: Path, key: str) -> Generator[Path]:
+    mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = mirrors / f"{key}.git"
+    with exclusive(mirrors / f"{key}.lock"):
+        if not store.is_dir():
+            _initialise(git, store)
+        _make_private(store)
+        yield store
 
 
 def _initialise(git: Git, mirror: Path) -> None:

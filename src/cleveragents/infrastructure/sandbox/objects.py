@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from cleveragents.infrastructure.files import fsync_directory, write_durably
+from cleveragents.infrastructure.files import write_durably
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 GITLINK = "160000"
@@ -154,14 +154,13 @@ def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
         entries, checksum, size = _write_pack(draft, new)
         name = objects / "pack" / f"pack-{checksum.hex()}"
         # Order: the keep file guards the pack from a prune, and git sees the pack with its index.
-        write_durably(name.with_suffix(".keep"), b"cleveragents: until its ref is written\n")
+        name.with_suffix(".keep").write_bytes(b"cleveragents: until its ref is written\n")
         draft.replace(name.with_suffix(".pack"))
         index = _index_bytes(entries, checksum)
         write_durably(name.with_suffix(".idx"), index, mode=0o444)
         return StoredPack(size + len(index), name.with_suffix(".keep"))
     finally:
         draft.unlink(missing_ok=True)
-        fsync_directory(objects / "pack")
 
 
 def _write_pack(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cleveragents.domain.errors import GitCommandError, ProjectRefusedError
-from cleveragents.domain.plan_file import ResourceType
+from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import ProjectFacts
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.objects import GITLINK
@@ -29,10 +29,7 @@ class Repository:
 
     @property
     def key(self) -> str:
-        """The same project always has the same key; readable, and unique by its path."""
-        slug = re.sub(r"[^a-z0-9]+", "-", self.root.name.lower()).strip("-")[:40] or "project"
-        digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
-        return f"{slug}-{digest}"
+        return store_key(self.root, ResourceType.GIT_CHECKOUT)
 
     def object_directories(self) -> list[Path]:
         """Returns every place its objects may be: its own, and those it borrows from."""
@@ -48,6 +45,14 @@ class Repository:
                 lines = os.fsdecode(alternates.read_bytes()).splitlines()
                 waiting += [directory / line for line in lines if line and line[0] != "#"]
         return found
+
+
+def store_key(path: Path, kind: ResourceType) -> str:
+    """The same thing always has the same key; readable, and unique by its path and kind."""
+    slug = re.sub(r"[^a-z0-9]+", "-", path.name.lower()).strip("-")[:40] or "project"
+    distinction = b"" if kind is ResourceType.GIT_CHECKOUT else f"{kind}\0".encode()
+    digest = hashlib.sha256(distinction + os.fsencode(path)).hexdigest()[:16]
+    return f"{slug}-{digest}"
 
 
 def find_repository(path: Path, home_directory: Path | None) -> Repository:

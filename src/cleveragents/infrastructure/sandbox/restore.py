@@ -2,23 +2,32 @@
 
 Every path is reached by descending from the sandbox's top directory, one
 component at a time, refusing symbolic links, so nothing an agent planted can
-lead a write elsewhere. Content goes to a temporary name and is renamed, so a
-file with other hard links is never written into.
+lead a write elsewhere. A file is rewritten in place where it is ours alone, and
+replaced where it has other links or is something else. A kill may leave one half
+written: the restore is journaled and simply done again.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import stat
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 
+from cleveragents.infrastructure.sandbox.captured import Entry
 from cleveragents.infrastructure.sandbox.difference import TOP, Difference, permission_bits
-from cleveragents.infrastructure.sandbox.manifest import Entry
-from cleveragents.infrastructure.sandbox.scan import temporary_name
 
 _OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_REWRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOT_IN_PLACE = (
+    *(errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.EACCES),
+    *(errno.ETXTBSY, errno.EPERM, errno.ENODEV),
+)
+_SYNCED_ONE_BY_ONE = 20
+"""Up to so many files each is made durable by itself; beyond, the whole file system is."""
 
 WriteBlob = Callable[[str, Callable[[bytes], object]], None]
 """Gives the bytes of an object, piece by piece, to the function it is handed."""
@@ -31,28 +40,35 @@ class SandboxWriter:
         self._root = os.open(root, _OPEN_DIRECTORY)
         self._opened_up: dict[str, int] = {}
         """Directories made writable for the work, with the mode they had."""
+        self._last: tuple[str, int] | None = None
+        """The directory that was worked in last: the next path is often in it too."""
 
     def close(self) -> None:
+        self._leave()
         os.close(self._root)
 
-    def apply(self, difference: Difference, leftovers: Iterable[str], blob: WriteBlob) -> None:
+    def apply(self, difference: Difference, blob: WriteBlob) -> None:
         """Does everything the difference says, and makes it durable."""
         self._open_top()
+        synced = len(difference.touched) <= _SYNCED_ONE_BY_ONE
         try:
-            for path in (*leftovers, *difference.remove_files):
+            for path in difference.remove_files:
                 self._unlink(path)
             for path in difference.remove_directories:
                 self._remove_directory(path)
             for path in difference.make_directories:
                 self._make_directory(path)
             for path, entry in difference.write_files:
-                self._write(path, entry, blob)
+                self._write(path, entry, blob, synced=synced)
             self._open_above(path for path, _ in difference.set_modes)
+            if synced:
+                self._sync_directories({path.rpartition("/")[0] for path in difference.touched})
         except BaseException:
             self._set_modes(self._opened_up)
             raise
         self._set_modes({**self._opened_up, **dict(difference.set_modes)})
-        _flush(self._root)
+        if not synced:
+            _flush(self._root)
 
     def _open_top(self) -> None:
         mode = permission_bits(os.fstat(self._root).st_mode)
@@ -73,9 +89,21 @@ class SandboxWriter:
     @contextmanager
     def _parent(self, path: str) -> Generator[tuple[int, str]]:
         """Yields a descriptor of the directory a path is in, made writable, and its last name."""
-        *above, name = path.split("/")
+        directory, _, name = path.rpartition("/")
+        if self._last is None or self._last[0] != directory:
+            self._leave()
+            self._last = (directory, self._descend(directory))
+        yield self._last[1], name
+
+    def _leave(self) -> None:
+        if self._last is not None:
+            os.close(self._last[1])
+            self._last = None
+
+    def _descend(self, directory: str) -> int:
         descriptor = os.dup(self._root)
         try:
+            above = directory.split("/") if directory else []
             for depth, component in enumerate(above, start=1):
                 closed = _allow_entry(component, descriptor)
                 if closed is not None:
@@ -83,9 +111,10 @@ class SandboxWriter:
                 inner = os.open(component, _OPEN_DIRECTORY, dir_fd=descriptor)
                 os.close(descriptor)
                 descriptor = inner
-            yield descriptor, name
-        finally:
+        except BaseException:
             os.close(descriptor)
+            raise
+        return descriptor
 
     def _unlink(self, path: str) -> None:
         with suppress(FileNotFoundError), self._parent(path) as (parent, name):
@@ -102,19 +131,28 @@ class SandboxWriter:
             with suppress(FileExistsError):
                 os.mkdir(name, 0o700, dir_fd=parent)
 
-    def _write(self, path: str, entry: Entry, blob: WriteBlob) -> None:
+    def _write(self, path: str, entry: Entry, blob: WriteBlob, *, synced: bool) -> None:
         with self._parent(path) as (parent, name):
-            temporary = temporary_name()
-            try:
-                if entry.is_link:
-                    _write_link(temporary, parent, entry, blob)
-                else:
-                    _write_file(temporary, parent, entry, blob)
-                os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(temporary, dir_fd=parent)
-                raise
+            if entry.is_link:
+                _write_link(name, parent, entry, blob)
+                return
+            descriptor = _open_for_writing(name, parent)
+            with open(descriptor, "wb", buffering=0) as stream:
+                size = 0
+
+                def put(chunk: bytes) -> None:
+                    nonlocal size
+                    view = memoryview(chunk)
+                    while view:
+                        written = stream.write(view)
+                        size += written
+                        view = view[written:]
+
+                blob(entry.object_id, put)
+                os.ftruncate(descriptor, size)
+                os.fchmod(descriptor, permission_bits(entry.mode))
+                if synced:
+                    os.fsync(descriptor)
 
     def _set_mode(self, path: str, mode: int) -> None:
         if path == TOP:
@@ -123,19 +161,39 @@ class SandboxWriter:
         with suppress(FileNotFoundError), self._parent(path) as (parent, name):
             _chmod_directory(name, parent, mode)
 
+    def _sync_directories(self, paths: Iterable[str]) -> None:
+        """Makes names durable; a directory that was removed has none."""
+        for path in paths:
+            with suppress(OSError):
+                descriptor = self._descend(path)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
 
-def _write_file(name: str, parent: int, entry: Entry, blob: WriteBlob) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(name, flags, 0o600, dir_fd=parent)
-    with open(descriptor, "wb") as stream:
-        blob(entry.object_id, stream.write)
-        stream.flush()
-        os.fchmod(stream.fileno(), permission_bits(entry.mode))
+
+def _open_for_writing(name: str, parent: int) -> int:
+    """Opens a file that nothing else shares, the one that is there or a new one."""
+    try:
+        descriptor = os.open(name, _REWRITE, dir_fd=parent)
+    except OSError as error:
+        if error.errno not in _NOT_IN_PLACE:
+            raise
+    else:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+            return descriptor
+        os.close(descriptor)
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=parent)
+    return os.open(name, _CREATE, 0o600, dir_fd=parent)
 
 
 def _write_link(name: str, parent: int, entry: Entry, blob: WriteBlob) -> None:
     target = bytearray()
     blob(entry.object_id, target.extend)
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=parent)
     os.symlink(bytes(target), os.fsencode(name), dir_fd=parent)
 
 

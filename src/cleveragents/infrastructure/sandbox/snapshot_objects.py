@@ -8,14 +8,13 @@ HEAD); the one ref per snapshot points to it. ADR 0001 has the reasons.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cleveragents.domain.errors import SnapshotCorruptError
-from cleveragents.infrastructure.sandbox.git_state import GitLook, staged_objects
-from cleveragents.infrastructure.sandbox.manifest import Manifest, document_of, state_hash_of
+from cleveragents.infrastructure.sandbox.captured import REGULAR, Captured, state_hash_of
+from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY
 from cleveragents.infrastructure.sandbox.objects import (
     EMPTY_TREE,
     Kind,
@@ -24,73 +23,74 @@ from cleveragents.infrastructure.sandbox.objects import (
 )
 
 _AUTHOR = b"CleverAgents <checkpoints@cleveragents.invalid> 0 +0000"
-_TRAILER = re.compile(rb"^(Document|Ignored|State-Hash): ([0-9a-f]+)$", re.MULTILINE)
+_PART = re.compile(rb"^(tree |Document: |Ignored: |State-Hash: )([0-9a-f]+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class SnapshotObjects:
-    """What has to be stored besides the files themselves."""
+    """What has to be stored besides files and their trees."""
 
     snapshot: NewObject
     anchor: NewObject
-    trees: list[NewObject]
-    others: list[NewObject]
+    others: tuple[NewObject, ...]
     state_hash: str
+
+    @property
+    def all(self) -> tuple[NewObject, ...]:
+        return (*self.others, self.snapshot, self.anchor)
 
 
 @dataclass(frozen=True)
 class SnapshotParts:
     """What the commit of a snapshot names."""
 
+    tree: str
     document: str
     ignored: str
     state_hash: str
 
 
-def snapshot_objects(manifest: Manifest, found: GitLook) -> SnapshotObjects:
-    tree, trees = build_trees(manifest.tree_entries())
-    content = document_of(manifest, tree)
+def snapshot_objects(captured: Captured, staged: Iterable[str]) -> SnapshotObjects:
+    """Returns the objects of a snapshot: equal states give equal ids.
+
+    Args:
+        captured: The state.
+        staged: Blobs that only the index leads to, where it is kept as a listing.
+    """
+    content = captured.document()
     document = NewObject.of(Kind.BLOB, content)
-    ignored = NewObject.of(Kind.BLOB, json.dumps(sorted(manifest.ignored)).encode("ascii"))
+    ignored = NewObject.of(Kind.BLOB, captured.ignored_document())
     state_hash = state_hash_of(content)
     message = (
         f"CleverAgents snapshot\n\n"
         f"State-Hash: {state_hash}\nDocument: {document.id}\nIgnored: {ignored.id}\n"
     )
-    snapshot = _commit(tree, (), message.encode())
-    anchor_trees = _anchor_trees(found, document, ignored)
-    head = [manifest.git.commit] if manifest.git.commit else []
-    anchor = _commit(anchor_trees[-1].id, [snapshot.id, *head], b"CleverAgents snapshot anchor\n")
-    others = [document, ignored, *found.objects, *anchor_trees, snapshot, anchor]
-    return SnapshotObjects(snapshot, anchor, trees, others, state_hash)
+    snapshot = commit_object(captured.tree, (), message.encode())
+    entries = {
+        "document.json": (REGULAR, document.id),
+        "ignored.json": (REGULAR, ignored.id),
+        **_index_entries(captured, staged),
+    }
+    trees = build_trees(entries)[1]
+    head = [captured.git.commit] if captured.git.commit else []
+    anchor = commit_object(trees[-1].id, [snapshot.id, *head], b"CleverAgents snapshot anchor\n")
+    # git knows the empty tree without having it; a snapshot does not rely on that.
+    empty = [NewObject.of(Kind.TREE, b"")] if captured.tree == EMPTY_TREE else []
+    return SnapshotObjects(snapshot, anchor, (document, ignored, *trees, *empty), state_hash)
 
 
 def parts_of(snapshot_id: str, commit: bytes) -> SnapshotParts:
     """Raises SnapshotCorruptError when the commit is not one of ours."""
-    found = {name: value.decode() for name, value in _TRAILER.findall(commit)}
+    found = {name: value.decode() for name, value in _PART.findall(commit)}
     try:
-        return SnapshotParts(found[b"Document"], found[b"Ignored"], found[b"State-Hash"])
+        return SnapshotParts(
+            *(found[name] for name in (b"tree ", b"Document: ", b"Ignored: ", b"State-Hash: "))
+        )
     except KeyError as error:
         raise SnapshotCorruptError(f"{snapshot_id} is not a snapshot") from error
 
 
-def _anchor_trees(found: GitLook, document: NewObject, ignored: NewObject) -> list[NewObject]:
-    """Returns the anchor's tree, last, and the trees in it: it leads to all that must stay."""
-    entries = {
-        "document.json": ("100644", document.id),
-        "ignored.json": ("100644", ignored.id),
-    }
-    state = found.state
-    if state.index_listing is not None:
-        entries["index.listing"] = ("100644", state.index_listing)
-        staged = staged_objects(found.objects[0].data or b"")
-        entries |= {f"index.objects/{name}": ("100644", name) for name in staged}
-    elif state.index_tree not in (None, EMPTY_TREE):
-        entries["index"] = ("40000", state.index_tree)
-    return build_trees(entries)[1]
-
-
-def _commit(tree: str, parents: Iterable[str], message: bytes) -> NewObject:
+def commit_object(tree: str, parents: Iterable[str], message: bytes) -> NewObject:
     """Returns a commit without a date: equal states are equal commits."""
     lines = [
         b"tree " + tree.encode(),
@@ -99,3 +99,14 @@ def _commit(tree: str, parents: Iterable[str], message: bytes) -> NewObject:
         b"committer " + _AUTHOR,
     ]
     return NewObject.of(Kind.COMMIT, b"\n".join(lines) + b"\n\n" + message)
+
+
+def _index_entries(captured: Captured, staged: Iterable[str]) -> Mapping[str, tuple[str, str]]:
+    """Returns what leads to the index from the anchor."""
+    git = captured.git
+    if git.index_listing is not None:
+        blobs = {f"index.objects/{name}": (REGULAR, name) for name in staged}
+        return {"index.listing": (REGULAR, git.index_listing), **blobs}
+    if git.index_tree is None or git.index_tree == EMPTY_TREE:
+        return {}
+    return {"index": (DIRECTORY, git.index_tree)}

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 
 from cleveragents.domain.sandbox import DiffFile, TreeDiff
+from cleveragents.infrastructure.sandbox.captured import Captured, Entry
+from cleveragents.infrastructure.sandbox.difference import difference
 from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.manifest import Entry, Manifest
+from cleveragents.infrastructure.sandbox.lazy_tree import LazyTree, ReadTree
+from cleveragents.infrastructure.sandbox.tree_names import shown
 
 _PATCH_LIMIT = 1 << 20
 _QUIET = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
 
 
-def tree_diff(git: Git, old: tuple[str, Manifest], new: tuple[str, Manifest]) -> TreeDiff:
-    """Compares two snapshots, given as (commit, manifest)."""
+def tree_diff(
+    git: Git, old: tuple[str, Captured], new: tuple[str, Captured], read: ReadTree
+) -> TreeDiff:
+    """Compares two snapshots, given as (commit, what it holds)."""
     counts = _line_counts(git, old[0], new[0])
     files = [
         DiffFile(
@@ -23,7 +29,7 @@ def tree_diff(git: Git, old: tuple[str, Manifest], new: tuple[str, Manifest]) ->
             insertions=counts.get(path, (0, 0))[0],
             deletions=counts.get(path, (0, 0))[1],
         )
-        for path, status in sorted(_statuses(old[1], new[1]).items())
+        for path, status in sorted(_statuses(old[1], new[1], read).items())
     ]
     patch = git.run("diff", *_QUIET, "--patch", old[0], new[0]) if files else b""
     return TreeDiff(
@@ -37,7 +43,7 @@ def _line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, in
     counts: dict[str, tuple[int | None, int | None]] = {}
     for record in git.run("diff", *_QUIET, "--numstat", "-z", old, new).split(b"\0")[:-1]:
         added, removed, path = record.split(b"\t", 2)
-        counts[os.fsdecode(path)] = (_number(added), _number(removed))
+        counts[shown(os.fsdecode(path))] = (_number(added), _number(removed))
     return counts
 
 
@@ -45,28 +51,34 @@ def _number(text: bytes) -> int | None:
     return None if text == b"-" else int(text)
 
 
-def _statuses(old: Manifest, new: Manifest) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for path in old.files.keys() | new.files.keys():
-        status = _status(old.files.get(path), new.files.get(path))
-        if status:
-            found[path] = status
-    before, after = set(old.bare_directories()), set(new.bare_directories())
-    found.update({f"{path}/": "deleted" for path in before - after if path not in new.directories})
-    found.update({f"{path}/": "added" for path in after - before if path not in old.directories})
-    for path in old.directories.keys() & new.directories.keys():
-        if old.directories[path] != new.directories[path]:
-            found[f"{path}/"] = "mode changed"
+def _statuses(old: Captured, new: Captured, read: ReadTree) -> dict[str, str]:
+    """Returns what became of each path: nothing that was left out counts, so nothing is spared."""
+    acts = difference(_all_captured(old), _all_captured(new), read)
+    before = LazyTree(old.tree, read)
+    found = dict.fromkeys(acts.remove_files, "deleted")
+    for path, entry in acts.write_files:
+        node = before.get(path)
+        was = old.entry_of(path, node) if node is not None and before.is_file(path) else None
+        found[path] = _status(was, entry)
+    directories = acts.shown_directories
+    found |= {f"{path}/": "deleted" for path in acts.remove_directories if path in directories}
+    found |= {f"{path}/": "added" for path in acts.make_directories if path in directories}
+    made = {*acts.make_directories}
+    found |= {
+        f"{path}/": "mode changed"
+        for path, _ in acts.set_modes
+        if path in directories and path not in made
+    }
     return found
 
 
-def _status(before: Entry | None, after: Entry | None) -> str | None:
-    if before == after:
-        return None
+def _all_captured(state: Captured) -> Captured:
+    return replace(state, not_captured={}, ignored=frozenset())
+
+
+def _status(before: Entry | None, after: Entry) -> str:
     if before is None:
         return "added"
-    if after is None:
-        return "deleted"
     if stat.S_IFMT(before.mode) != stat.S_IFMT(after.mode):
         return "type changed"
     return "mode changed" if before.object_id == after.object_id else "modified"

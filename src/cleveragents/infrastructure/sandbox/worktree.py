@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
-from cleveragents.application.ports import Clock, Sandboxes
+from cleveragents.application.ports import Clock
 from cleveragents.domain.errors import SandboxMissingError, SnapshotError
 from cleveragents.domain.sandbox import (
     ProjectFacts,
@@ -17,22 +17,31 @@ from cleveragents.domain.sandbox import (
     SandboxStrategy,
 )
 from cleveragents.infrastructure.files import exclusive, write_durably
+from cleveragents.infrastructure.sandbox.adoption import adopt
+from cleveragents.infrastructure.sandbox.engine_state import state_path
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import (
     admin_directory,
     git_on_mirror,
     git_on_sandbox,
 )
+from cleveragents.infrastructure.sandbox.maker import SandboxMaker
 from cleveragents.infrastructure.sandbox.mirror import refresh_mirror
-from cleveragents.infrastructure.sandbox.project import find_repository, inspect_repository
+from cleveragents.infrastructure.sandbox.project import (
+    Repository,
+    find_repository,
+    inspect_repository,
+)
 from cleveragents.infrastructure.sandbox.removal import remove_tree
+from cleveragents.infrastructure.sandbox.store_lock import StoreUse
+from cleveragents.infrastructure.sandbox.uncommitted import take_over
 
 
 def branch_of(plan_id: str) -> str:
     return f"cleveragents/plan-{plan_id}"
 
 
-class GitWorktrees(Sandboxes):
+class GitWorktrees(SandboxMaker):
     """Makes and removes worktrees of private mirrors under one home directory."""
 
     def __init__(self, git: Git, home: Path, clock: Clock) -> None:
@@ -49,31 +58,44 @@ class GitWorktrees(Sandboxes):
     def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
         facts = self.inspect(Path(resource.path))
         repository = find_repository(Path(facts.root), None)
+        mirrors = self._home / "mirrors"
         try:
-            mirror = refresh_mirror(
-                repository, self._git, self._home / "mirrors", facts.head_commit
-            )
-            sandbox = SandboxRef(
-                id=sandbox_id,
-                plan_id=plan_id,
-                resource_id=resource.id,
-                resource=resource.name,
-                strategy=SandboxStrategy.GIT_WORKTREE,
-                path=str(self._home / "sandboxes" / plan_id / resource.name),
-                branch=branch_of(plan_id),
-                store=str(mirror),
-                base_commit=facts.head_commit,
-                state=SandboxState.CREATED,
-                created_at=self._clock.now(),
-            )
-            self.remove(sandbox)  # What a killed attempt may have left: there is no record of it.
-            with exclusive(mirror.with_suffix(".lock")):
-                self._on_failure_remove(sandbox, lambda: self._check_out(sandbox))
+            mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with closing(StoreUse(mirrors / f"{repository.key}.git")):
+                return self._create(sandbox_id, plan_id, resource, repository, facts.head_commit)
         except OSError as error:
             raise SnapshotError(
                 f"The sandbox could not be made: {error}",
                 hint="Make room in the home directory of CleverAgents, or give permission",
             ) from error
+
+    def _create(
+        self,
+        sandbox_id: str,
+        plan_id: str,
+        resource: Resource,
+        repository: Repository,
+        head_commit: str | None,
+    ) -> SandboxRef:
+        mirror = refresh_mirror(repository, self._git, self._home / "mirrors", head_commit)
+        sandbox = SandboxRef(
+            id=sandbox_id,
+            plan_id=plan_id,
+            resource_id=resource.id,
+            resource=resource.name,
+            strategy=SandboxStrategy.GIT_WORKTREE,
+            path=str(self._home / "sandboxes" / plan_id / resource.name),
+            branch=branch_of(plan_id),
+            store=str(mirror),
+            base_commit=head_commit,
+            state=SandboxState.CREATED,
+            created_at=self._clock.now(),
+        )
+        self.remove(sandbox)  # What a killed attempt may have left: there is no record of it.
+        with exclusive(mirror.with_suffix(".lock")):
+            self._on_failure_remove(sandbox, lambda: self._check_out(sandbox))
+        if resource.include_uncommitted:
+            sandbox = self._with_uncommitted(sandbox, repository)
         return sandbox
 
     def check(self, sandbox: SandboxRef) -> None:
@@ -93,6 +115,8 @@ class GitWorktrees(Sandboxes):
         remove_tree(path)
         remove_tree(admin_directory(sandbox))
         with suppress(OSError):
+            state_path(sandbox).unlink()
+        with suppress(OSError):
             path.parent.rmdir()
 
     def _check_out(self, sandbox: SandboxRef) -> None:
@@ -104,6 +128,15 @@ class GitWorktrees(Sandboxes):
         inside = git_on_sandbox(self._git, sandbox)
         inside.run("update-ref", f"refs/heads/{sandbox.branch}", sandbox.base_commit)
         inside.run("reset", "--hard", "--quiet")
+        adopt(sandbox, self._git)
+
+    def _with_uncommitted(self, sandbox: SandboxRef, repository: Repository) -> SandboxRef:
+        try:
+            skipped = take_over(repository, self._git, sandbox)
+        except BaseException:
+            self.remove(sandbox)
+            raise
+        return sandbox.model_copy(update={"skipped": skipped})
 
     def _make_worktree(self, sandbox: SandboxRef) -> None:
         """Does what `git worktree add` does, which would name it after its directory."""

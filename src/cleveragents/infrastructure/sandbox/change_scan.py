@@ -1,0 +1,254 @@
+"""Finding what changed by looking, without remembering every file.
+
+Everything that changes a file, its mode or its place moves the inode's change
+time, and no program can set that time. So after a moment known to be good it is
+enough to look at what has a later one. A directory that was renamed into a place
+keeps old times inside, which is why directories are remembered by inode.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess  # nosec B404 # `find` is started with an argument list, never through a shell
+import sys
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cleveragents.infrastructure.sandbox.directories import Directories
+
+SLACK_NANOSECONDS = 20_000_000
+_COARSE_NANOSECONDS = 2_500_000_000
+_SECOND = 1_000_000_000
+_FEW_DIRECTORIES = 150
+"""Up to so many, looking ourselves is quicker than starting a program."""
+_MANY_DIRECTORIES = 300
+"""From so many on, two programs share the work."""
+_PARTS = 16
+_PRUNED_AT_MOST = 500
+_FIND = "/usr/bin/find"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A path whose change time is late."""
+
+    path: str
+    is_directory: bool
+    inode: int
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A time of the file system, and what tells whether its clock was set meanwhile."""
+
+    nanoseconds: int
+    clock_offset: int
+    boot: str
+
+    def is_comparable(self, now: Moment) -> bool:
+        """Says whether change times after this moment are really later than it."""
+        return (
+            self.boot == now.boot
+            and abs(self.clock_offset - now.clock_offset) < SLACK_NANOSECONDS
+            and self.nanoseconds <= now.nanoseconds
+        )
+
+    @property
+    def is_beginning(self) -> bool:
+        return self.nanoseconds == 0
+
+
+BEGINNING = Moment(0, 0, "")
+"""Before everything: a scan from here finds every file."""
+
+
+class FileSystemClock:
+    """Tells the time as the files in one directory get it: clocks can differ."""
+
+    def __init__(self, directory: Path) -> None:
+        self._probe = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 # closed by `close`
+        self._boot = _boot()
+
+    def now(self) -> Moment:
+        os.utime(self._probe.fileno())
+        stamp = os.fstat(self._probe.fileno()).st_mtime_ns
+        offset = time.time_ns() - time.clock_gettime_ns(_boot_clock())
+        return Moment(stamp, offset, self._boot)
+
+    def close(self) -> None:
+        self._probe.close()
+
+
+def scan(
+    root: str,
+    since: Moment,
+    skip: Collection[str],
+    known: Directories,
+    environment: Mapping[str, str],
+) -> list[Found]:
+    """Returns what changed since a moment, and now and then something that did not.
+
+    Args:
+        root: Top of the sandbox.
+        since: A moment at which everything was known.
+        skip: Paths not to look at or into.
+        known: The directories there were then.
+        environment: For starting `find`.
+
+    Raises:
+        OSError: the sandbox itself cannot be read.
+    """
+    slack = _COARSE_NANOSECONDS if since.nanoseconds % _SECOND == 0 else SLACK_NANOSECONDS
+    start = max(since.nanoseconds - slack, 0)
+    looker = _Looker(root, start, frozenset(skip))
+    looker.list(".")
+    few = len(known) <= _FEW_DIRECTORIES and not since.is_beginning
+    if few or sys.platform != "linux" or not os.access(_FIND, os.X_OK):
+        looker.descend_everywhere()
+        return looker.found
+    parts = looker.split(known) if len(known) > _MANY_DIRECTORIES else [looker.waiting]
+    found, looker.waiting = _find(root, start, [part for part in parts if part], skip, environment)
+    looker.found += found
+    looker.descend_everywhere()
+    return looker.found
+
+
+class _Looker:
+    """Lists directories itself, one by one, noting what is late."""
+
+    def __init__(self, root: str, start: int, skip: frozenset[str]) -> None:
+        self._root = root
+        self._start = start
+        self._skip = skip
+        self.found: list[Found] = []
+        self.waiting: list[str] = []
+        """Directories that were seen and not looked into."""
+
+    def list(self, path: str) -> None:
+        """Notes what is directly in a directory. Raises OSError when that cannot be read."""
+        top = path == "."
+        full = self._root if top else f"{self._root}/{path}"
+        if top and os.lstat(full).st_ctime_ns >= self._start:
+            self.found.append(Found("", is_directory=True, inode=0))
+        with os.scandir(full) as entries:
+            for entry in entries:
+                inner = entry.name if top else f"{path}/{entry.name}"
+                if inner not in self._skip:
+                    self._note(inner, entry)
+
+    def descend_everywhere(self) -> None:
+        while self.waiting:
+            with suppress(OSError):
+                self.list(self.waiting.pop())
+
+    def split(self, known: Directories) -> Sequence[Sequence[str]]:
+        """Returns the directories that are left in two parts of about the same work."""
+        sizes = {path: _size(known, path) for path in self.waiting}
+        while sizes and len(sizes) < _PARTS:
+            largest = max(sizes, key=lambda path: sizes[path])
+            if sizes[largest] <= _FEW_DIRECTORIES:
+                break
+            del sizes[largest]
+            self.waiting = []
+            with suppress(OSError):
+                self.list(largest)
+            sizes |= {path: _size(known, path) for path in self.waiting}
+        parts: tuple[list[str], list[str]] = ([], [])
+        weights = [0, 0]
+        for path in sorted(sizes, key=lambda path: -sizes[path]):
+            lighter = 0 if weights[0] <= weights[1] else 1
+            parts[lighter].append(path)
+            weights[lighter] += sizes[path]
+        return parts
+
+    def _note(self, path: str, entry: os.DirEntry[str]) -> None:
+        try:
+            status = entry.stat(follow_symlinks=False)
+            is_directory = entry.is_dir(follow_symlinks=False)
+        except OSError:
+            return  # Gone: its directory is late for that.
+        if status.st_ctime_ns >= self._start:
+            self.found.append(Found(path, is_directory, status.st_ino))
+        if is_directory:
+            self.waiting.append(path)
+
+
+def _size(known: Directories, path: str) -> int:
+    """Returns how many directories are known at and below one."""
+    count, waiting = 0, [path]
+    while waiting:
+        count += 1
+        waiting += known.directly_in(waiting.pop())
+    return count
+
+
+def _find(
+    root: str,
+    start: int,
+    parts: Iterable[Sequence[str]],
+    skip: Iterable[str],
+    environment: Mapping[str, str],
+) -> tuple[list[Found], list[str]]:
+    """Has `find` look below the directories of each part, all parts at the same time.
+
+    Returns:
+        What it found, and the directories that are still to be looked into: a
+        `find` that is of another kind, was given too much or met something it
+        could not read is not believed at all.
+    """
+    late = ["-newerct", f"@{start // _SECOND}.{start % _SECOND:09d}"] if start else []
+    tests = ["-mindepth", "1", *_pruned(skip), *late, "-printf", r"%y %i %p\0"]
+    running = [(part, _started(root, part, tests, environment)) for part in parts]
+    found: list[Found] = []
+    unseen: list[str] = []
+    for part, process in running:
+        listing = process.communicate()[0] if process is not None else b""
+        if process is None or process.returncode != 0:
+            unseen += part
+            continue
+        for record in listing.split(b"\0")[:-1]:
+            kind, inode, path = record.split(b" ", 2)
+            found.append(Found(os.fsdecode(path[2:]), kind == b"d", int(inode)))
+    return found, unseen
+
+
+def _started(
+    root: str, places: Sequence[str], tests: Sequence[str], environment: Mapping[str, str]
+) -> subprocess.Popen[bytes] | None:
+    """Returns a running `find`, or None where it cannot be started: too many names, no memory."""
+    try:
+        return subprocess.Popen(  # nosec B603
+            [_FIND, *(f"./{path}" for path in places), *tests],
+            cwd=root,
+            env={"PATH": environment.get("PATH", os.defpath), "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+
+
+def _pruned(skip: Iterable[str]) -> list[str]:
+    arguments: list[str] = []
+    for path in sorted(skip)[:_PRUNED_AT_MOST]:
+        pattern = re.sub(r"([*?\[\\])", r"\\\1", path)
+        arguments += ["-o", "-path", f"./{pattern}"]
+    return ["(", *arguments[1:], ")", "-prune", "-o"] if arguments else []
+
+
+def _boot_clock() -> int:
+    return getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return "unknown"

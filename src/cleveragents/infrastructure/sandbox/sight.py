@@ -1,0 +1,373 @@
+"""Seeing a sandbox: what is known of it, and how that is kept up to date.
+
+A watch tells what changes while a plan runs. A new process, an overflow or any
+doubt is answered by a scan from the last good moment; without such a moment
+everything is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+
+from cleveragents.domain.errors import CleverAgentsError, SnapshotError
+from cleveragents.domain.sandbox import Evidence, SandboxRef
+from cleveragents.infrastructure.sandbox.captured import (
+    EXECUTABLE,
+    REGULAR,
+    Captured,
+    GitState,
+    UsualModes,
+    git_mode_of,
+)
+from cleveragents.infrastructure.sandbox.change_scan import (
+    BEGINNING,
+    FileSystemClock,
+    Moment,
+    scan,
+)
+from cleveragents.infrastructure.sandbox.engine_state import EngineState, load_state, save_state
+from cleveragents.infrastructure.sandbox.git_state import GitLook, SandboxGit
+from cleveragents.infrastructure.sandbox.ignore_rules import GitIgnoreRules, IgnoreRules, NoRules
+from cleveragents.infrastructure.sandbox.inotify import Told, Watch, WatchUnavailableError
+from cleveragents.infrastructure.sandbox.lazy_tree import (
+    DIRECTORY,
+    ReadTree,
+    tree_changes,
+)
+from cleveragents.infrastructure.sandbox.limits import Limits
+from cleveragents.infrastructure.sandbox.live_state import LiveState, Remembered
+from cleveragents.infrastructure.sandbox.objects import EMPTY_TREE, Kind, NewObject
+from cleveragents.infrastructure.sandbox.refs import SnapshotRefs
+
+_WRITTEN_DOWN_EVERY = 32
+_SAMPLE = 2_000
+
+
+class Sight:
+    """What is known of one sandbox."""
+
+    def __init__(
+        self,
+        sandbox: SandboxRef,
+        *,
+        git: SandboxGit | None,
+        refs: SnapshotRefs,
+        limits: Limits,
+        environment: Mapping[str, str],
+        read_tree: ReadTree,
+        load: Callable[[str], Captured],
+    ) -> None:
+        self._sandbox = sandbox
+        self._git = git
+        self._refs = refs
+        self._limits = limits
+        self._environment = environment
+        self._read_tree = read_tree
+        self._load = load
+        rules = GitIgnoreRules(git.git, sandbox.path) if git else None
+        self._rules: IgnoreRules = NoRules() if limits.includes_everything else rules or NoRules()
+        self._clock: FileSystemClock | None = None
+        self._live: LiveState | None = None
+        self._watch: Watch | None = None
+        self._moment = BEGINNING
+        """When everything was last looked at, whatever the watch has told since."""
+        self._stored_bytes = 0
+        self._snapshots: set[str] = set()
+        self._present: tuple[Captured, GitLook] | None = None
+        self._stored: EngineState | None = None
+        self._not_written_down = 0
+        self.evidence = Evidence.COMPLETE
+
+    @property
+    def is_partial(self) -> bool:
+        return self._live is not None and self._live.is_partial
+
+    def watch(self) -> None:
+        """Has changes told by the kernel from now on, if that is possible."""
+        if self._watch is None:
+            self._start_watching()
+
+    def close(self) -> None:
+        """Writes down what is known, and lets go of everything."""
+        self._stop_watching()
+        if self._not_written_down:
+            self._write_down()
+        self._rules.close()
+        if self._clock is not None:
+            self._clock.close()
+            self._clock = None
+        self._live = None
+        self._present = None
+
+    def present(self) -> tuple[Captured, GitLook]:
+        """Returns the sandbox as it is now; the very same value if nothing has changed.
+
+        Raises:
+            SnapshotError: it may not be read.
+        """
+        try:
+            self._refresh()
+        except PermissionError as error:
+            raise SnapshotError(
+                f"The sandbox cannot be read: {error}", hint="Give yourself permission to read it"
+            ) from error
+        return self._value()
+
+    def known(self) -> Captured:
+        """Returns the sandbox as it was found last, with what was said of it since."""
+        return self._value()[0]
+
+    def recheck(self) -> Sequence[str]:
+        """Scans although there is a watch; returns what it had not told."""
+        before, _ = self.present()
+        if self._watch is None:
+            return []
+        self._scan(self._known())
+        after, _ = self._value()
+        changed = {path for path, _, _ in tree_changes(self._read_tree, before.tree, after.tree)}
+        changed |= {path for path, _ in before.unusual.items() ^ after.unusual.items()}
+        told = self._watch.drain()  # Meanwhile: what is told now was not missed.
+        self._take_in(told)
+        self.evidence = Evidence.SCAN
+        return sorted(changed - told.paths)
+
+    def look_again(self, path: str, *, give_up: bool) -> None:
+        """Says that a file was not what it had been read as."""
+        self._known().look_again(path, give_up=give_up)
+
+    def unsaved(self) -> Iterable[NewObject]:
+        """Returns what was read or made and may not be in the store yet."""
+        return self._known().blobs.values()
+
+    def unsaved_tree(self, object_id: str) -> bytes | None:
+        made = self._live.blobs.get(object_id) if self._live is not None else None
+        return made.data if made is not None and made.kind is Kind.TREE else None
+
+    def is_stored_as(self, captured: Captured, ref: str, added_bytes: int) -> None:
+        """Says that a state which `present` returned is in the store, kept by a ref."""
+        live = self._known()
+        live.stored()
+        self._stored_bytes += added_bytes
+        self._set_room(live)
+        remembered = live.remembered(captured)
+        seen = self._git.seen if self._git is not None else None
+        self._snapshots.add(ref.rpartition("/")[2])
+        self._stored = EngineState(
+            ref, remembered, self._moment, seen, frozenset(self._snapshots), self._stored_bytes
+        )
+        self._not_written_down += 1
+        if self._watch is None or self._not_written_down >= _WRITTEN_DOWN_EVERY:
+            self._write_down()
+
+    @contextmanager
+    def being_rewritten(self, paths: Set[str]) -> Generator[None]:
+        """Lets the caller change the sandbox; afterwards these paths are looked at again."""
+        try:
+            yield
+        except BaseException:
+            self._live = None  # What is there now has to be found out.
+            self._stop_watching()
+            raise
+        told = self._watch.drain() if self._watch is not None else None
+        if told is None or told.lost:
+            self._known().look_at(paths, paths)
+        else:
+            self._known().look_at(told.paths | paths, told.replaced)
+        if told is not None and told.lost:
+            self._watch_anew()
+
+    def _value(self) -> tuple[Captured, GitLook]:
+        live = self._known()
+        look = self._git.look() if self._git is not None else GitLook()
+        live.force(look.tracked_though_ignored)
+        if self._present is None or live.changed or self._present[1] is not look:
+            captured = live.captured(look.state, look.uncaptured)
+            if self._present is None or self._present[0] != captured:
+                self._present = (captured, look)
+            else:
+                self._present = (self._present[0], look)
+        return self._present
+
+    def _known(self) -> LiveState:
+        if self._live is None:
+            state = load_state(self._sandbox)
+            self._snapshots = set(self._refs.ids())
+            if state is None or not self._refs.has(state.proof):
+                state = self._from_scratch(state)
+            self._learn_of_snapshots(state)
+            self._moment = state.moment
+            self._stored_bytes = state.stored_bytes
+            self._present = None
+            if self._git is not None:
+                self._git.seen = state.git
+            self._live = LiveState(
+                self._sandbox.path,
+                own_git=self._git is not None,
+                remembered=state.remembered,
+                rules=self._rules,
+                limits=self._limits,
+                read=self._read_tree,
+            )
+            self._set_room(self._live)
+        return self._live
+
+    def _set_room(self, live: LiveState) -> None:
+        most = self._limits.max_plan_bytes
+        live.room = None if most is None else max(most - self._stored_bytes, 0)
+
+    def _from_scratch(self, untrusted: EngineState | None) -> EngineState:
+        """Returns a state from which everything is looked at."""
+        usual: UsualModes | None = None
+        for snapshot in sorted(self._snapshots):
+            with suppress(CleverAgentsError):
+                usual = self._load(snapshot).usual
+                break
+        once = untrusted.remembered.captured_once if untrusted else set[str]()
+        stored_bytes = untrusted.stored_bytes if untrusted else 0
+        return nothing_known(usual or usual_modes_in(self._sandbox.path), once, stored_bytes)
+
+    def _learn_of_snapshots(self, state: EngineState) -> None:
+        """Adds what snapshots hold of which the state does not know.
+
+        Nothing that a rollback could overwrite may be missing from the snapshot
+        before it, so what was captured once is captured even if it is ignored by now.
+        """
+        for snapshot in self._snapshots - state.snapshots:
+            with suppress(CleverAgentsError):
+                held = self._load(snapshot).tree
+                changes = tree_changes(self._read_tree, state.captured.tree, held)
+                state.remembered.captured_once.update(
+                    path for path, _, now in changes if now is not None and now[0] != DIRECTORY
+                )
+
+    def _refresh(self) -> None:
+        live = self._known()
+        if live.is_elsewhere():
+            self._moment = BEGINNING
+        if self._watch is not None and live.is_blind:
+            self._stop_watching()
+        if self._watch is None:
+            self._scan(live)
+        elif self._moment.is_beginning:
+            self._watch_anew()
+        else:
+            self._take_in(self._watch.drain())
+
+    def _take_in(self, told: Told) -> None:
+        if told.lost:
+            self._watch_anew()
+            return
+        live = self._known()
+        live.look_at(told.paths, told.replaced)
+        self.evidence = Evidence.WATCH
+        if live.links.are_unknown:
+            self._scan(live)
+
+    def _start_watching(self) -> None:
+        """Watches if that is possible; what is wrong with a sandbox says whoever uses it next."""
+        try:
+            live = self._known()
+            self._watch = Watch(self._sandbox.path)
+            # Watches first: what changes while the scan runs is told, what changed before is found.
+            live.watch_with(self._watch)
+            self._scan(live)
+        except (WatchUnavailableError, OSError):
+            self._stop_watching()
+
+    def _watch_anew(self) -> None:
+        """Starts again after events were lost, or goes on without."""
+        self._stop_watching()
+        self._start_watching()
+        if self._watch is None:
+            self._scan(self._known())
+
+    def _stop_watching(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+        self._watch = None
+        if self._live is not None:
+            self._live.watch_with(None)
+
+    def _scan(self, live: LiveState) -> None:
+        now = self._now()
+        since = self._moment if self._moment.is_comparable(now) else BEGINNING
+        if since.is_beginning:
+            top = os.listdir(self._sandbox.path)
+            live.look_at([*top, *live.known_at_top()], [*top, *live.known_at_top()])
+            self.evidence = Evidence.COMPLETE
+        else:
+            self._look_at_found(live, since)
+            self.evidence = Evidence.SCAN
+        live.links.are_unknown = False
+        self._moment = now
+
+    def _look_at_found(self, live: LiveState, since: Moment) -> None:
+        found = scan(self._sandbox.path, since, live.skipped(), live.directories, self._environment)
+        paths = {item.path for item in found if not item.is_directory}
+        replaced: set[str] = set()
+        known: list[str] = []
+        for item in found:
+            if not item.is_directory:
+                continue
+            if not item.path or live.directories.inode(item.path) == item.inode:
+                known.append(item.path)
+            else:
+                replaced.add(item.path)
+        live.look_at(paths.union(live.names_changed(known)), replaced)
+
+    def _now(self) -> Moment:
+        if self._clock is None:
+            self._clock = FileSystemClock(Path(self._sandbox.path).parent)
+        return self._clock.now()
+
+    def _write_down(self) -> None:
+        self._not_written_down = 0
+        if self._stored is not None:
+            with suppress(OSError):  # What was written down before still holds.
+                save_state(self._sandbox, self._stored)
+
+
+def nothing_known(usual: UsualModes, once: set[str], stored_bytes: int) -> EngineState:
+    """Returns the state from which everything has to be looked at."""
+    captured = Captured(EMPTY_TREE, usual, {}, 0, frozenset(), {}, frozenset(), GitState())
+    remembered = Remembered(captured, {}, 0, once)
+    return EngineState("", remembered, BEGINNING, None, frozenset(), stored_bytes)
+
+
+def usual_modes_in(root: str) -> UsualModes:
+    """Returns the modes that are commonest among some of the files of a directory."""
+    modes: dict[str, Counter[int]] = {}
+    for status in islice(_statuses(root), _SAMPLE):
+        mode = stat.S_IMODE(status) if stat.S_ISDIR(status) else status
+        modes.setdefault(git_mode_of(status), Counter())[mode] += 1
+    guess = UsualModes.under(0o777 & ~stat.S_IMODE(os.stat(root).st_mode))
+
+    def commonest(kind: str) -> int:
+        counted = modes.get(kind)
+        if counted is None:
+            return guess.of(kind)
+        return min(counted, key=lambda mode: (-counted[mode], mode))
+
+    return UsualModes(commonest(REGULAR), commonest(EXECUTABLE), commonest(DIRECTORY))
+
+
+def _statuses(root: str) -> Generator[int]:
+    waiting = [root]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop(0)) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                status = entry.stat(follow_symlinks=False).st_mode
+                if entry.name == ".git" or stat.S_IFMT(status) not in _KINDS:
+                    continue
+                yield status
+                if stat.S_ISDIR(status):
+                    waiting.append(entry.path)
+
+
+_KINDS = (stat.S_IFREG, stat.S_IFDIR)

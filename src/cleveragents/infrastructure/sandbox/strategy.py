@@ -1,0 +1,61 @@
+"""What every way of keeping the bytes of a sandbox can do: one engine for one sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cleveragents.domain.sandbox import (
+    Evidence,
+    RestorePreview,
+    RestoreReport,
+    TreeDiff,
+    Uncaptured,
+)
+
+
+@dataclass(frozen=True)
+class StoredSnapshot:
+    """What `SnapshotEngine.store` has made durable."""
+
+    snapshot_id: str
+    state_hash: str
+    size_bytes: int
+    """What it added to the store."""
+    not_captured: tuple[Uncaptured, ...]
+    evidence: Evidence = Evidence.COMPLETE
+    partial: bool = False
+    """A deadline passed before everything was looked at."""
+
+
+class SnapshotEngine(Protocol):
+    """Snapshots and restores of one sandbox; `SnapshotStore` says what each must keep to."""
+
+    def watch(self) -> None:
+        """Has changes reported from now on where that is possible; may be called again."""
+        ...
+
+    def recheck(self) -> Sequence[str]:
+        """Looks at everything that may have changed; returns what no watch had told."""
+        return ()
+
+    def close(self) -> None:
+        """Lets go of processes, watches and files. MUST be repeatable."""
+        ...
+
+    def store(self) -> StoredSnapshot:
+        """Makes a durable snapshot of the sandbox as it is."""
+        ...
+
+    def preview(self, snapshot_id: str) -> RestorePreview: ...
+
+    def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport: ...
+
+    def verify(self, snapshot_id: str) -> None: ...
+
+    def ids(self) -> Sequence[str]: ...
+
+    def delete(self, snapshot_ids: Iterable[str]) -> None: ...
+
+    def diff(self, old: str, new: str) -> TreeDiff: ...
