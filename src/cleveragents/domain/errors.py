@@ -11,6 +11,7 @@ CleverAgentsError            code, exit_code, hint, retryable
 │   ├── PlanAppliedError           rollback after apply
 │   ├── ProjectRefusedError        a project we cannot sandbox whole
 │   ├── SandboxMissingError        sandbox gone or reference invalid
+│   ├── NotReversibleError         nothing was kept to go back to
 │   ├── CheckpointPlanMismatchError
 │   └── CheckpointRequiredError    a write could not be checkpointed
 ├── DatabaseError            the store                                    exit 1
@@ -157,6 +158,22 @@ class SandboxMissingError(BusinessRuleViolation):
             hint="Its checkpoints are still stored; `agents plan diff` shows them",
             path=path,
             reason=reason,
+        )
+
+
+class NotReversibleError(BusinessRuleViolation):
+    """The resource is worked on without isolation, so nothing of it is kept."""
+
+    code = "not_reversible"
+
+    def __init__(self, resource: str, path: str) -> None:
+        super().__init__(
+            f"The resource `{resource}` has the strategy `none`, which keeps nothing "
+            f"and cannot be rolled back: {path}",
+            hint="Leave out `strategy: none` in the next plan; "
+            "take back what was changed there by other means",
+            resource=resource,
+            path=path,
         )
 
 

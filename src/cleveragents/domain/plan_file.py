@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.record import Record
+from cleveragents.domain.resource import ResourceType, SandboxStrategy, default_strategy
 from cleveragents.domain.template import names_in, value_of
 from cleveragents.domain.tool import ParameterType, ToolSpec
 
@@ -32,12 +33,8 @@ class RollbackPolicy(Record):
     on_failure: OnFailure = OnFailure.ROLLBACK_STEP
     require_checkpoints: bool = True
     """A write that cannot be checkpointed is not done."""
-
-
-class ResourceType(StrEnum):
-    """Kinds of things a plan may change."""
-
-    GIT_CHECKOUT = "git-checkout"
+    require_sandbox: bool = True
+    """No resource may have the strategy `none`."""
 
 
 class ResourceDefinition(Record):
@@ -45,6 +42,12 @@ class ResourceDefinition(Record):
 
     type: ResourceType
     path: str
+    strategy: SandboxStrategy | None = None
+    """None stands for what the type gets unasked."""
+
+    @property
+    def chosen_strategy(self) -> SandboxStrategy:
+        return self.strategy or default_strategy(self.type)
 
 
 class ArgumentDefinition(Record):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from cleveragents.domain.plan_file import ResourceType
 from cleveragents.domain.record import Record
+from cleveragents.domain.resource import ResourceType, SandboxStrategy
 
 
-class SandboxStrategy(StrEnum):
-    """How a resource is isolated."""
+class CopyMethod(StrEnum):
+    """How the bytes of a `filesystem_copy` came into the sandbox."""
 
-    GIT_WORKTREE = "git_worktree"
+    REFLINK = "reflink"
+    """Shared with the original until one of them is written to."""
+    COPY = "copy"
 
 
 class SandboxState(StrEnum):
@@ -24,12 +26,12 @@ class SandboxState(StrEnum):
 
 
 class ProjectFacts(Record):
-    """What there is to know about a project before it is sandboxed."""
+    """What there is to know about a resource before it is sandboxed."""
 
     root: str
-    """The top of the repository, also when asked about a directory inside it."""
+    """The directory or file itself; of a repository the top, also when asked about a part."""
     key: str
-    """Names its private mirror: the same project always has the same key."""
+    """Names its store: the same path always has the same key."""
     type: ResourceType
     head_commit: str | None
     branch: str | None
@@ -42,9 +44,19 @@ class Resource(Record):
     plan_id: str
     name: str
     type: ResourceType
+    strategy: SandboxStrategy
     path: str
     position: int
     """Order in the plan; the first is where tools run."""
+    include_uncommitted: bool = False
+    """Whether the sandbox of a repository starts from its files as they are, not from `HEAD`."""
+
+
+class Uncaptured(Record):
+    """A path that a snapshot or a sandbox could not hold, and why."""
+
+    path: str
+    reason: str
 
 
 class SandboxRef(Record):
@@ -56,20 +68,30 @@ class SandboxRef(Record):
     resource: str
     strategy: SandboxStrategy
     path: str
-    branch: str
+    """Where the plan works: a directory, or the database file."""
+    branch: str | None
+    """None without git."""
     store: str
-    """Where its snapshots are kept: the project's private mirror."""
+    """Where its snapshots are kept: a private bare repository; empty where none are."""
     base_commit: str | None
-    """The project's commit it started from; None when the project had none."""
+    """The project's commit it started from; None when there was none."""
     state: SandboxState
     created_at: datetime
+    copied_by: CopyMethod | None = None
+    """None where files were not copied."""
+    skipped: tuple[Uncaptured, ...] = ()
+    """What the original holds and the sandbox does not."""
 
 
-class Uncaptured(Record):
-    """A path that a snapshot could not hold, and why."""
+class Evidence(StrEnum):
+    """How it was found out what a snapshot has to hold."""
 
-    path: str
-    reason: str
+    WATCH = "watch"
+    """The system told of every change."""
+    SCAN = "scan"
+    """Everything that may have changed since the last time was looked at."""
+    COMPLETE = "complete"
+    """Everything was read."""
 
 
 class SandboxCheckpoint(Record):
@@ -83,6 +105,9 @@ class SandboxCheckpoint(Record):
     """What this snapshot added to the store."""
     not_captured: tuple[Uncaptured, ...]
     created_at: datetime
+    evidence: Evidence = Evidence.COMPLETE
+    partial: bool = False
+    """A deadline passed before everything was looked at."""
 
 
 class ChangeAction(StrEnum):

@@ -1,0 +1,87 @@
+Feature: Directories can be brought back
+  The stores of copied and overlaid directories keep the promises of
+  `cleveragents.testing.snapshot_store_contract` as those of repositories do.
+
+  Rule: Each store keeps every promise it makes
+
+    Scenario Outline: In a sandbox made by <strategy>, <promise>
+      Given directories in sandboxes of the strategy <strategy>
+      When the store is to prove that <promise>
+      Then the store has proved it
+
+      Examples: filesystem_copy
+        | strategy        | promise                                 |
+        | filesystem_copy | bytes come back                         |
+        | filesystem_copy | equal states are one snapshot           |
+        | filesystem_copy | taking one changes nothing              |
+        | filesystem_copy | permission bits come back               |
+        | filesystem_copy | links come back as links                |
+        | filesystem_copy | empty directories come back             |
+        | filesystem_copy | odd names come back                     |
+        | filesystem_copy | types may be swapped                    |
+        | filesystem_copy | what came later is removed              |
+        | filesystem_copy | a rollback can be undone                |
+        | filesystem_copy | hidden edits are seen                   |
+        | filesystem_copy | previews come true                      |
+        | filesystem_copy | untouched files keep their identity     |
+        | filesystem_copy | nothing outside is written              |
+        | filesystem_copy | other names of a file are left alone    |
+        | filesystem_copy | special files are named                 |
+        | filesystem_copy | snapshots stand alone                   |
+        | filesystem_copy | snapshots outlive the process           |
+        | filesystem_copy | unknown snapshots are missing           |
+        | filesystem_copy | missing sandboxes are refused           |
+        | filesystem_copy | repeated rollbacks find nothing to do   |
+        | filesystem_copy | differences are told                    |
+
+      Examples: overlay
+        | strategy        | promise                                 |
+        | overlay         | bytes come back                         |
+        | overlay         | equal states are one snapshot           |
+        | overlay         | taking one changes nothing              |
+        | overlay         | permission bits come back               |
+        | overlay         | links come back as links                |
+        | overlay         | empty directories come back             |
+        | overlay         | odd names come back                     |
+        | overlay         | types may be swapped                    |
+        | overlay         | what came later is removed              |
+        | overlay         | a rollback can be undone                |
+        | overlay         | hidden edits are seen                   |
+        | overlay         | previews come true                      |
+        | overlay         | untouched files keep their identity     |
+        | overlay         | nothing outside is written              |
+        | overlay         | special files are named                 |
+        | overlay         | snapshots stand alone                   |
+        | overlay         | snapshots outlive the process           |
+        | overlay         | unknown snapshots are missing           |
+        | overlay         | repeated rollbacks find nothing to do   |
+        | overlay         | differences are told                    |
+
+    Scenario Outline: A sandbox made by <strategy> does not promise that <promise>
+      Given directories in sandboxes of the strategy <strategy>
+      When the store is to prove that <promise>
+      Then the store says that it does not offer this
+
+      Examples: filesystem_copy
+        | strategy        | promise                                 |
+        | filesystem_copy | ignored files survive                   |
+        | filesystem_copy | ignored files survive a killed rollback |
+        | filesystem_copy | git goes back too                       |
+        | filesystem_copy | hard links stay together                |
+        | filesystem_copy | modification times come back            |
+        | filesystem_copy | extended attributes come back           |
+
+      Examples: overlay
+        | strategy        | promise                                 |
+        | overlay         | other names of a file are left alone    |
+        | overlay         | missing sandboxes are refused           |
+        | overlay         | ignored files survive                   |
+        | overlay         | ignored files survive a killed rollback |
+        | overlay         | git goes back too                       |
+        | overlay         | hard links stay together                |
+        | overlay         | modification times come back            |
+        | overlay         | extended attributes come back           |
+
+    Scenario: The lists name every promise
+      When somebody counts the promises of snapshot stores
+      Then the feature `directory_snapshots.feature` lists each of them

@@ -1,0 +1,46 @@
+Feature: A plan with several kinds of resources
+  A repository, a directory and a database are worked on together, checkpointed together and
+  taken back together.
+
+  Background:
+    Given a project with a directory `data` and a database `app.db` that git ignores
+
+  Scenario: One step writes to all of them, and all of them go back
+    Given a plan on all three whose steps write to all of them
+    When the plan is run and rolled back to its first checkpoint
+    Then every sandbox is as it was before the run
+    And the user's own files were never touched
+
+  Scenario: Each sandbox is described
+    Given a plan on all three whose steps write to all of them
+    When the plan is run
+    Then its sandboxes are
+      | resource | strategy             | branch | copy | skipped |
+      | project  | git_worktree         | yes    | no   | no      |
+      | files    | filesystem_copy      | no     | yes  | pipe    |
+      | base     | transaction_rollback | no     | no   | no      |
+    And the run warned that `pipe` is not in the sandbox of `files`
+
+  Scenario: Two checkpoints of a database are compared by table
+    Given a plan on `app.db` alone, in a directory without git
+    When the plan is run and the checkpoints of its database are compared
+    Then the comparison says that app.db has one row more
+
+  Scenario: Without git any directory will do for a project
+    Given a plan on `app.db` alone, in a directory without git
+    When the plan is run and rolled back to its first checkpoint
+    Then every sandbox is as it was before the run
+    And the user's own files were never touched
+
+  Scenario: A repository is needed as soon as the plan names one
+    Given a plan on all three whose steps write to all of them
+    And the project is no repository any more
+    When the plan is run
+    Then it ends with exit code 4 and `is not in a git repository`
+
+  Scenario: Without isolation the plan works on the resource itself, and says so
+    Given a plan on `data` that requires no sandbox
+    When the plan is run and rolled back to its first checkpoint
+    Then it ends with exit code 4 and `keeps nothing and cannot be rolled back`
+    And the directory `data` has the plan's own file
+    And the run warned that nothing done to

@@ -1,0 +1,121 @@
+"""Plans on a repository, a directory and a database, run by the command."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import yaml
+from features.support.world import World
+
+from cleveragents.testing.trees import Tree, read_tree
+
+RESOURCES: dict[str, dict[str, str]] = {
+    "project": {"type": "git-checkout", "path": "."},
+    "files": {"type": "fs-directory", "path": "data"},
+    "base": {"type": "sqlite", "path": "app.db"},
+}
+INSERT = """python3 -c '
+import os, sqlite3
+connection = sqlite3.connect(os.environ["CLEVERAGENTS_RESOURCE_BASE"])
+connection.execute("INSERT INTO t VALUES (2)")
+connection.commit()'"""
+
+
+class SeveralResources:
+    """One project, one plan, and what they were before it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.root = world.project
+        self.warnings = ""
+        self.sandboxes: list[dict[str, Any]] = []
+        self._shell("git init -q . && printf 'app.db\\ndata\\nplan.yaml\\n' > .gitignore")
+        self._shell("mkdir data && echo 1 > data/one && mkfifo data/pipe && chmod 750 data")
+        self._shell(
+            "git add -A && git -c user.name=x -c user.email=x@example.invalid commit -qm Start"
+        )
+        with closing(sqlite3.connect(self.root / "app.db")) as connection:
+            connection.execute("CREATE TABLE t(a)")
+            connection.commit()
+        self.before: Tree = {}
+
+    def _shell(self, command: str) -> None:
+        subprocess.run(
+            ["/bin/sh", "-c", command], cwd=self.root, env=self.world.environment, check=True
+        )
+
+    def plan(
+        self, resources: dict[str, dict[str, str]], steps: list[dict[str, Any]], **more: object
+    ) -> None:
+        definition = {"name": "local/several", "resources": resources, "steps": steps, **more}
+        (self.root / "plan.yaml").write_text(yaml.safe_dump(definition, sort_keys=False))
+        self.before = self._mine()
+
+    def plan_on_all(self) -> None:
+        command = f"echo new > new.txt; echo 2 > '{{{{ resources.files.path }}}}/two'; {INSERT}"
+        self.plan(
+            RESOURCES,
+            [
+                {"tool": "shell", "with": {"command": command}},
+                {"tool": "shell", "resource": "base", "with": {"command": "test -f app.db"}},
+                {
+                    "tool": "write-file",
+                    "resource": "files",
+                    "with": {"path": "three", "content": "3"},
+                },
+            ],
+        )
+
+    def plan_on_database(self) -> None:
+        self.leave_git()
+        self.plan({"base": RESOURCES["base"]}, [{"tool": "shell", "with": {"command": INSERT}}])
+
+    def plan_without_sandbox(self) -> None:
+        self.plan(
+            {"files": {**RESOURCES["files"], "strategy": "none"}},
+            [{"tool": "write-file", "with": {"path": "own", "content": "x"}}],
+            policy={"require_sandbox": False},
+        )
+
+    def leave_git(self) -> None:
+        shutil.rmtree(self.root / ".git")
+
+    def run(self) -> None:
+        self.world.agents("plan", "run", "plan.yaml", "--format", "json")
+        self.warnings = self.world.last.stdout + self.world.last.stderr
+        if self.world.last.exit_code == 0:
+            self.sandboxes = self.world.last.json["data"]["execution"]["sandboxes"]
+
+    def roll_back(self) -> None:
+        self.run()
+        self.world.agents("plan", "rollback", "@latest", "@first", "--yes", "--format", "json")
+
+    def compare(self) -> None:
+        self.run()
+        self.world.agents("plan", "diff", "@latest", "@first", "@latest", "--format", "json")
+
+    def expect_as_before(self) -> None:
+        assert self.world.last.exit_code == 0, self.world.last.stderr
+        assert self.world.last.json["data"]["verified"] is True
+        for sandbox in self.sandboxes:
+            place = Path(sandbox["path"])
+            if sandbox["resource"] == "base":
+                with closing(sqlite3.connect(place)) as connection:
+                    assert connection.execute("SELECT a FROM t").fetchall() == []
+            elif sandbox["resource"] == "files":
+                wanted = read_tree(self.root / "data")
+                del wanted["pipe"]
+                assert read_tree(place) == wanted
+            else:
+                assert sorted(read_tree(place)) == [".", ".gitignore"]
+
+    def expect_untouched(self) -> None:
+        assert self._mine() == self.before
+
+    def _mine(self) -> Tree:
+        return read_tree(self.root)

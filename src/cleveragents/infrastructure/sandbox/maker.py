@@ -1,0 +1,49 @@
+"""What every way of isolating a resource can do; `Sandboxes` says what each must keep to."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Protocol
+
+from cleveragents.domain.errors import SandboxMissingError, SnapshotError
+from cleveragents.domain.sandbox import Resource, SandboxRef
+
+
+class SandboxMaker(Protocol):
+    """Makes, checks and removes the sandboxes of one strategy."""
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef: ...
+
+    def check(self, sandbox: SandboxRef) -> None: ...
+
+    def remove(self, sandbox: SandboxRef) -> None: ...
+
+
+def sandbox_place(home: Path, plan_id: str, resource: str) -> Path:
+    """Returns the directory of a plan's sandbox; its parent holds what belongs to it."""
+    return home / "sandboxes" / plan_id / resource
+
+
+def require_directory(path: Path) -> None:
+    """Raises SandboxMissingError unless a directory, and no link to one, is there."""
+    if path.is_symlink() or not path.is_dir():
+        raise SandboxMissingError(str(path), "is not there any more")
+
+
+def remove_if_empty(directory: Path) -> None:
+    with suppress(OSError):
+        directory.rmdir()
+
+
+@contextmanager
+def creation_errors() -> Generator[None]:
+    """Says what a full disk or a missing permission means for a sandbox that is being made."""
+    try:
+        yield
+    except OSError as error:
+        raise SnapshotError(
+            f"The sandbox could not be made: {error}",
+            hint="Make room in the home directory of CleverAgents, or give permission",
+        ) from error

@@ -1,0 +1,94 @@
+"""The strategy `none`: the plan works on the resource itself, and nothing of it is kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from cleveragents.application.ports import Clock
+from cleveragents.domain.errors import NotReversibleError, SandboxMissingError
+from cleveragents.domain.resource import SandboxStrategy
+from cleveragents.domain.sandbox import (
+    Resource,
+    RestorePreview,
+    RestoreReport,
+    SandboxRef,
+    SandboxState,
+    TreeDiff,
+    Uncaptured,
+)
+from cleveragents.infrastructure.sandbox.maker import SandboxMaker
+from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredSnapshot
+
+NOTHING_KEPT = "none"
+"""The id and the state hash of every snapshot of such a resource."""
+
+
+class NoIsolation(SandboxMaker):
+    """Hands out the resource itself, and never removes it."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
+        return SandboxRef(
+            id=sandbox_id,
+            plan_id=plan_id,
+            resource_id=resource.id,
+            resource=resource.name,
+            strategy=SandboxStrategy.NONE,
+            path=resource.path,
+            branch=None,
+            store="",
+            base_commit=None,
+            state=SandboxState.CREATED,
+            created_at=self._clock.now(),
+        )
+
+    def check(self, sandbox: SandboxRef) -> None:
+        if not os.path.lexists(sandbox.path):
+            raise SandboxMissingError(sandbox.path, "is not there any more")
+
+    def remove(self, sandbox: SandboxRef) -> None:
+        """Leaves the resource where it is: it is the user's."""
+
+
+class NoSnapshots(SnapshotEngine):
+    """Says of every snapshot that it holds nothing, and of every restore that it cannot be."""
+
+    def __init__(self, sandbox: SandboxRef) -> None:
+        self._sandbox = sandbox
+
+    def watch(self) -> None:
+        """There is nothing to watch for."""
+
+    def close(self) -> None:
+        """Holds nothing open."""
+
+    def store(self) -> StoredSnapshot:
+        if not os.path.lexists(self._sandbox.path):
+            raise SandboxMissingError(self._sandbox.path, "is not there any more")
+        nothing = Uncaptured(path=".", reason="strategy none keeps nothing")
+        return StoredSnapshot(NOTHING_KEPT, NOTHING_KEPT, 0, (nothing,))
+
+    def preview(self, snapshot_id: str) -> RestorePreview:
+        self._refuse()
+
+    def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
+        self._refuse()
+
+    def verify(self, snapshot_id: str) -> None:
+        self._refuse()
+
+    def ids(self) -> Sequence[str]:
+        return (NOTHING_KEPT,)
+
+    def delete(self, snapshot_ids: Iterable[str]) -> None:
+        """There is nothing to delete."""
+
+    def diff(self, old: str, new: str) -> TreeDiff:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise NotReversibleError(self._sandbox.resource, self._sandbox.path)

@@ -1,0 +1,69 @@
+"""AllSandboxes: every way of isolating a resource behind the one port."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import assert_never
+
+from cleveragents.application.ports import Clock, Sandboxes
+from cleveragents.domain.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandbox import ProjectFacts, Resource, SandboxRef
+from cleveragents.infrastructure.sandbox.directory_copies import DirectoryCopies
+from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.inspection import (
+    Surroundings,
+    inspect_database,
+    inspect_directory,
+)
+from cleveragents.infrastructure.sandbox.maker import SandboxMaker
+from cleveragents.infrastructure.sandbox.no_isolation import NoIsolation
+from cleveragents.infrastructure.sandbox.overlaps import refuse_overlaps
+from cleveragents.infrastructure.sandbox.overlays import Overlays
+from cleveragents.infrastructure.sandbox.sqlite_copies import SqliteCopies
+from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
+
+
+class AllSandboxes(Sandboxes):
+    """Looks at resources by their type, and leaves their sandboxes to the maker they chose."""
+
+    def __init__(self, git: Git, home: Path, clock: Clock) -> None:
+        self._git = git
+        self._home = home
+        self._worktrees = GitWorktrees(git, home, clock)
+        self._makers: Mapping[SandboxStrategy, SandboxMaker] = {
+            SandboxStrategy.GIT_WORKTREE: self._worktrees,
+            SandboxStrategy.FILESYSTEM_COPY: DirectoryCopies(git, home, clock),
+            SandboxStrategy.TRANSACTION_ROLLBACK: SqliteCopies(git, home, clock),
+            SandboxStrategy.OVERLAY: Overlays(git, home, clock),
+            SandboxStrategy.NONE: NoIsolation(clock),
+        }
+
+    def inspect(self, path: Path, kind: ResourceType = ResourceType.GIT_CHECKOUT) -> ProjectFacts:
+        match kind:
+            case ResourceType.GIT_CHECKOUT:
+                return self._worktrees.inspect(path)
+            case ResourceType.FS_DIRECTORY:
+                return inspect_directory(path, self._surroundings())
+            case ResourceType.SQLITE:
+                return inspect_database(path, self._surroundings())
+            case _ as never:
+                assert_never(never)
+
+    def refuse_overlaps(self, resources: Sequence[Resource]) -> None:
+        refuse_overlaps(resources, self._git)
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
+        if resource.type is not ResourceType.GIT_CHECKOUT:
+            self.inspect(Path(resource.path), resource.type)  # It may have changed since.
+        return self._makers[resource.strategy].create(sandbox_id, plan_id, resource)
+
+    def check(self, sandbox: SandboxRef) -> None:
+        self._makers[sandbox.strategy].check(sandbox)
+
+    def remove(self, sandbox: SandboxRef) -> None:
+        self._makers[sandbox.strategy].remove(sandbox)
+
+    def _surroundings(self) -> Surroundings:
+        home = self._git.environment.get("HOME")
+        return Surroundings(Path(home).resolve() if home else None, self._home.resolve())

@@ -1,0 +1,102 @@
+"""Putting a database back: as one transaction where that is possible, by replacing it otherwise."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from cleveragents.infrastructure.files import fsync_directory
+from cleveragents.infrastructure.sandbox.sqlite_chunks import (
+    DatabaseState,
+    FileKind,
+    set_journaling,
+)
+from cleveragents.infrastructure.sandbox.sqlite_files import (
+    DatabaseBusyError,
+    DatabaseDamagedError,
+    DatabaseFiles,
+    back_up,
+    connect,
+    our_errors,
+)
+
+
+def put_back(
+    place: Path, content: Path, wanted: DatabaseState, present: FileKind, patience: float
+) -> None:
+    """Makes what is at `place` the wanted state; `content` holds its bytes and may be used up.
+
+    Connections that others hold see the change as one transaction of somebody
+    else, as long as both states are databases. A kill leaves the old state, the
+    new one, or a journal that SQLite rolls back; it can be done again.
+
+    Raises:
+        DatabaseBusyError: others keep it locked; its content is as it was.
+    """
+    if wanted.kind is FileKind.MISSING:
+        _clear(place)
+        place.unlink(missing_ok=True)
+    elif not (
+        wanted.kind is FileKind.DATABASE
+        and present is FileKind.DATABASE
+        and _put_back_inside(place, content, wanted, time.monotonic() + patience)
+    ):
+        _replace(place, content, wanted)
+    if wanted.kind is not FileKind.MISSING:
+        os.chmod(place, wanted.mode)
+    fsync_directory(place.parent)
+
+
+def _put_back_inside(place: Path, content: Path, wanted: DatabaseState, deadline: float) -> bool:
+    """Returns False when what is there turns out to be no database."""
+    try:
+        with our_errors(), closing(connect(place, "mode=rw")) as target:
+            with closing(connect(content, "mode=ro")) as source:
+                if _needs_to_leave_write_ahead(target, source, wanted):
+                    _journal(target, "delete", deadline)
+                back_up(source, target, deadline)
+            if wanted.write_ahead:
+                _journal(target, "wal", deadline)
+    except DatabaseDamagedError:
+        return False
+    return True
+
+
+def _needs_to_leave_write_ahead(
+    target: sqlite3.Connection, source: sqlite3.Connection, wanted: DatabaseState
+) -> bool:
+    """In write-ahead mode SQLite cannot change the size of pages."""
+    (mode,) = target.execute("PRAGMA journal_mode").fetchone()
+    sizes = {each.execute("PRAGMA page_size").fetchone() for each in (target, source)}
+    return mode == "wal" and (not wanted.write_ahead or len(sizes) > 1)
+
+
+def _journal(target: sqlite3.Connection, mode: str, deadline: float) -> None:
+    """Needs to be alone with the database, so it may have to wait."""
+    while True:
+        try:
+            with our_errors():
+                target.execute(f"PRAGMA journal_mode={mode}")
+            return
+        except DatabaseBusyError:
+            if time.monotonic() > deadline:
+                raise
+
+
+def _replace(place: Path, content: Path, wanted: DatabaseState) -> None:
+    """The companions go first: SQLite would apply an old log to the new file."""
+    if wanted.kind is FileKind.DATABASE:
+        set_journaling(content, write_ahead=wanted.write_ahead)
+    with content.open("rb") as stream:
+        os.fsync(stream.fileno())
+    _clear(place)
+    content.replace(place)
+
+
+def _clear(place: Path) -> None:
+    for companion in DatabaseFiles(place).companions:
+        companion.unlink(missing_ok=True)
+    fsync_directory(place.parent)

@@ -1,0 +1,323 @@
+"""Snapshots of SQLite sandboxes, kept in the database's private store.
+
+Order on disk: objects, then ref, then (by the caller) the row. What a snapshot
+consists of is in `sqlite_chunks`, how a database is read and put back in
+`sqlite_files` and `sqlite_restore`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cleveragents.domain.errors import (
+    BusinessRuleViolation,
+    ConflictError,
+    GitCommandError,
+    SandboxMissingError,
+    SnapshotCorruptError,
+    SnapshotError,
+    SnapshotMissingError,
+)
+from cleveragents.domain.sandbox import (
+    ChangeAction,
+    DiffFile,
+    Evidence,
+    FileChange,
+    RestorePreview,
+    RestoreReport,
+    SandboxRef,
+    TreeDiff,
+)
+from cleveragents.infrastructure.sandbox.blobs import BlobReader, blob_reader, missing_objects
+from cleveragents.infrastructure.sandbox.drafts import scratch
+from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, store_pack
+from cleveragents.infrastructure.sandbox.sqlite_chunks import (
+    DatabaseState,
+    FileKind,
+    chunks_of,
+    document_id,
+    snapshot_of,
+    state_from,
+)
+from cleveragents.infrastructure.sandbox.sqlite_diff import table_summary
+from cleveragents.infrastructure.sandbox.sqlite_files import (
+    PATIENCE_SECONDS,
+    DatabaseBusyError,
+    DatabaseFiles,
+    Signature,
+)
+from cleveragents.infrastructure.sandbox.sqlite_look import look, others
+from cleveragents.infrastructure.sandbox.sqlite_restore import put_back
+from cleveragents.infrastructure.sandbox.store_lock import StoreUse
+from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredSnapshot
+
+_CHUNKS_IN_ONE_PACK = 256
+"""As many as are in memory at once: 16 MiB."""
+_PATCH_LIMIT = 1 << 20
+_RACY_NANOSECONDS = 20_000_000
+_COARSE_RACY_NANOSECONDS = 2_500_000_000
+"""How long after a write another one might leave the same times; file systems differ."""
+
+
+@dataclass(frozen=True)
+class _Fingerprint:
+    """How the files of the database look from outside."""
+
+    mode: int | None
+    signatures: tuple[Signature | None, ...]
+
+    def is_settled(self, now: int) -> bool:
+        """Returns whether any later write is sure to leave other times, in nanoseconds."""
+        times = [time for each in self.signatures if each is not None for time in each[2:] if time]
+        coarse = all(time % 1_000_000_000 == 0 for time in times)
+        slack = _COARSE_RACY_NANOSECONDS if coarse else _RACY_NANOSECONDS
+        return max(times, default=0) < now - slack
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """A snapshot that is still right as long as the files look the same."""
+
+    fingerprint: _Fingerprint
+    stored: StoredSnapshot
+
+
+class SqliteSnapshots(SnapshotEngine):
+    """Snapshots of one database in its sandbox."""
+
+    def __init__(self, sandbox: SandboxRef, git: Git, patience: float = PATIENCE_SECONDS) -> None:
+        """`patience` is how many seconds a lock on the database is waited for."""
+        self._sandbox = sandbox
+        self._place = Path(sandbox.path)
+        self._git = git_on_mirror(git, Path(sandbox.store))
+        self._refs = f"refs/cleveragents/snapshots/{sandbox.plan_id}/{sandbox.resource}"
+        self._patience = patience
+        self._use: StoreUse | None = None
+        self._settled: _Settled | None = None
+
+    def watch(self) -> None:
+        """Nothing need be watched: the times of two files tell whether anything changed."""
+
+    def close(self) -> None:
+        if self._use is not None:
+            self._use.close()
+            self._use = None
+
+    def store(self) -> StoredSnapshot:
+        """Makes a durable snapshot of the database as of its last finished transaction.
+
+        Raises:
+            SandboxMissingError: the sandbox is gone.
+            ConflictError: the database stays locked.
+            SnapshotError: the disk is full.
+        """
+        self._use = self._use or StoreUse(Path(self._sandbox.store))
+        if self._settled is not None and self._still_right(self._settled):
+            return replace(
+                self._settled.stored,
+                size_bytes=0,
+                not_captured=others(self._place),
+                evidence=Evidence.SCAN,
+            )
+        with self._room("The snapshot could not be stored") as room:
+            started, fingerprint = room.stat().st_ctime_ns, self._fingerprint()
+            stored = self._store(room)
+        settled = fingerprint.is_settled(started)
+        self._settled = _Settled(fingerprint, stored) if settled else None
+        return stored
+
+    def preview(self, snapshot_id: str) -> RestorePreview:
+        """Raises what `restore` would raise before it touches anything."""
+        with self._room("The database could not be read") as room, blob_reader(self._git) as blobs:
+            wanted = self._load(snapshot_id, blobs)
+            found = look(self._place, room / "present", self._patience)
+            changes = self._changes(found.state, wanted)
+            if changes:
+                blobs.check(sorted(set(wanted.chunks)))
+        return RestorePreview(changes=changes, left_alone=found.not_captured)
+
+    def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
+        """Makes the database what it was; what lies beside it is left alone."""
+        with (
+            self._room("The database could not be restored") as room,
+            blob_reader(self._git) as blobs,
+        ):
+            wanted = self._load(snapshot_id, blobs)
+            found = look(self._place, room / "present", self._patience)
+            changes = self._changes(found.state, wanted)
+            if changes:
+                content = self._rebuild(wanted, room / "wanted", blobs)
+                put_back(self._place, content, wanted, found.state.kind, self._patience)
+            after = look(self._place, room / "present", self._patience)
+        return RestoreReport(
+            changes=changes,
+            left_alone=after.not_captured,
+            state_hash=snapshot_of(after.state, self._place.name).state_hash,
+            differences=tuple(
+                f"{change.file} should be {change.action}"
+                for change in self._changes(after.state, wanted)
+            ),
+        )
+
+    def verify(self, snapshot_id: str) -> None:
+        """Reads every byte of a snapshot back."""
+        with blob_reader(self._git) as blobs:
+            blobs.check(sorted(set(self._load(snapshot_id, blobs).chunks)))
+
+    def ids(self) -> Sequence[str]:
+        listing = self._git.run("for-each-ref", "--format=%(refname:lstrip=-1)", self._refs)
+        return os.fsdecode(listing).split()
+
+    def delete(self, snapshot_ids: Iterable[str]) -> None:
+        commands = [f"delete {self._refs}/{snapshot}\n" for snapshot in snapshot_ids]
+        if commands:
+            self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
+
+    def diff(self, old: str, new: str) -> TreeDiff:
+        """Compares two snapshots; the patch says which tables have other rows."""
+        with (
+            self._room("The snapshots could not be compared") as room,
+            blob_reader(self._git) as blobs,
+        ):
+            before, after = self._load(old, blobs), self._load(new, blobs)
+            if before == after:
+                return TreeDiff(files=(), patch="", patch_truncated=False)
+            patch = table_summary(
+                self._readable(before, room / "old", blobs),
+                self._readable(after, room / "new", blobs),
+                self._place.name,
+            )
+        change = DiffFile(
+            path=self._place.name, status=_status(before, after), insertions=None, deletions=None
+        )
+        return TreeDiff(
+            files=(change,), patch=patch[:_PATCH_LIMIT], patch_truncated=len(patch) > _PATCH_LIMIT
+        )
+
+    def _store(self, room: Path) -> StoredSnapshot:
+        copy = room / "present"
+        found = look(self._place, copy, self._patience)
+        made = snapshot_of(found.state, self._place.name)
+        objects = Path(self._sandbox.store) / "objects"
+        added = 0
+        with ExitStack() as kept:
+            for new in self._missing(found.state, copy, made.objects):
+                pack = store_pack(objects, new)
+                kept.callback(pack.release)
+                added += pack.size_bytes
+            self._git.run("update-ref", f"{self._refs}/{made.id}", made.id)
+        return StoredSnapshot(made.id, made.state_hash, added, found.not_captured)
+
+    def _missing(
+        self, state: DatabaseState, copy: Path, others: Sequence[NewObject]
+    ) -> Iterator[list[NewObject]]:
+        """Yields what the store does not have yet, in portions that fit into memory."""
+        missing = missing_objects(self._git, {*state.chunks, *(item.id for item in others)})
+        portion: list[NewObject] = []
+        if missing.intersection(state.chunks):
+            for chunk in chunks_of(copy, state.kind):
+                item = NewObject.of(Kind.BLOB, chunk)
+                if item.id in missing:
+                    missing.remove(item.id)
+                    portion.append(item)
+                if len(portion) == _CHUNKS_IN_ONE_PACK:
+                    yield portion
+                    portion = []
+        portion += [item for item in others if item.id in missing]
+        if portion:
+            yield portion
+
+    def _load(self, snapshot_id: str, blobs: BlobReader) -> DatabaseState:
+        """Raises SnapshotMissingError or SnapshotCorruptError unless it is whole in its outline."""
+        document = blobs.read(document_id(snapshot_id, blobs.read(snapshot_id)))
+        state = state_from(document, self._tree(snapshot_id))
+        if snapshot_of(state, self._place.name).id != snapshot_id:
+            raise SnapshotCorruptError(f"Snapshot {snapshot_id} does not hold what it lists")
+        return state
+
+    def _tree(self, commit: str) -> dict[str, str]:
+        try:
+            listing = self._git.run("ls-tree", "-r", "-z", "--full-tree", commit)
+        except GitCommandError as error:
+            raise SnapshotMissingError(commit, self._sandbox.store) from error
+        entries = (line.partition("\t") for line in os.fsdecode(listing).split("\0")[:-1])
+        return {path: head.split(" ")[2] for head, _, path in entries}
+
+    def _changes(self, found: DatabaseState, wanted: DatabaseState) -> tuple[FileChange, ...]:
+        """Raises BusinessRuleViolation when the one cannot become the other."""
+        if found == wanted:
+            return ()
+        name = self._place.name
+        if found.kind is FileKind.OTHER:
+            raise BusinessRuleViolation(
+                f"The rollback would overwrite what no checkpoint holds: {name}",
+                hint="Move it away, then roll back again",
+                paths=[name],
+            )
+        if wanted.kind is FileKind.OTHER:
+            raise BusinessRuleViolation(
+                f"The checkpoint does not hold the database: {name} was not a file then",
+                hint="Choose another checkpoint; nothing was changed",
+            )
+        removed = wanted.kind is FileKind.MISSING
+        action = ChangeAction.REMOVED if removed else ChangeAction.RESTORED
+        return (FileChange(file=name, action=action),)
+
+    def _rebuild(self, state: DatabaseState, target: Path, blobs: BlobReader) -> Path:
+        """Writes the stored bytes to a file, each chunk checked against its name."""
+        with target.open("xb") as stream:
+            for chunk in state.chunks:
+                blobs.copy(chunk, stream.write)
+        return target
+
+    def _readable(self, state: DatabaseState, target: Path, blobs: BlobReader) -> Path | None:
+        if state.kind is not FileKind.DATABASE:
+            return None
+        return self._rebuild(state, target, blobs)
+
+    @contextmanager
+    def _room(self, failure: str) -> Generator[Path]:
+        """Gives a directory for the time of one act, and says what went wrong in it."""
+        if not self._place.parent.is_dir():
+            raise SandboxMissingError(self._sandbox.path, "is not there any more")
+        try:
+            with scratch(self._place.parent) as room:
+                yield room
+        except DatabaseBusyError as error:
+            raise ConflictError(
+                f"{failure}: another process keeps it locked: {self._place}",
+                hint="End the processes that use the database, then try again",
+                path=str(self._place),
+            ) from error
+        except (OSError, sqlite3.Error) as error:
+            raise SnapshotError(
+                f"{failure}: {error}", hint="Make room or give permission, then try again"
+            ) from error
+
+    def _fingerprint(self) -> _Fingerprint:
+        try:
+            mode = self._place.lstat().st_mode
+        except OSError:
+            mode = None
+        return _Fingerprint(mode, DatabaseFiles(self._place).signature())
+
+    def _still_right(self, known: _Settled) -> bool:
+        ref = f"{self._refs}/{known.stored.snapshot_id}"
+        return known.fingerprint == self._fingerprint() and self._git.succeeds(
+            "show-ref", "--verify", "--quiet", ref
+        )
+
+
+def _status(before: DatabaseState, after: DatabaseState) -> str:
+    if before.kind is FileKind.MISSING:
+        return "added"
+    if after.kind is FileKind.MISSING:
+        return "deleted"
+    return "mode changed" if replace(before, mode=after.mode) == after else "modified"

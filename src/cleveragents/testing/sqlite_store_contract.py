@@ -1,0 +1,481 @@
+"""What a `SnapshotStore` must do for SQLite databases, as functions that raise if it does not.
+
+Each takes `make_place`, which gives a store and a sandbox of its own whose path
+is a database with the table `t(a, b)`. `CONTRACT` lists them all. A database is
+compared by what a reader finds in it, and by its files where those matter.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess  # nosec B404 # a program that is killed, on a database made for the test
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from cleveragents.application.ports import SnapshotStore
+from cleveragents.domain.errors import (
+    BusinessRuleViolation,
+    CleverAgentsError,
+    ConflictError,
+    SandboxMissingError,
+    SnapshotMissingError,
+)
+from cleveragents.domain.sandbox import ChangeAction, FileChange, RestoreReport, SandboxRef
+from cleveragents.testing.snapshot_store_contract import ContractError
+from cleveragents.testing.trees import differing, read_tree
+
+_UNKNOWN = "0123456789abcdef0123456789abcdef01234567"
+LEAVES_A_JOURNAL = """
+import os, signal, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size=2")
+connection.execute("BEGIN")
+connection.execute("INSERT INTO t SELECT value, zeroblob(3000) FROM json_each(?)",
+                   ("[" + ",".join(["1"] * 500) + "]",))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+LEAVES_A_LOG = """
+import os, signal, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA journal_mode=WAL")
+connection.execute("INSERT INTO t VALUES (7, 'in the log')")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@dataclass(frozen=True)
+class DatabasePlace:
+    """A store, and a sandbox with a database to try it on."""
+
+    sandbox: SandboxRef
+    open_store: Callable[[], SnapshotStore]
+    """Opens one and the same store anew at each call, as another process would."""
+
+    @property
+    def path(self) -> Path:
+        return Path(self.sandbox.path)
+
+    def run(self, *statements: str) -> list[tuple[object, ...]]:
+        """Executes statements, each a transaction, and returns the rows of the last."""
+        rows: list[tuple[object, ...]] = []
+        with closing(self.connect()) as connection:
+            for statement in statements:
+                rows = connection.execute(statement).fetchall()
+        return rows
+
+    def connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, isolation_level=None, timeout=5)
+
+    def die(self, program: str) -> None:
+        """Runs a program on the database that kills itself."""
+        subprocess.run([sys.executable, "-c", program, self.path], check=False)  # nosec B603
+
+    def dump(self) -> list[str]:
+        with closing(self.connect()) as connection:
+            return list(connection.iterdump())
+
+    def store(self) -> str:
+        return self.open_store().create_checkpoint(self.sandbox).snapshot_id
+
+    def restore(self, snapshot_id: str) -> RestoreReport:
+        """Rolls back and reads the report, which must say that all is well."""
+        report = self.open_store().rollback_to(self.sandbox, snapshot_id)
+        _expect(report.differences, ())
+        return report
+
+
+MakePlace = Callable[[], DatabasePlace]
+
+
+def _expect(found: object, wanted: object) -> None:
+    if found != wanted:
+        raise ContractError(f"found {found!r}, wanted {wanted!r}")
+
+
+def _expect_error(kind: type[CleverAgentsError], action: Callable[[], object]) -> None:
+    try:
+        action()
+    except kind:
+        return
+    raise ContractError(f"{kind.__name__} was not raised")
+
+
+def rows_come_back(make_place: MakePlace) -> None:
+    """Rows, tables, indexes, views, triggers and the user's version are what they were."""
+    work = make_place()
+    work.run(
+        "CREATE INDEX i ON t(a)",
+        "CREATE VIEW v AS SELECT a FROM t",
+        "CREATE TRIGGER g AFTER DELETE ON t BEGIN SELECT 1; END",
+        "PRAGMA user_version=42",
+    )
+    before, kept = work.dump(), work.store()
+    work.run("DELETE FROM t", "DROP VIEW v", "CREATE TABLE u(x)", "PRAGMA user_version=43")
+    work.restore(kept)
+    _expect(work.dump(), before)
+    _expect(work.run("PRAGMA user_version"), [(42,)])
+    _expect(work.run("PRAGMA integrity_check"), [("ok",)])
+
+
+def equal_content_is_one_snapshot(make_place: MakePlace) -> None:
+    """Writing what was there already, and reading, give the identical snapshot at no cost."""
+    work = make_place()
+    first = work.open_store().create_checkpoint(work.sandbox)
+    work.run("UPDATE t SET a = a", "PRAGMA user_version=0", "SELECT * FROM t")
+    second = work.open_store().create_checkpoint(work.sandbox)
+    _expect((second.snapshot_id, second.state_hash), (first.snapshot_id, first.state_hash))
+    _expect(second.size_bytes, 0)
+
+
+def taking_one_changes_nothing(make_place: MakePlace) -> None:
+    """No byte of the sandbox changes, whatever a killed program has left there."""
+    for leave in (LEAVES_A_JOURNAL, LEAVES_A_LOG):
+        work = make_place()
+        work.die(leave)
+        shared = Path(f"{work.path}-shm")
+        shared.unlink(missing_ok=True)
+        before = read_tree(work.path.parent)
+        work.store()
+        _expect(differing(read_tree(work.path.parent), before), [])
+
+
+def unfinished_transactions_are_left_out(make_place: MakePlace) -> None:
+    """A transaction that a killed program or an open connection did not end is not captured."""
+    work = make_place()
+    before, clean = work.dump(), work.store()
+    with closing(work.connect()) as other:
+        other.execute("BEGIN")
+        other.execute("INSERT INTO t VALUES (8, 'not committed')")
+        _expect(work.store(), clean)
+        other.execute("ROLLBACK")
+    work.die(LEAVES_A_JOURNAL)
+    kept = work.store()
+    work.run("DELETE FROM t")
+    work.restore(kept)
+    _expect(work.dump(), before)
+
+
+def write_ahead_logs_are_captured(make_place: MakePlace) -> None:
+    """What is only in the log counts, of an open connection as of a killed program."""
+    work = make_place()
+    work.die(LEAVES_A_LOG)
+    kept = work.store()
+    with closing(work.connect()) as other:
+        other.execute("PRAGMA wal_autocheckpoint=0")
+        other.execute("INSERT INTO t VALUES (9, 'still open')")
+        newer = work.store()
+    before = work.dump()
+    work.restore(kept)
+    _expect(work.run("SELECT b FROM t WHERE a IN (7, 9)"), [("in the log",)])
+    work.restore(newer)
+    _expect(work.dump(), before)
+
+
+def open_connections_see_a_restore(make_place: MakePlace) -> None:
+    """To a connection that stays open a restore is one transaction of somebody else."""
+    for mode in ("DELETE", "WAL"):
+        work = make_place()
+        work.run(f"PRAGMA journal_mode={mode}")
+        kept = work.store()
+        with closing(work.connect()) as other:
+            other.execute("INSERT INTO t VALUES (5, 'later')")
+            other.execute("CREATE TABLE later(x)")
+            work.restore(kept)
+            _expect(other.execute("SELECT count(*) FROM t WHERE a = 5").fetchall(), [(0,)])
+            _expect(other.execute("SELECT name FROM sqlite_master").fetchall(), [("t",)])
+            other.execute("INSERT INTO t VALUES (6, 'goes on')")
+        _expect(work.run("SELECT b FROM t WHERE a = 6"), [("goes on",)])
+
+
+def locked_databases_are_refused(make_place: MakePlace) -> None:
+    """While another process holds a lock nothing is captured, restored or changed."""
+    work = make_place()
+    kept = work.store()
+    work.run("INSERT INTO t VALUES (5, 'later')")
+    before = work.dump()
+    with closing(work.connect()) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        _expect_error(ConflictError, work.store)
+        _expect_error(ConflictError, lambda: work.restore(kept))
+    with closing(work.connect()) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM t").fetchall()
+        _expect_error(ConflictError, lambda: work.restore(kept))
+    _expect(work.dump(), before)
+    work.restore(kept)
+
+
+def journal_modes_come_back(make_place: MakePlace) -> None:
+    """A database in write-ahead mode is in it again, and one that was not is not."""
+    work = make_place()
+    plain = work.store()
+    work.run("PRAGMA journal_mode=WAL", "INSERT INTO t VALUES (5, 'later')")
+    logged = work.store()
+    work.restore(plain)
+    _expect(work.run("PRAGMA journal_mode"), [("delete",)])
+    work.restore(logged)
+    _expect(work.run("PRAGMA journal_mode"), [("wal",)])
+    work.run("PRAGMA journal_mode=DELETE")
+    work.restore(logged)
+    _expect(work.run("PRAGMA journal_mode"), [("wal",)])
+
+
+def other_journals_need_to_be_alone(make_place: MakePlace) -> None:
+    """Leaving write-ahead mode while somebody reads is refused, and the content stays."""
+    work = make_place()
+    plain = work.store()
+    work.run("PRAGMA journal_mode=WAL", "INSERT INTO t VALUES (5, 'later')")
+    before = work.dump()
+    with closing(work.connect()) as reader:
+        reader.execute("SELECT * FROM t").fetchall()
+        _expect_error(ConflictError, lambda: work.restore(plain))
+    _expect(work.dump(), before)
+    work.restore(plain)
+    _expect(work.run("PRAGMA journal_mode"), [("delete",)])
+
+
+def page_sizes_come_back(make_place: MakePlace) -> None:
+    """A database whose pages got another size has the old one again, also in write-ahead mode."""
+    work = make_place()
+    work.run("PRAGMA journal_mode=WAL")
+    kept, before = work.store(), work.dump()
+    work.run("PRAGMA journal_mode=DELETE", "PRAGMA page_size=16384")
+    with closing(work.connect()) as connection:
+        connection.execute("PRAGMA page_size=16384")
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA journal_mode=WAL")
+    _expect(work.run("PRAGMA page_size"), [(16384,)])
+    work.restore(kept)
+    _expect(work.run("PRAGMA page_size"), [(4096,)])
+    _expect((work.run("PRAGMA journal_mode"), work.dump()), ([("wal",)], before))
+
+
+def permission_bits_come_back(make_place: MakePlace) -> None:
+    """The bits of the file are what they were."""
+    work = make_place()
+    work.path.chmod(0o640)
+    kept = work.store()
+    work.path.chmod(0o600)
+    work.restore(kept)
+    _expect(work.path.stat().st_mode & 0o7777, 0o640)
+
+
+def any_file_comes_back(make_place: MakePlace) -> None:
+    """A database may vanish, become empty or be damaged: each state is kept and comes back."""
+    work = make_place()
+    states: list[tuple[str, bytes | None]] = []
+    before, kept = work.dump(), work.store()
+    for content in (b"", b"no database at all" * 9000, None):
+        if content is None:
+            work.path.unlink()
+        else:
+            work.path.write_bytes(content)
+        states.append((work.store(), content))
+    for snapshot, content in (*states, *reversed(states)):
+        work.restore(snapshot)
+        _expect(work.path.read_bytes() if work.path.exists() else None, content)
+        work.restore(kept)
+        _expect(work.dump(), before)
+
+
+def logs_of_others_are_not_applied(make_place: MakePlace) -> None:
+    """A log that belongs to a database that has gone does not get into the one that comes back."""
+    work = make_place()
+    before, kept = work.dump(), work.store()
+    work.die(LEAVES_A_LOG)
+    work.path.write_bytes(b"damaged" * 3000)
+    report = work.restore(kept)
+    _expect(work.dump(), before)
+    _expect(report.changes, (FileChange(file=work.path.name, action=ChangeAction.RESTORED),))
+
+
+def what_is_no_file_is_left_alone(make_place: MakePlace) -> None:
+    """A directory in the place of the database is named, not captured, and not removed."""
+    work = make_place()
+    kept = work.store()
+    work.path.unlink()
+    work.path.mkdir()
+    made = work.open_store().create_checkpoint(work.sandbox)
+    _expect([item.path for item in made.not_captured], [work.path.name])
+    _expect_error(BusinessRuleViolation, lambda: work.restore(kept))
+    work.path.rmdir()
+    work.restore(kept)
+    _expect_error(BusinessRuleViolation, lambda: work.restore(made.snapshot_id))
+
+
+def a_rollback_can_be_undone(make_place: MakePlace) -> None:
+    """The state before a rollback comes back like any other."""
+    work = make_place()
+    kept = work.store()
+    work.run("INSERT INTO t VALUES (5, 'later')")
+    later, saved = work.dump(), work.store()
+    work.restore(kept)
+    work.restore(saved)
+    _expect(work.dump(), later)
+
+
+def previews_come_true(make_place: MakePlace) -> None:
+    """A preview changes nothing and lists what the restore then does."""
+    work = make_place()
+    kept = work.store()
+    _expect(work.open_store().preview(work.sandbox, kept).changes, ())
+    work.run("INSERT INTO t VALUES (5, 'later')")
+    before = read_tree(work.path.parent)
+    preview = work.open_store().preview(work.sandbox, kept)
+    _expect(differing(read_tree(work.path.parent), before), [])
+    report = work.restore(kept)
+    _expect((report.changes, report.left_alone), (preview.changes, preview.left_alone))
+    _expect([change.file for change in preview.changes], [work.path.name])
+
+
+def files_beside_it_are_left_alone(make_place: MakePlace) -> None:
+    """Other files in the sandbox are named as not captured, and stay as they are."""
+    work = make_place()
+    kept = work.open_store().create_checkpoint(work.sandbox)
+    _expect(kept.not_captured, ())
+    beside = work.path.with_name("notes.txt")
+    beside.write_text("mine")
+    made = work.open_store().create_checkpoint(work.sandbox)
+    _expect(
+        [(item.path, item.reason) for item in made.not_captured],
+        [("notes.txt", "not part of the database")],
+    )
+    _expect(made.snapshot_id, kept.snapshot_id)
+    work.run("DELETE FROM t")
+    report = work.restore(kept.snapshot_id)
+    _expect([item.path for item in report.left_alone], ["notes.txt"])
+    _expect(beside.read_text(), "mine")
+
+
+def cost_follows_the_change(make_place: MakePlace) -> None:
+    """One changed row of a large database costs little, and the large one comes back whole."""
+    work = make_place()
+    work.run(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) "
+        "INSERT INTO t SELECT i, randomblob(1000000) FROM n"
+    )
+    first = work.open_store().create_checkpoint(work.sandbox)
+    before = work.dump()
+    work.run("UPDATE t SET b = 'small' WHERE a = 1")
+    second = work.open_store().create_checkpoint(work.sandbox)
+    if second.size_bytes * 20 > first.size_bytes:
+        raise ContractError(f"{second.size_bytes} bytes for one row")
+    work.restore(first.snapshot_id)
+    _expect(work.dump(), before)
+
+
+def snapshots_stand_alone(make_place: MakePlace) -> None:
+    """Dropping one leaves the others, and dropping it again is fine."""
+    work = make_place()
+    first = work.store()
+    work.run("INSERT INTO t VALUES (5, 'later')")
+    second, later = work.store(), work.dump()
+    for _ in range(2):
+        work.open_store().delete_checkpoint(work.sandbox, [first])
+    _expect(work.open_store().list_checkpoints(work.sandbox), [second])
+    work.run("DELETE FROM t")
+    work.restore(second)
+    _expect(work.dump(), later)
+    work.open_store().verify(work.sandbox, second)
+
+
+def unknown_snapshots_are_missing(make_place: MakePlace) -> None:
+    """What was never stored cannot be verified, previewed, restored or compared."""
+    work = make_place()
+    kept, store = work.store(), work.open_store()
+    _expect_error(SnapshotMissingError, lambda: store.verify(work.sandbox, _UNKNOWN))
+    _expect_error(SnapshotMissingError, lambda: store.preview(work.sandbox, _UNKNOWN))
+    _expect_error(SnapshotMissingError, lambda: store.rollback_to(work.sandbox, _UNKNOWN))
+    _expect_error(SnapshotMissingError, lambda: store.diff(work.sandbox, kept, _UNKNOWN))
+
+
+def missing_sandboxes_are_refused(make_place: MakePlace) -> None:
+    """A sandbox whose directory is gone is neither stored nor made anew."""
+    work = make_place()
+    kept = work.store()
+    work.path.parent.rename(work.path.parent.with_name("elsewhere"))
+    _expect_error(SandboxMissingError, work.store)
+    _expect_error(SandboxMissingError, lambda: work.restore(kept))
+    _expect(work.path.parent.exists(), False)
+
+
+def repeated_rollbacks_find_nothing_to_do(make_place: MakePlace) -> None:
+    """A rollback to where one is changes nothing and says so."""
+    work = make_place()
+    kept = work.store()
+    work.run("DELETE FROM t")
+    work.restore(kept)
+    before = read_tree(work.path.parent)
+    report = work.restore(kept)
+    _expect(report.changes, ())
+    _expect(differing(read_tree(work.path.parent), before), [])
+
+
+def differences_are_told(make_place: MakePlace) -> None:
+    """Two snapshots are compared by table, and by their rows."""
+    work = make_place()
+    work.run("CREATE TABLE same(x)", "CREATE TABLE swapped(x)", "INSERT INTO swapped VALUES (1)")
+    old = work.store()
+    work.run(
+        "INSERT INTO t VALUES (5, 'later')",
+        "UPDATE swapped SET x = 2",
+        'CREATE TABLE "odd "" name"(x)',
+    )
+    new = work.store()
+    found = work.open_store().diff(work.sandbox, old, new)
+    _expect([(item.path, item.status) for item in found.files], [(work.path.name, "modified")])
+    for line in ("@@ t @@", "-2 rows", "+3 rows", "+0 rows", " 1 row with another content"):
+        if line not in found.patch.splitlines():
+            raise ContractError(f"{line!r} is not in {found.patch!r}")
+    if "@@ same @@" in found.patch:
+        raise ContractError("a table that is the same is listed")
+    _expect(work.open_store().diff(work.sandbox, old, old).files, ())
+
+
+def coming_and_going_are_told(make_place: MakePlace) -> None:
+    """A database that appears, vanishes or gets other permission bits is compared too."""
+    work = make_place()
+    work.path.chmod(0o600)
+    there = work.store()
+    work.path.chmod(0o640)
+    changed = work.store()
+    work.path.unlink()
+    away = work.store()
+    for old, new, status in (
+        (there, changed, "mode changed"),
+        (there, away, "deleted"),
+        (away, there, "added"),
+    ):
+        found = work.open_store().diff(work.sandbox, old, new)
+        _expect([item.status for item in found.files], [status])
+
+
+CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
+    rows_come_back,
+    equal_content_is_one_snapshot,
+    taking_one_changes_nothing,
+    unfinished_transactions_are_left_out,
+    write_ahead_logs_are_captured,
+    open_connections_see_a_restore,
+    locked_databases_are_refused,
+    journal_modes_come_back,
+    other_journals_need_to_be_alone,
+    page_sizes_come_back,
+    permission_bits_come_back,
+    any_file_comes_back,
+    logs_of_others_are_not_applied,
+    what_is_no_file_is_left_alone,
+    a_rollback_can_be_undone,
+    previews_come_true,
+    files_beside_it_are_left_alone,
+    cost_follows_the_change,
+    snapshots_stand_alone,
+    unknown_snapshots_are_missing,
+    missing_sandboxes_are_refused,
+    repeated_rollbacks_find_nothing_to_do,
+    differences_are_told,
+    coming_and_going_are_told,
+)
