@@ -1,0 +1,139 @@
+"""MaintenanceService: keeps the stores small, and says whether what they hold is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from cleveragents.application.events import Advanced
+from cleveragents.application.ports import Database, EventSink, Locks, SnapshotStore, Stores
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.maintenance import (
+    CollectedStore,
+    GarbageReport,
+    Named,
+    VerifiedCheckpoint,
+    VerifyReport,
+)
+from cleveragents.domain.sandbox import SandboxRef
+
+
+class MaintenanceService:
+    """Collecting garbage, and reading checkpoints back.
+
+    After any failure every store is whole, and every checkpoint as it was.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        stores: Stores,
+        snapshots: SnapshotStore,
+        locks: Locks,
+        events: EventSink,
+    ) -> None:
+        self._database = database
+        self._stores = stores
+        self._snapshots = snapshots
+        self._locks = locks
+        self._events = events
+
+    def collect_garbage(self, *, dry_run: bool) -> GarbageReport:
+        """Takes out of every store what no checkpoint and no sandbox needs.
+
+        A store that is in use is left alone and reported as busy.
+        """
+        keys = self._stores.keys()
+        collected: list[CollectedStore] = []
+        for number, key in enumerate(keys, start=1):
+            collected.append(self._stores.collect(key, self._named, dry_run=dry_run))
+            self._events.emit(Advanced("Looking through the stores", number, len(keys)))
+        drafts = self._stores.reclaim_drafts(dry_run=dry_run)
+        return GarbageReport(dry_run=dry_run, stores=tuple(collected), draft_bytes=drafts)
+
+    def verify(self, plan_id: str, checkpoint: Checkpoint | None) -> VerifyReport:
+        """Reads back every byte that a rollback to each checkpoint of a plan, or to one, needs.
+
+        Damage is part of the report, so that one damaged checkpoint does not hide another.
+        """
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+            listed = transaction.checkpoints.list(plan_id, set_aside=True)
+            groups = {group.id: group for group in transaction.checkpoints.groups(plan_id)}
+        chosen = listed if checkpoint is None else [checkpoint]
+        wanted = [groups[item.group_id] for item in chosen if item.group_id in groups]
+        problems = self._problems(sandboxes, wanted)
+        found = [
+            VerifiedCheckpoint(
+                checkpoint_id=item.id,
+                group_id=item.group_id,
+                label=item.metadata.label,
+                problem=_problem_of(groups[item.group_id], sandboxes, problems),
+            )
+            for item in self._still_there(plan_id, chosen)
+        ]
+        return VerifyReport(plan_id=plan_id, checkpoints=tuple(found))
+
+    def _problems(
+        self, sandboxes: Sequence[SandboxRef], groups: Sequence[CheckpointGroup]
+    ) -> dict[tuple[str, str], str]:
+        """Returns what is wrong with damaged snapshots, by resource id and snapshot id."""
+        todo = {
+            (sandbox.resource_id, group.snapshots[sandbox.resource_id]): sandbox
+            for group in groups
+            for sandbox in sandboxes
+            if sandbox.resource_id in group.snapshots
+        }
+        problems: dict[tuple[str, str], str] = {}
+        for number, (key, sandbox) in enumerate(todo.items(), start=1):
+            try:
+                self._snapshots.verify(sandbox, key[1])
+            except SnapshotError as error:
+                problems[key] = error.message
+            self._events.emit(Advanced("Reading snapshots back", number, len(todo)))
+        return problems
+
+    def _still_there(self, plan_id: str, chosen: Sequence[Checkpoint]) -> list[Checkpoint]:
+        """A running plan drops old checkpoints; what it dropped meanwhile is not damaged."""
+        with self._database.read() as transaction:
+            left = {group.id for group in transaction.checkpoints.groups(plan_id)}
+        return [item for item in chosen if item.group_id in left]
+
+    def _named(self, plan_ids: Collection[str]) -> Named:
+        """Asks who holds a plan before it asks what is recorded.
+
+        A holder may have made a snapshot that it has yet to record; the other way round, it
+        could record it and be gone between the two questions.
+        """
+        with self._database.read() as transaction:
+            plans = frozenset(transaction.plans.ids()) & frozenset(plan_ids)
+        holders = (self._locks.holder(plan_id) for plan_id in sorted(plans))
+        holder = next((holder for holder in holders if holder is not None), None)
+        with self._database.read() as transaction:
+            groups = [
+                group for plan_id in plans for group in transaction.checkpoints.groups(plan_id)
+            ]
+            sandboxes = [
+                sandbox for plan_id in plans for sandbox in transaction.sandboxes.list(plan_id)
+            ]
+        return Named(
+            plans=plans,
+            snapshots={
+                (group.plan_id, snapshot)
+                for group in groups
+                for snapshot in group.snapshots.values()
+            },
+            sandboxes={(sandbox.plan_id, sandbox.resource) for sandbox in sandboxes},
+            holder=None if holder is None else str(holder),
+        )
+
+
+def _problem_of(
+    group: CheckpointGroup,
+    sandboxes: Sequence[SandboxRef],
+    problems: dict[tuple[str, str], str],
+) -> str | None:
+    keys = (
+        (sandbox.resource_id, group.snapshots.get(sandbox.resource_id, "")) for sandbox in sandboxes
+    )
+    return "; ".join(problems[key] for key in keys if key in problems) or None

@@ -1,0 +1,178 @@
+"""Taking out of a store what nobody needs any more.
+
+Nobody else may use the store meanwhile, and the records are asked only then,
+so what they do not name, nobody is about to name. Order: temporary files,
+refs, sandboxes, then objects: first the new pack with all that is needed,
+durable, and only then the old ones go. A kill leaves more than is needed,
+never less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from cleveragents.application.ports import Naming
+from cleveragents.domain.errors import CleverAgentsError, GitCommandError
+from cleveragents.domain.maintenance import CollectedStore
+from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.layout import git_on_mirror, private_directory
+from cleveragents.infrastructure.sandbox.leftovers import leftovers, notes_left_over
+from cleveragents.infrastructure.sandbox.orphans import (
+    Orphans,
+    find_orphans,
+    heap_of,
+    plans_of,
+    refs_of,
+)
+from cleveragents.infrastructure.sandbox.pack_files import (
+    not_a_directory,
+    remove_entirely,
+    tree_bytes,
+)
+from cleveragents.infrastructure.sandbox.packing_room import room_of
+from cleveragents.infrastructure.sandbox.removal import remove_tree
+from cleveragents.infrastructure.sandbox.store_lock import alone
+from cleveragents.infrastructure.sandbox.unneeded_objects import (
+    ObjectOutcome,
+    carry_out,
+    foresee,
+    plan_objects,
+)
+
+_PATIENCE = 24 * 3600.0
+
+
+def collect(
+    git: Git, store: Path, sandboxes: Path, naming: Naming, *, dry_run: bool
+) -> CollectedStore:
+    """Takes out what no record names and nothing leads to, or says what would be taken out.
+
+    A store in use is left alone. Whatever fails, the store is whole afterwards and
+    the result says what the problem was.
+    """
+    with alone(store) as is_free:
+        if not is_free:
+            return _untouched(store, "it is in use", busy=True)
+        try:
+            return _collect(replace(git, patience=_PATIENCE), store, sandboxes, naming, dry_run)
+        except (GitCommandError, OSError) as error:
+            return _untouched(store, _sentence(error))
+
+
+def _collect(
+    git: Git, store: Path, sandboxes: Path, naming: Naming, dry_run: bool
+) -> CollectedStore:
+    place = not_a_directory(store) if store.is_dir() else None
+    if place is not None:
+        return _untouched(store, f"its `{place}` is not a directory")
+    plans = plans_of(git, store)
+    named = naming(plans)
+    if named.holder is not None:
+        return _untouched(store, f"one of its plans is held by {named.holder}", busy=True)
+    orphans = find_orphans(git, store, sandboxes, named)
+    temporary = [*leftovers(store), *notes_left_over(sandboxes, plans & named.plans)]
+    before = occupied(store, (*orphans.directories, *temporary))
+    if dry_run:
+        freed, outcome = _foresee(git, store, orphans, temporary)
+        after = before - freed
+    else:
+        _remove(git, store, orphans, temporary)
+        outcome = _remove_objects(git, store, orphans)
+        after = occupied(store, (*orphans.directories, *temporary))
+    return CollectedStore(
+        project_key=store.stem,
+        path=str(store),
+        bytes_before=before,
+        bytes_after=after,
+        snapshots_removed=orphans.snapshots,
+        objects_removed=outcome.removed,
+        temporary_files_removed=len(temporary),
+        sandboxes_removed=tuple(map(str, orphans.sandboxes)),
+        unknown_plans=orphans.unknown_plans,
+        busy=False,
+        problem=outcome.problem,
+    )
+
+
+def occupied(store: Path, others: Sequence[Path] = ()) -> int:
+    """Returns what a store takes on disk, with what is being prepared for it, and others."""
+    draft = store.with_name(f"{store.name}.new")
+    places = (store, private_directory(store), room_of(store), draft)
+    outside = [
+        path for path in others if path not in places and set(places).isdisjoint(path.parents)
+    ]
+    return sum(map(tree_bytes, (*places, *outside, *map(heap_of, outside))))
+
+
+def _untouched(store: Path, problem: str, *, busy: bool = False) -> CollectedStore:
+    size = occupied(store)
+    return CollectedStore(
+        project_key=store.stem,
+        path=str(store),
+        bytes_before=size,
+        bytes_after=size,
+        snapshots_removed=0,
+        objects_removed=0,
+        temporary_files_removed=0,
+        sandboxes_removed=(),
+        unknown_plans=(),
+        busy=busy,
+        problem=problem,
+    )
+
+
+def _foresee(
+    git: Git, store: Path, orphans: Orphans, temporary: Sequence[Path]
+) -> tuple[int, ObjectOutcome]:
+    """Returns the bytes that would be given back, and how many objects would go."""
+    places = (*temporary, *orphans.directories, *map(heap_of, orphans.directories))
+    freed = sum(map(tree_bytes, places)) + sum(tree_bytes(store / name) for name in orphans.refs)
+    if not store.is_dir():
+        return freed, ObjectOutcome(0)
+    try:
+        plan = plan_objects(git, store, _kept(git, store, orphans), temporary)
+        freed += foresee(git, store, plan)
+    except GitCommandError as error:
+        return freed, _failed(error)
+    return freed, ObjectOutcome(plan.gone_at_once + plan.gone_by_rewriting)
+
+
+def _remove(git: Git, store: Path, orphans: Orphans, temporary: Iterable[Path]) -> None:
+    for path in temporary:
+        remove_entirely(path)
+    commands = [f"delete {name} {object_id}\n" for name, object_id in orphans.refs.items()]
+    if commands:
+        git_on_mirror(git, store).run("update-ref", "--stdin", stdin="".join(commands).encode())
+    for directory in orphans.directories:
+        remove_tree(directory)
+    for sandbox in orphans.sandboxes:
+        for path in sandbox.parent.glob(f".{sandbox.name}.*"):
+            remove_entirely(path)
+        with suppress(OSError):
+            sandbox.parent.rmdir()
+
+
+def _remove_objects(git: Git, store: Path, orphans: Orphans) -> ObjectOutcome:
+    if not store.is_dir():
+        return ObjectOutcome(0)
+    try:
+        plan = plan_objects(git, store, _kept(git, store, orphans), ())
+        return carry_out(git, store, plan)
+    except (GitCommandError, OSError) as error:
+        return _failed(error)
+
+
+def _kept(git: Git, store: Path, orphans: Orphans) -> list[str]:
+    refs = refs_of(git_on_mirror(git, store))
+    return [object_id for name, object_id in refs.items() if name not in orphans.refs]
+
+
+def _failed(error: Exception) -> ObjectOutcome:
+    return ObjectOutcome(0, f"what nothing leads to could not be removed: {_sentence(error)}")
+
+
+def _sentence(error: Exception) -> str:
+    return error.message if isinstance(error, CleverAgentsError) else str(error)

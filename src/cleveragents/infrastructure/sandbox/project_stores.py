@@ -1,0 +1,54 @@
+"""The stores of all projects under one home directory."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from cleveragents.application.ports import Naming, Stores
+from cleveragents.domain.maintenance import CollectedStore
+from cleveragents.infrastructure.sandbox.collection import collect
+from cleveragents.infrastructure.sandbox.drafts import reclaim
+from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.pack_files import tree_bytes
+
+
+class ProjectStores(Stores):
+    """Private repositories in `mirrors/`, each with the sandboxes made of it."""
+
+    def __init__(self, git: Git, home: Path) -> None:
+        self._git = git
+        self._home = home
+
+    def keys(self) -> Sequence[str]:
+        mirrors = self._home / "mirrors"
+        paths = list(mirrors.iterdir()) if mirrors.is_dir() else []
+        names = (path.name.removesuffix(".new") for path in paths)
+        return sorted({name.removesuffix(".git") for name in names if name.endswith(".git")})
+
+    def reclaim_drafts(self, *, dry_run: bool) -> int:
+        sandboxes = self._home / "sandboxes"
+        drafts = sorted(sandboxes.glob("*/.*.draft"))
+        if dry_run:
+            return sum(tree_bytes(draft) for draft in drafts if not _is_held(draft))
+        before = sum(map(tree_bytes, drafts))
+        reclaim(sandboxes)
+        return before - sum(map(tree_bytes, drafts))
+
+    def collect(self, key: str, naming: Naming, *, dry_run: bool) -> CollectedStore:
+        store = self._home / "mirrors" / f"{key}.git"
+        return collect(self._git, store, self._home / "sandboxes", naming, dry_run=dry_run)
+
+
+def _is_held(draft: Path) -> bool:
+    """Whether the process that fills it is alive."""
+    descriptor = os.open(draft, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
