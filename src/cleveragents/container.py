@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING
 from cleveragents.domain.settings import (
     AUTO_CREATE_ON,
     DATABASE_URL,
+    DEADLINE,
+    INCLUDE_IGNORED,
     MAX_CHECKPOINTS_PER_PLAN,
+    MAX_FILE_SIZE,
+    MAX_SIZE_PER_PLAN,
     Settings,
 )
 
@@ -28,13 +32,14 @@ if TYPE_CHECKING:
         ToolBackend,
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
+    from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.plan_executor import PlanExecutor
     from cleveragents.application.services.plan_service import PlanService
     from cleveragents.application.services.tool_runner import ToolRunner
     from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
     from cleveragents.infrastructure.sandbox.git import Git
-    from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
+    from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 
 
 class Container:
@@ -55,6 +60,9 @@ class Container:
 
     def checkpoint_service(self) -> CheckpointService:
         return self._checkpoint_service
+
+    def maintenance_service(self) -> MaintenanceService:
+        return self._maintenance_service
 
     def plan_executor(self) -> PlanExecutor:
         return self._plan_executor
@@ -96,6 +104,19 @@ class Container:
             retention=CheckpointRetentionPolicy(
                 max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]
             ),
+        )
+
+    @cached_property
+    def _maintenance_service(self) -> MaintenanceService:
+        from cleveragents.application.services.maintenance_service import MaintenanceService
+        from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
+
+        return MaintenanceService(
+            database=self._database,
+            stores=ProjectStores(self._git, self._home),
+            snapshots=self._checkpoint_manager,
+            locks=self._locks,
+            events=self._events,
         )
 
     @cached_property
@@ -143,14 +164,21 @@ class Container:
     @cached_property
     def _checkpoint_manager(self) -> CheckpointManager:
         from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+        from cleveragents.infrastructure.sandbox.limits import Limits
 
-        return CheckpointManager(self._git, self._clock)
+        limits = Limits(
+            max_file_bytes=self._settings[MAX_FILE_SIZE],
+            max_plan_bytes=self._settings[MAX_SIZE_PER_PLAN],
+            deadline_seconds=self._settings[DEADLINE],
+            include_ignored=self._settings[INCLUDE_IGNORED],
+        )
+        return CheckpointManager(self._git, self._clock, limits)
 
     @cached_property
-    def _sandboxes(self) -> GitWorktrees:
-        from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
+    def _sandboxes(self) -> AllSandboxes:
+        from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 
-        return GitWorktrees(self._git, self._home, self._clock)
+        return AllSandboxes(self._git, self._home, self._clock)
 
     @cached_property
     def _git(self) -> Git:

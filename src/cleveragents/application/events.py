@@ -62,10 +62,28 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Advanced:
+    """Of a long piece of work, `done` of `total` equal parts are behind us: for a progress bar."""
+
+    name: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
 class Warned:
     """Something the user must not miss."""
 
     text: str
 
 
-Event = PlanStarted | StepStarted | StepFinished | CheckpointCreated | PlanFinished | Stage | Warned
+Event = (
+    PlanStarted
+    | StepStarted
+    | StepFinished
+    | CheckpointCreated
+    | PlanFinished
+    | Stage
+    | Advanced
+    | Warned
+)

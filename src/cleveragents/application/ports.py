@@ -7,18 +7,21 @@ suites an implementation must pass.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from cleveragents.application.events import Event
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, Operation
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Operation
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.lease import Holder, Lease
+from cleveragents.domain.maintenance import CollectedStore, Named
+from cleveragents.domain.number_ranges import Ranges
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition
+from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import (
     ProjectFacts,
     Resource,
@@ -57,7 +60,7 @@ class PlanStore(Protocol):
         ...
 
     def save(self, plan: Plan) -> None:
-        """Writes every field of a plan that was added before."""
+        """Makes every field of a plan that was added before what it is here."""
         ...
 
     def get(self, plan_id: str) -> Plan:
@@ -119,12 +122,34 @@ class CheckpointStore(Protocol):
         """Raises CheckpointNotFoundError."""
         ...
 
+    def last_group(self, plan_id: str) -> CheckpointGroup | None:
+        """Returns the plan's group with the highest sequence, set aside or not."""
+        ...
+
     def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:
         """Returns checkpoints by sequence; with `set_aside` also those a rollback went past."""
         ...
 
+    def newest_first(self, plan_id: str) -> Iterator[Checkpoint]:
+        """Gives the checkpoints no rollback went past, the newest first, as far as it is asked."""
+        ...
+
+    def newest(self, plan_id: str, checkpoint_type: CheckpointType) -> Checkpoint | None:
+        """Returns the newest checkpoint of a type that no rollback went past."""
+        ...
+
     def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
         """Returns groups by sequence."""
+        ...
+
+    def groups_oldest_first(self, plan_id: str) -> Iterator[CheckpointGroup]:
+        """Gives all groups by sequence, as far as it is asked."""
+        ...
+
+    def count_groups(self, plan_id: str) -> int: ...
+
+    def is_snapshot_named(self, plan_id: str, resource_id: str, snapshot_id: str) -> bool:
+        """Returns whether a group of the plan has this snapshot of the resource."""
         ...
 
     def ids(self, prefix: str) -> Sequence[str]:
@@ -159,8 +184,23 @@ class ToolCallStore(Protocol):
 
     def save(self, call: ToolCall) -> None: ...
 
+    def next_sequence(self, plan_id: str) -> int:
+        """Returns the next sequence number of a call of the plan, from 1.
+
+        MUST be called in the write transaction that adds the call.
+        """
+        ...
+
     def list(self, plan_id: str) -> Sequence[ToolCall]:
         """Returns calls by sequence, undone ones included."""
+        ...
+
+    def effective(self, plan_id: str) -> Ranges:
+        """Returns the sequence numbers of the calls that are not undone."""
+        ...
+
+    def make_effective(self, plan_id: str, wanted: Ranges, undone_by: str) -> int:
+        """Marks all other calls as undone, and these as not. Returns how many were undone now."""
         ...
 
 
@@ -173,6 +213,10 @@ class OperationStore(Protocol):
 
     def pending(self, plan_id: str) -> Operation | None:
         """Returns the operation a process began and did not end, if there is one."""
+        ...
+
+    def latest(self, plan_id: str) -> Operation | None:
+        """Returns the operation that was begun last."""
         ...
 
     def list(self, plan_id: str) -> Sequence[Operation]:
@@ -249,11 +293,15 @@ class Locks(Protocol):
 class Sandboxes(Protocol):
     """Makes the private copies that plans work in."""
 
-    def inspect(self, path: Path) -> ProjectFacts:
-        """Looks at a project without touching it or running anything of it.
+    def inspect(self, path: Path, kind: ResourceType = ResourceType.GIT_CHECKOUT) -> ProjectFacts:
+        """Looks at what is to be sandboxed without touching it or running anything of it.
 
         Raises ProjectRefusedError when it cannot be sandboxed whole.
         """
+        ...
+
+    def refuse_overlaps(self, resources: Sequence[Resource]) -> None:
+        """Raises ProjectRefusedError when two resources would both hold the same thing."""
         ...
 
     def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
@@ -278,6 +326,17 @@ class SnapshotStore(Protocol):
     A snapshot MUST be durable when `create_checkpoint` returns, MUST NOT depend
     on any other, and taking it MUST NOT change the sandbox.
     """
+
+    def watched(self, sandboxes: Sequence[SandboxRef]) -> AbstractContextManager[None]:
+        """Follows what changes in the sandboxes while the block runs, where that is possible.
+
+        It only makes the other acts quicker. May be nested.
+        """
+        ...
+
+    def recheck(self, sandbox: SandboxRef) -> Sequence[str]:
+        """Looks at a watched sandbox without trusting the watch; returns what it had missed."""
+        ...
 
     def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
         """Stores the sandbox as it is. Identical state gives the identical snapshot."""
@@ -338,4 +397,33 @@ class PlanFiles(Protocol):
 
     def load(self, path: Path) -> PlanDefinition:
         """Raises PlanFileError with the line of the first problem."""
+        ...
+
+
+Naming = Callable[[Collection[str]], Named]
+"""Says what the records know of the plans whose ids are given."""
+
+
+class Stores(Protocol):
+    """The stores of all projects under one home directory, and keeping them small."""
+
+    def keys(self) -> Sequence[str]:
+        """Returns the keys of the projects that have a store."""
+        ...
+
+    def reclaim_drafts(self, *, dry_run: bool) -> int:
+        """Removes sandboxes that a killed process had not finished making; returns their bytes.
+
+        MUST leave alone what a living process is making, and with `dry_run` everything.
+        """
+        ...
+
+    def collect(self, key: str, naming: Naming, *, dry_run: bool) -> CollectedStore:
+        """Takes out what no record names and nothing leads to.
+
+        MUST ask `naming` only when no other process can use the store, MUST leave
+        a store in use as it is, and MUST NOT touch what it shares with the
+        project. MUST leave a whole store wherever it is killed. With `dry_run` it
+        MUST change nothing.
+        """
         ...

@@ -21,6 +21,7 @@ COMPLETION_VARIABLE = "_AGENTS_COMPLETE"
 COMMANDS = {
     "demo": Lazy("cleveragents.cli.commands.demo", "demo", "Show it all on a scratch repository"),
     "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
+    "gc": Lazy("cleveragents.cli.commands.gc", "gc", "Reclaim the space of what nothing needs"),
     "config": Lazy("cleveragents.cli.commands.config", "config", "Manage the configuration"),
     "completion": Lazy(
         "cleveragents.cli.commands.completion", "completion", "Print a shell completion script"

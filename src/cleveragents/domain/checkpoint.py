@@ -6,9 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from cleveragents.domain.number_ranges import holds
 from cleveragents.domain.plan import PlanPhase
 from cleveragents.domain.record import Record
-from cleveragents.domain.sandbox import FileChange, Uncaptured
+from cleveragents.domain.sandbox import Evidence, FileChange, Uncaptured
+from cleveragents.domain.tool import ToolCall
 
 
 class Trigger(StrEnum):
@@ -49,8 +51,21 @@ class CheckpointMetadata(Record):
     reason: str
     resource: str
     not_captured: tuple[Uncaptured, ...]
+    evidence: Evidence | None = None
+    """How the snapshot's content was found out; None in older records."""
+    partial: bool = False
+    """A deadline passed before everything was looked at."""
     tool_calls: tuple[str, ...] = ()
-    """Ids of the tool calls whose effects the sandbox holds at this moment."""
+    """What records of older programs have in place of `effective_calls`: the ids."""
+    effective_calls: tuple[tuple[int, int], ...] | None = None
+    """The tool calls whose effects the sandbox holds at this moment: ranges of their sequence
+    numbers, first and last of each. So a checkpoint stays small however many calls there were."""
+
+    def knows(self, call: ToolCall) -> bool:
+        """Returns whether the sandbox holds the effects of the call at this moment."""
+        if self.effective_calls is None:
+            return call.id in self.tool_calls
+        return holds(self.effective_calls, call.sequence)
 
 
 class Checkpoint(Record):

@@ -17,12 +17,17 @@ from cleveragents.domain.plan_file import (
     ArgumentDefinition,
     PlanDefinition,
     ResourceDefinition,
-    ResourceType,
     RollbackPolicy,
     StepDefinition,
     check_templates,
     default_resources,
     is_of_type,
+)
+from cleveragents.domain.resource import (
+    STRATEGIES,
+    ResourceType,
+    SandboxStrategy,
+    default_strategy,
 )
 from cleveragents.domain.template import is_template
 from cleveragents.domain.tool import ParameterType, ToolSpec, resource_variable, validate_input
@@ -33,7 +38,6 @@ from cleveragents.infrastructure.yaml_document import YamlDocument, read_documen
 _PLAN_KEYS = ("name", "description", "arguments", "resources", "tools", "policy", "steps")
 _STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
 _LATER_STEPS = {"decision": "`decision` steps", "subplans": "`subplans` steps"}
-_LATER_RESOURCES = ("fs-directory", "sqlite")
 _LATER_TOOLS = (
     "apply-patch",
     "edit-file",
@@ -57,7 +61,8 @@ class YamlPlanFiles(PlanFiles):
         plan = Section(document, (), document.data, "a plan")
         plan.allow(_PLAN_KEYS, {"validations": "`validations`"})
         plan.need("name", "steps")
-        resources = dict(_resources(plan)) or default_resources()
+        policy = _policy(plan)
+        resources = dict(_resources(plan, policy)) or default_resources()
         tools = dict(self._own_tools(plan))
         definition = PlanDefinition(
             name=plan.named("name", PLAN_NAME, "local/add-greeting"),
@@ -65,7 +70,7 @@ class YamlPlanFiles(PlanFiles):
             arguments=dict(_arguments(plan)),
             resources=resources,
             tools=tools,
-            policy=_policy(plan),
+            policy=policy,
             steps=list(_steps(plan, resources, {**self._tools, **tools})),
         )
         _refuse_unknown_names(document, definition)
@@ -107,7 +112,7 @@ def _arguments(plan: Section) -> Iterator[tuple[str, ArgumentDefinition]]:
         )
 
 
-def _resources(plan: Section) -> Iterator[tuple[str, ResourceDefinition]]:
+def _resources(plan: Section, policy: RollbackPolicy) -> Iterator[tuple[str, ResourceDefinition]]:
     variables: dict[str, str] = {}
     for name, section in plan.entries("resources", "the resource"):
         _check_name(section, name, "a resource")
@@ -117,17 +122,35 @@ def _resources(plan: Section) -> Iterator[tuple[str, ResourceDefinition]]:
                 f"`{name}` and `{other}` would both be `{resource_variable(name)}` for tools",
                 hint="Rename one of them",
             )
-        section.allow(("type", "path"))
+        section.allow(("type", "path", "strategy"))
         section.need("type", "path")
-        if section.get("type") in _LATER_RESOURCES:
-            section.not_yet(f"`{section.get('type')}` resources", "type")
+        kind = section.choice("type", ResourceType.GIT_CHECKOUT)
         yield (
             name,
             ResourceDefinition(
-                type=section.choice("type", ResourceType.GIT_CHECKOUT),
+                type=kind,
                 path=section.plain_text("path"),
+                strategy=_strategy(section, kind, policy),
             ),
         )
+
+
+def _strategy(section: Section, kind: ResourceType, policy: RollbackPolicy) -> SandboxStrategy:
+    strategy = section.choice("strategy", default_strategy(kind))
+    if strategy not in STRATEGIES[kind]:
+        possible = " or ".join(f"`{each}`" for each in STRATEGIES[kind])
+        section.fail(
+            f"a `{kind}` resource cannot have the strategy `{strategy}`",
+            "strategy",
+            hint=f"Use {possible}",
+        )
+    if strategy is SandboxStrategy.NONE and policy.require_sandbox:
+        section.fail(
+            "the strategy `none` isolates nothing, and the plan requires sandboxes",
+            "strategy",
+            hint="Leave the strategy out, or set `policy.require_sandbox: false`",
+        )
+    return strategy
 
 
 def _policy(plan: Section) -> RollbackPolicy:
@@ -135,7 +158,7 @@ def _policy(plan: Section) -> RollbackPolicy:
     if "policy" not in plan:
         return default
     section = plan.inside("policy")
-    section.allow(("on_failure", "require_checkpoints", "max_retries_per_step"))
+    section.allow(("on_failure", "require_checkpoints", "require_sandbox", "max_retries_per_step"))
     if section.number("max_retries_per_step", 0, least=0, most=100):
         section.not_yet("retries (`max_retries_per_step`)", "max_retries_per_step")
     return RollbackPolicy(
@@ -143,6 +166,7 @@ def _policy(plan: Section) -> RollbackPolicy:
         require_checkpoints=section.flag(
             "require_checkpoints", default=default.require_checkpoints
         ),
+        require_sandbox=section.flag("require_sandbox", default=default.require_sandbox),
     )
 
 

@@ -40,6 +40,7 @@ from cleveragents.domain.errors import (
     SnapshotCorruptError,
     SnapshotError,
 )
+from cleveragents.domain.number_ranges import ranges_of
 from cleveragents.domain.plan import Plan, PlanEvent, transition
 from cleveragents.domain.sandbox import (
     FileChange,
@@ -87,9 +88,7 @@ class Rollback:
             aside, back = set_aside_and_back(group, groups, transaction.operations.list(plan_id))
             discarded = _later_decisions(transaction, checkpoint)
         undone = [
-            call
-            for call in calls
-            if call.undone_by is None and call.id not in checkpoint.metadata.tool_calls
+            call for call in calls if call.undone_by is None and not checkpoint.metadata.knows(call)
         ]
         after = [
             item
@@ -114,14 +113,15 @@ class Rollback:
     def run(self, plan_id: str, checkpoint: Checkpoint) -> RollbackResult:
         """Rolls back; afterwards everything is at the checkpoint, or everything is as before."""
         sandboxes, group = self._guard(plan_id, checkpoint)
-        safety = self._save_present_state(plan_id, checkpoint)
-        operation = self._journal(plan_id, checkpoint, safety)
-        try:
-            reports = self._restore(sandboxes, group, None)
-            plan, discarded, undone, remaining = self._record(operation)
-        except BaseException as error:
-            self._undo(operation, sandboxes, error)
-            raise
+        with self._snapshots.watched(sandboxes):
+            safety = self._save_present_state(plan_id, checkpoint)
+            operation = self._journal(plan_id, checkpoint, safety)
+            try:
+                reports = self._restore(sandboxes, group, None)
+                plan, discarded, undone, remaining = self._record(operation)
+            except BaseException as error:
+                self._undo(operation, sandboxes, error)
+                raise
         changes, left_alone = _united(sandboxes, reports)
         return RollbackResult(
             plan_id=plan_id,
@@ -305,15 +305,11 @@ def _mark_calls(
     transaction: Transaction, checkpoint: Checkpoint, plan_id: str, undone_by: str
 ) -> int:
     """Makes the effective tool calls those the checkpoint knew; returns how many were undone."""
-    undone = 0
-    for call in transaction.tool_calls.list(plan_id):
-        effective = call.id in checkpoint.metadata.tool_calls
-        if effective and call.undone_by is not None:
-            transaction.tool_calls.save(call.model_copy(update={"undone_by": None}))
-        if not effective and call.undone_by is None:
-            transaction.tool_calls.save(call.model_copy(update={"undone_by": undone_by}))
-            undone += 1
-    return undone
+    wanted = checkpoint.metadata.effective_calls
+    if wanted is None:
+        calls = transaction.tool_calls.list(plan_id)
+        wanted = ranges_of(call.sequence for call in calls if checkpoint.metadata.knows(call))
+    return transaction.tool_calls.make_effective(plan_id, wanted, undone_by)
 
 
 def _later_decisions(transaction: Transaction, checkpoint: Checkpoint) -> list[str]:

@@ -23,6 +23,8 @@ from cleveragents.application.ports import (
     Transaction,
 )
 from cleveragents.application.services._group import Moment, Taken, checkpoint_of, recorded
+from cleveragents.application.services._pruning import Pruned, prune, prune_after, resume_point
+from cleveragents.application.services._reconcile import drop_unnamed_snapshots
 from cleveragents.application.services._rollback import Rollback
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoint import (
@@ -40,9 +42,8 @@ from cleveragents.domain.errors import (
     PlanStateError,
     SnapshotError,
 )
-from cleveragents.domain.plan import Plan, PlanState
-from cleveragents.domain.plan_file import OnFailure
-from cleveragents.domain.retention import CheckpointRetentionPolicy, select_for_pruning
+from cleveragents.domain.plan import Plan
+from cleveragents.domain.retention import CheckpointRetentionPolicy
 from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef, TreeDiff
 
 
@@ -56,6 +57,9 @@ class CheckpointList:
 
 
 __all__ = ["CheckpointList", "CheckpointService", "Moment"]
+
+
+_PARTIAL = "The checkpoint `{label}` is partial: its deadline passed before everything was read"
 
 
 def _nothing(_: Transaction, __: Plan) -> None:
@@ -111,6 +115,19 @@ class CheckpointService:
             SandboxMissingError: there is no sandbox to snapshot.
             SnapshotError: the bytes could not be stored; no record was made.
         """
+        checkpoint, whole = self._create(plan_id, moment, also, keep)
+        if not whole:
+            self._events.emit(Warned(_PARTIAL.format(label=moment.label)))
+        return checkpoint
+
+    def _create(
+        self,
+        plan_id: str,
+        moment: Moment,
+        also: Callable[[Transaction, Plan], Plan | None],
+        keep: Collection[str] = (),
+    ) -> tuple[Checkpoint, bool]:
+        """Returns the first checkpoint of the group, and whether everything was looked at."""
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
         taken = [(sandbox, self._take(sandbox)) for sandbox in sandboxes]
@@ -120,16 +137,15 @@ class CheckpointService:
             group, checkpoints = self._records(transaction, plan, moment, taken)
             transaction.checkpoints.add_group(group, checkpoints)
             if moment.checkpoint_type is not CheckpointType.SAFETY:
-                transaction.plans.save(
-                    plan.model_copy(
-                        update={
-                            "last_checkpoint_id": checkpoints[0].id,
-                            "updated_at": self._clock.now(),
-                        }
-                    )
+                plan = plan.model_copy(
+                    update={
+                        "last_checkpoint_id": checkpoints[0].id,
+                        "updated_at": self._clock.now(),
+                    }
                 )
-            dropped = self._prune(transaction, plan_id, {group.id, *keep})
-        self._forget_snapshots(plan_id, sandboxes, dropped)
+                transaction.plans.save(plan)
+            pruned = prune_after(transaction, plan, self._retention, group, checkpoints[0], keep)
+        self._forget_snapshots(sandboxes, pruned)
         self._events.emit(
             CheckpointCreated(
                 plan_id,
@@ -138,7 +154,7 @@ class CheckpointService:
                 checkpoints[0].metadata.trigger,
             )
         )
-        return checkpoints[0]
+        return checkpoints[0], not any(made.partial for _, made in taken)
 
     def create_as_required(
         self,
@@ -152,12 +168,14 @@ class CheckpointService:
             None when none was made; `also` has not happened then.
 
         Raises:
-            CheckpointRequiredError: the bytes could not be stored and the plan requires them.
+            CheckpointRequiredError: the bytes could not be stored and the plan requires them,
+                or a deadline passed before all of them were.
         """
+        required = plan.definition.policy.require_checkpoints
         try:
-            return self.create_checkpoint(plan.id, moment, also)
+            checkpoint, whole = self._create(plan.id, moment, also)
         except SnapshotError as error:
-            if plan.definition.policy.require_checkpoints:
+            if required:
                 raise CheckpointRequiredError(
                     f"The checkpoint `{moment.label}` could not be made: {error.message}",
                     hint=error.hint,
@@ -166,6 +184,14 @@ class CheckpointService:
                 Warned(f"The checkpoint `{moment.label}` could not be made: {error.message}")
             )
             return None
+        partial = _PARTIAL.format(label=moment.label)
+        if not whole and required:
+            raise CheckpointRequiredError(
+                partial, hint="Raise `sandbox.checkpoint.deadline`, or leave out what is large"
+            )
+        if not whole:
+            self._events.emit(Warned(partial))
+        return checkpoint
 
     def auto_create_if_configured(
         self,
@@ -233,9 +259,10 @@ class CheckpointService:
         with self._locks.hold(plan_id):
             with self._database.write() as transaction:
                 sandboxes = transaction.sandboxes.list(plan_id)
-                dropped = self._prune(transaction, plan_id, ())
-            self._forget_snapshots(plan_id, sandboxes, dropped)
-        return len(dropped)
+                plan = transaction.plans.get(plan_id)
+                pruned = prune(transaction, plan, self._retention)
+            self._forget_snapshots(sandboxes, pruned)
+        return pruned.groups
 
     def preview_rollback(self, plan_id: str, checkpoint: Checkpoint) -> RollbackPreview:
         """Says what a rollback would do and changes nothing; raises what the rollback would."""
@@ -259,16 +286,19 @@ class CheckpointService:
     def resume_point(self, plan_id: str) -> Checkpoint | None:
         """Returns the checkpoint a run goes on from, or None before the first."""
         with self._database.read() as transaction:
-            return _resume_point(transaction, transaction.plans.get(plan_id))
+            return resume_point(transaction, transaction.plans.get(plan_id))
 
     def start_of_run(self, plan_id: str) -> Checkpoint | None:
         """Returns the checkpoint that was made before the plan's latest run, if there is one."""
-        return _start_of_run(self.list_checkpoints(plan_id).checkpoints)
+        with self._database.read() as transaction:
+            return transaction.checkpoints.newest(plan_id, CheckpointType.PRE_EXECUTE)
 
     def recover(self, plan_id: str) -> str | None:
-        """Ends what a killed rollback left unfinished and says what was done, or None."""
+        """Ends what a killed process left unfinished; says what became of a rollback, or None."""
         with self._locks.hold(plan_id):
-            return self._rollback().recover(plan_id)
+            done = self._rollback().recover(plan_id)
+            drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
+            return done
 
     def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
         """Says how the first resource differs between two checkpoints."""
@@ -306,8 +336,8 @@ class CheckpointService:
         self, transaction: Transaction, plan: Plan, moment: Moment, taken: Sequence[Taken]
     ) -> tuple[CheckpointGroup, list[Checkpoint]]:
         group_sequence, sequence = transaction.checkpoints.next_sequence(plan.id)
-        earlier = transaction.checkpoints.groups(plan.id)
-        calls = transaction.tool_calls.list(plan.id)
+        before = transaction.checkpoints.last_group(plan.id)
+        calls = transaction.tool_calls.effective(plan.id)
         group = CheckpointGroup(
             id=self._ids.new(),
             plan_id=plan.id,
@@ -318,70 +348,13 @@ class CheckpointService:
             pinned=False,
             set_aside_by=None,
         )
-        effective = tuple(call.id for call in calls if call.undone_by is None)
         checkpoints = [
-            checkpoint_of(self._ids.new(), group, sequence + offset, plan, moment, item, effective)
-            for offset, item in enumerate(recorded(taken, earlier[-1] if earlier else None))
+            checkpoint_of(self._ids.new(), group, sequence + offset, plan, moment, item, calls)
+            for offset, item in enumerate(recorded(taken, before))
         ]
         return group, checkpoints
 
-    def _prune(
-        self, transaction: Transaction, plan_id: str, keep: Collection[str]
-    ) -> list[CheckpointGroup]:
-        groups = transaction.checkpoints.groups(plan_id)
-        needed = {*keep, *_needed(transaction, transaction.plans.get(plan_id))}
-        dropped = select_for_pruning(groups, self._retention, needed)
-        transaction.checkpoints.delete_groups([group.id for group in dropped])
-        return dropped
-
-    def _forget_snapshots(
-        self, plan_id: str, sandboxes: Sequence[SandboxRef], dropped: Sequence[CheckpointGroup]
-    ) -> None:
-        """Drops the bytes of dropped groups, unless another group of the plan has the same."""
-        if not dropped:
-            return
-        with self._database.read() as transaction:
-            left = transaction.checkpoints.groups(plan_id)
+    def _forget_snapshots(self, sandboxes: Sequence[SandboxRef], pruned: Pruned) -> None:
         for sandbox in sandboxes:
-            kept = {group.snapshots.get(sandbox.resource_id) for group in left}
-            gone = {
-                group.snapshots[sandbox.resource_id]
-                for group in dropped
-                if sandbox.resource_id in group.snapshots
-            }
-            self._snapshots.delete_checkpoint(sandbox, gone - kept)
-
-
-def _needed(transaction: Transaction, plan: Plan) -> set[str]:
-    """Returns the groups that the plan, its last operation or a run under way refers to."""
-    needed: set[str] = set()
-    if plan.last_checkpoint_id is not None:
-        needed.add(transaction.checkpoints.get(plan.last_checkpoint_id).group_id)
-    for operation in transaction.operations.list(plan.id)[-1:]:
-        needed |= {operation.target_group_id, operation.safety_group_id}
-    if plan.state is PlanState.PROCESSING:
-        points = [_resume_point(transaction, plan)]
-        if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
-            points.append(_start_of_run(transaction.checkpoints.list(plan.id)))
-        needed |= {point.group_id for point in points if point is not None}
-    return needed
-
-
-def _resume_point(transaction: Transaction, plan: Plan) -> Checkpoint | None:
-    """Returns the plan's last checkpoint, or the newest before it that a run can build on.
-
-    What a failure or a rollback left is kept to be looked at, not to go on from.
-    """
-    usable = [
-        checkpoint
-        for checkpoint in transaction.checkpoints.list(plan.id)
-        if checkpoint.checkpoint_type is not CheckpointType.SAFETY
-        and checkpoint.metadata.trigger != Trigger.ON_ERROR
-    ]
-    last = [checkpoint for checkpoint in usable if checkpoint.id == plan.last_checkpoint_id]
-    return next(reversed(last or usable), None)
-
-
-def _start_of_run(checkpoints: Sequence[Checkpoint]) -> Checkpoint | None:
-    starts = [item for item in checkpoints if item.checkpoint_type is CheckpointType.PRE_EXECUTE]
-    return starts[-1] if starts else None
+            if sandbox.resource_id in pruned.snapshots:
+                self._snapshots.delete_checkpoint(sandbox, pruned.snapshots[sandbox.resource_id])

@@ -34,7 +34,7 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.plan import Plan, PlanError, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.plan_file import OnFailure
-from cleveragents.domain.sandbox import SandboxRef, SandboxState
+from cleveragents.domain.sandbox import SandboxRef, SandboxState, SandboxStrategy
 
 
 class PlanExecutor:
@@ -84,6 +84,10 @@ class PlanExecutor:
         going_on = plan.state in (PlanState.ERRORED, PlanState.PROCESSING)
         plan.after(PlanEvent.EXECUTE, self._clock.now())  # Refused here, before anything is made.
         sandboxes = self._ready_sandboxes(plan)
+        with self._snapshots.watched(sandboxes):
+            return self._run_in(sandboxes, plan, going_on=going_on)
+
+    def _run_in(self, sandboxes: Sequence[SandboxRef], plan: Plan, *, going_on: bool) -> Plan:
         point = self._checkpoints.resume_point(plan.id)
         if going_on and point is not None:
             self._happen(plan.id, PlanEvent.EXECUTE, None)
@@ -95,6 +99,7 @@ class PlanExecutor:
         self._events.emit(PlanStarted(plan.id, first, len(steps)))
         for index in range(first, len(steps)):
             self._step(StepContext(plan, index, steps[index], sandboxes))
+        self._recheck(sandboxes)
         try:
             plan = self._finish(plan)
         except BusinessRuleViolation as error:
@@ -102,6 +107,19 @@ class PlanExecutor:
             raise self._errored(last, error.message, None) from error
         self._events.emit(PlanFinished(plan.id, succeeded=True))
         return plan
+
+    def _recheck(self, sandboxes: Sequence[SandboxRef]) -> None:
+        """Looks at everything once more, so that nothing the system did not tell of is missing."""
+        for sandbox in sandboxes:
+            missed = self._snapshots.recheck(sandbox)
+            if missed:
+                self._events.emit(
+                    Warned(
+                        f"Changes in `{sandbox.resource}` came in without notice, and only the "
+                        f"last checkpoint has them: {', '.join(missed[:5])}"
+                        + (f" and {len(missed) - 5} more" if len(missed) > 5 else "")
+                    )
+                )
 
     def _ready_sandboxes(self, plan: Plan) -> Sequence[SandboxRef]:
         """Returns the plan's sandboxes, made now if this is its first run."""
@@ -124,7 +142,24 @@ class PlanExecutor:
         with self._database.write() as transaction:
             for sandbox in made:
                 transaction.sandboxes.add(sandbox)
+        for sandbox in made:
+            self._tell_what_is_missing(sandbox)
         return made
+
+    def _tell_what_is_missing(self, sandbox: SandboxRef) -> None:
+        if sandbox.strategy is SandboxStrategy.NONE:
+            self._events.emit(
+                Warned(
+                    f"The resource `{sandbox.resource}` is worked on itself, without a sandbox: "
+                    f"nothing done to {sandbox.path} can be rolled back"
+                )
+            )
+        for item in sandbox.skipped:
+            self._events.emit(
+                Warned(
+                    f"`{item.path}` is not in the sandbox of `{sandbox.resource}`: {item.reason}"
+                )
+            )
 
     def _go_back_to(self, plan: Plan, point: Checkpoint, sandboxes: Sequence[SandboxRef]) -> Plan:
         """Brings the sandboxes to the last durable group; what was there is kept."""

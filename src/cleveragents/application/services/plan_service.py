@@ -26,6 +26,7 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.lease import Holder
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition, resolve_arguments
+from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import Resource, SandboxRef
 from cleveragents.domain.tool import ToolCall
 
@@ -66,8 +67,22 @@ class PlanService:
         self._clock = clock
         self._ids = id_source
 
-    def use(self, plan_file: Path, project: Path, arguments: Mapping[str, str]) -> Plan:
+    def use(
+        self,
+        plan_file: Path,
+        project: Path,
+        arguments: Mapping[str, str],
+        *,
+        include_uncommitted: bool = False,
+    ) -> Plan:
         """Strategizes: reads, checks and records a plan; the project is only looked at.
+
+        Args:
+            plan_file: The file.
+            project: The project, or a directory in it.
+            arguments: The user's values for the plan's arguments.
+            include_uncommitted: Whether sandboxes of repositories will start from the
+                files as they are then, not from `HEAD`.
 
         Raises:
             PlanFileError: the file is not a valid plan.
@@ -78,15 +93,17 @@ class PlanService:
         definition = self._plan_files.load(plan_file)
         values = resolve_arguments(definition, arguments)
         self._refuse_unless_reversible(definition)
-        facts = self._sandboxes.inspect(project)
         plan_id, now = self._ids.new(), self._clock.now()
-        resources = self._resources(plan_id, definition, Path(facts.root))
-        root = self._root_decision(plan_id, definition)
+        root = self._root(definition, project)
+        resources, project_key = self._resources(plan_id, definition, root)
+        if include_uncommitted:
+            resources = [_with_uncommitted(resource) for resource in resources]
+        prompt = self._root_decision(plan_id, definition)
         plan = Plan(
             id=plan_id,
             name=definition.name,
-            project=facts.root,
-            project_key=facts.key,
+            project=str(root),
+            project_key=project_key,
             plan_file=str(plan_file.absolute()),
             definition=definition,
             arguments=values,
@@ -96,7 +113,7 @@ class PlanService:
             reversion_count=0,
             last_completed_step=-1,
             last_checkpoint_id=None,
-            decision_root_id=root.id,
+            decision_root_id=prompt.id,
             error=None,
             created_at=now,
             updated_at=now,
@@ -108,7 +125,7 @@ class PlanService:
             transaction.plans.add(plan)
             for resource in resources:
                 transaction.sandboxes.add_resource(resource)
-            transaction.decisions.add(root)
+            transaction.decisions.add(prompt)
         return plan
 
     def find(self, text: str) -> Plan:
@@ -171,26 +188,38 @@ class PlanService:
                     tool=step.tool,
                 )
 
-    def _resources(self, plan_id: str, definition: PlanDefinition, project: Path) -> list[Resource]:
-        """Returns the plan's resources; two that are one repository cannot both be sandboxed."""
-        found: dict[str, Resource] = {}
+    def _root(self, definition: PlanDefinition, project: Path) -> Path:
+        """Returns what paths in the plan are relative to; without git any directory will do."""
+        try:
+            return Path(self._sandboxes.inspect(project).root)
+        except ProjectRefusedError:
+            kinds = {wanted.type for wanted in definition.resources.values()}
+            if ResourceType.GIT_CHECKOUT in kinds:
+                raise
+            return project.absolute()
+
+    def _resources(
+        self, plan_id: str, definition: PlanDefinition, root: Path
+    ) -> tuple[list[Resource], str]:
+        """Returns the plan's resources, which may not overlap, and the key of the first."""
+        found: list[Resource] = []
+        keys: list[str] = []
         for position, (name, wanted) in enumerate(definition.resources.items()):
-            facts = self._sandboxes.inspect(project / wanted.path)
-            if facts.root in found:
-                raise ProjectRefusedError(
-                    facts.root,
-                    f"the resources {found[facts.root].name} and {name} are the same",
-                    hint="Leave one of them out of the plan's `resources`",
+            facts = self._sandboxes.inspect(root / wanted.path, wanted.type)
+            keys.append(facts.key)
+            found.append(
+                Resource(
+                    id=self._ids.new(),
+                    plan_id=plan_id,
+                    name=name,
+                    type=wanted.type,
+                    strategy=wanted.chosen_strategy,
+                    path=facts.root,
+                    position=position,
                 )
-            found[facts.root] = Resource(
-                id=self._ids.new(),
-                plan_id=plan_id,
-                name=name,
-                type=wanted.type,
-                path=facts.root,
-                position=position,
             )
-        return list(found.values())
+        self._sandboxes.refuse_overlaps(found)
+        return found, keys[0]
 
     def _root_decision(self, plan_id: str, definition: PlanDefinition) -> Decision:
         return Decision(
@@ -210,3 +239,9 @@ class PlanService:
             step_index=None,
             created_at=self._clock.now(),
         )
+
+
+def _with_uncommitted(resource: Resource) -> Resource:
+    """Only repositories have something committed: all else is taken as it is in any case."""
+    is_repository = resource.type is ResourceType.GIT_CHECKOUT
+    return resource.model_copy(update={"include_uncommitted": is_repository})

@@ -21,6 +21,7 @@ from cleveragents.domain.checkpoint import CheckpointType, Trigger
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.plan import Plan
 from cleveragents.domain.plan_file import StepDefinition
+from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.template import render_value
 from cleveragents.domain.tool import ToolCall, ToolCallStatus, ToolInvocation, ToolSpec
@@ -42,6 +43,13 @@ class StepContext:
             if sandbox.resource == self.step.resource:
                 return sandbox
         return self.sandboxes[0]
+
+    @property
+    def directory(self) -> str:
+        """Where the tool starts; a database is a file in the directory of its sandbox."""
+        resource = self.plan.definition.resources[self.sandbox.resource]
+        path = self.sandbox.path
+        return path.rpartition("/")[0] if resource.type is ResourceType.SQLITE else path
 
 
 class ToolRunner:
@@ -86,7 +94,7 @@ class ToolRunner:
                 ToolInvocation(
                     spec=spec,
                     input=given,
-                    directory=context.sandbox.path,
+                    directory=context.directory,
                     resources={sandbox.resource: sandbox.path for sandbox in context.sandboxes},
                     plan_id=context.plan.id,
                 )
@@ -139,9 +147,11 @@ class ToolRunner:
         values = dict(context.plan.arguments)
         for sandbox in context.sandboxes:
             values[f"resources.{sandbox.resource}.path"] = sandbox.path
+        steps = context.plan.definition.steps
+        if not any(step.save_as for step in steps[: context.step_index]):
+            return values
         with self._database.read() as transaction:
             calls = transaction.tool_calls.list(context.plan.id)
-        steps = context.plan.definition.steps
         for call in calls:
             if call.undone_by is None and call.status is ToolCallStatus.SUCCEEDED:
                 saved = steps[call.step_index].save_as
@@ -155,7 +165,7 @@ class ToolRunner:
             call = ToolCall(
                 id=self._ids.new(),
                 plan_id=context.plan.id,
-                sequence=len(transaction.tool_calls.list(context.plan.id)) + 1,
+                sequence=transaction.tool_calls.next_sequence(context.plan.id),
                 step_index=context.step_index,
                 tool=context.step.tool,
                 resource=context.sandbox.resource,

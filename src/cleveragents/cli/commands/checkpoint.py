@@ -55,6 +55,25 @@ def show(session: Session, plan_ref: str, checkpoint_ref: str) -> Report:
 
 
 @checkpoint.command(
+    "verify",
+    help="Read everything that checkpoints hold back from the disk",
+    epilog="Examples:\n  agents plan checkpoint verify @latest\n"
+    "  agents plan checkpoint verify @latest @-1 --format json",
+)
+@plan_argument
+@click.argument("checkpoint_ref", metavar="[CHECKPOINT]", required=False)
+@frame.pass_session
+def verify(session: Session, plan_ref: str, checkpoint_ref: str | None) -> Report:
+    from cleveragents.cli.views.maintenance import verify_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        chosen = None
+        if checkpoint_ref is not None:
+            chosen = container.checkpoint_service().find_checkpoint(found.id, checkpoint_ref)
+        return verify_report(container.maintenance_service().verify(found.id, chosen))
+
+
+@checkpoint.command(
     "create",
     help="Make a checkpoint of the sandbox as it is now",
     epilog="Example:\n  agents plan checkpoint create @latest --label 'before my own edits'",

@@ -46,6 +46,11 @@ _arg_option = click.option(
     metavar="NAME=VALUE",
     help="A value for one of the plan's arguments; may be repeated.",
 )
+_uncommitted_option = click.option(
+    "--include-uncommitted",
+    is_flag=True,
+    help="Start from the project's files as they are, not from its last commit.",
+)
 
 
 @contextmanager
@@ -71,11 +76,20 @@ def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
 @_file_argument
 @_project_option
 @_arg_option
+@_uncommitted_option
 @frame.pass_session
-def run(session: Session, file: Path, project: Path, pairs: tuple[str, ...]) -> Report:
+def run(
+    session: Session,
+    file: Path,
+    project: Path,
+    pairs: tuple[str, ...],
+    include_uncommitted: bool,
+) -> Report:
     container = _container_for(session, project)
     try:
-        made = container.plan_service().use(file, project, _arguments(pairs))
+        made = container.plan_service().use(
+            file, project, _arguments(pairs), include_uncommitted=include_uncommitted
+        )
         return _execute(session, container, made)
     finally:
         container.close()
@@ -89,13 +103,22 @@ def run(session: Session, file: Path, project: Path, pairs: tuple[str, ...]) -> 
 @_file_argument
 @_project_option
 @_arg_option
+@_uncommitted_option
 @frame.pass_session
-def use(session: Session, file: Path, project: Path, pairs: tuple[str, ...]) -> Report:
+def use(
+    session: Session,
+    file: Path,
+    project: Path,
+    pairs: tuple[str, ...],
+    include_uncommitted: bool,
+) -> Report:
     from cleveragents.cli.views.plans import plan_report
 
     container = _container_for(session, project)
     try:
-        made = container.plan_service().use(file, project, _arguments(pairs))
+        made = container.plan_service().use(
+            file, project, _arguments(pairs), include_uncommitted=include_uncommitted
+        )
         status = container.plan_service().status(made.id)
     finally:
         container.close()

@@ -40,6 +40,8 @@ def checkpoint_data(checkpoint: Checkpoint, group: CheckpointGroup) -> dict[str,
         "pinned": group.pinned,
         "set_aside": group.set_aside_by is not None,
         "not_captured": uncaptured_data(metadata.not_captured),
+        "evidence": metadata.evidence.value if metadata.evidence else None,
+        "partial": metadata.partial,
     }
 
 
@@ -55,25 +57,36 @@ def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
             "total_size_bytes": sum(item.size_bytes for item in listed.checkpoints),
         },
     }
+    several = len({item.metadata.resource for item in listed.checkpoints}) > 1
     rows = tuple(
         (
             item.id,
             item.metadata.label,
+            *([item.metadata.resource] if several else []),
             str(item.metadata.step_index + 1),
             item.metadata.state_hash[:SHORT_HASH],
             readable(item.created_at),
             size(item.size_bytes),
-            counted(len(item.metadata.not_captured), "path") if item.metadata.not_captured else "",
+            _left_out(item),
         )
         for item in listed.checkpoints
     )
     table = Table(
         f"Checkpoints of {plan_id}",
-        ("Checkpoint", "Label", "Step", "State", "Created (UTC)", "Added", "Not captured"),
+        (
+            *("Checkpoint", "Label", *(["Resource"] if several else [])),
+            *("Step", "State", "Created (UTC)", "Added", "Not captured"),
+        ),
         rows,
         empty="This plan has no checkpoints yet.",
     )
     return Report(data, (table,))
+
+
+def _left_out(checkpoint: Checkpoint) -> str:
+    left_out = checkpoint.metadata.not_captured
+    words = counted(len(left_out), "path") if left_out else ""
+    return f"partial: {words}" if checkpoint.metadata.partial else words
 
 
 def checkpoint_report(

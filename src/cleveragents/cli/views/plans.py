@@ -26,6 +26,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "project": plan.project,
         "plan_file": plan.plan_file,
         "arguments": plan.arguments,
+        "include_uncommitted": any(item.include_uncommitted for item in status.resources),
         "attempt": plan.attempt,
         "steps": len(plan.definition.steps),
         "last_completed_step": plan.last_completed_step,
@@ -189,6 +190,8 @@ def _sandbox_data(sandbox: SandboxRef) -> dict[str, object]:
         "path": sandbox.path,
         "branch": sandbox.branch,
         "status": sandbox.state.value,
+        "copy": sandbox.copied_by,
+        "skipped": [item.model_dump() for item in sandbox.skipped],
     }
 
 
