@@ -221,3 +221,9 @@ def benchmark(session: nox.Session) -> None:
         *session.posargs,
         env=environment | {"PATH": os.pathsep.join([str(Path(PYTHON).parent), os.environ["PATH"]])},
     )
+
+
+@nox.session(default=False)
+def compare(session: nox.Session) -> None:
+    """Ours beside the techniques of other tools; `-- --quick` for a look, `-- --help` for more."""
+    session.run(PYTHON, "-m", "benchmarks.compare.run", *session.posargs)

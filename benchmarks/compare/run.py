@@ -1,0 +1,122 @@
+"""`nox -s compare`: measures, prints the tables, and fails where a limit is missed.
+
+python -m benchmarks.compare.run --help
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from benchmarks.compare import extras, table
+from benchmarks.compare.judging import failures
+from benchmarks.compare.machine import this_machine
+from benchmarks.compare.measuring import compare_on
+from benchmarks.compare.page import page
+from benchmarks.compare.results import Check, Comparison, OnTree, Tree
+
+_BUILD = Path(__file__).parents[2] / "build"
+"""Where the trees go: beside the code, because `/tmp` may be memory, where syncing is free."""
+Found = TypeVar("Found")
+_TREES = (Tree(1_000), Tree(10_000), Tree(100_000), Tree(10_000, ignored=30_000))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Returns 0 if every limit was kept, else 1."""
+    options = _parser().parse_args(arguments)
+    if options.quick:
+        options.sizes, options.rounds, options.checkpoints = [Tree(1_000)], 3, 60
+    comparison = compare(options.sizes, options.rounds, options.checkpoints)
+    _show(comparison)
+    if options.output:
+        options.output.write_text(page(comparison), encoding="utf-8")
+    broken = failures(comparison)
+    print("\n".join(broken) if broken else "Every limit was kept.")
+    return 1 if broken else 0
+
+
+def compare(trees: Sequence[Tree], rounds: int, checkpoints: int) -> Comparison:
+    """Measures everything and returns what was found."""
+    _BUILD.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="compare-", dir=_BUILD) as directory:
+        place = Path(directory)
+        results: list[OnTree] = []
+        notes: dict[str, None] = {}
+        for number, tree in enumerate(trees):
+            result, missing = _apart(
+                place / f"tree{number}",
+                lambda here, tree=tree: compare_on(tree, here, rounds, _say),
+            )
+            results.append(result)
+            notes |= dict.fromkeys(missing)
+        checks = list(_checks(place, trees, checkpoints))
+        return Comparison(this_machine(place), results, checks, list(notes))
+
+
+def _checks(place: Path, trees: Sequence[Tree], checkpoints: int) -> Iterable[Check]:
+    sizes = sorted({tree.files for tree in trees})
+    usual = min(sizes, key=lambda files: abs(files - 10_000))
+    _say(f"growth over {checkpoints:,} checkpoints")
+    yield _apart(place / "growth", lambda here: extras.growth(here, usual, checkpoints))
+    _say("disk")
+    yield from _apart(place / "disk", lambda here: extras.disk(here, usual))
+    _say("memory")
+    pair = (sizes[0], sizes[-1]) if len(sizes) > 1 else (sizes[0], sizes[0] * 5)
+    yield _apart(place / "memory", lambda here: extras.memory(here, pair))
+
+
+def _apart(place: Path, measure: Callable[[Path], Found]) -> Found:
+    """Measures in a directory that is gone afterwards: the disk holds what one tree needs."""
+    place.mkdir()
+    try:
+        return measure(place)
+    finally:
+        shutil.rmtree(place)
+
+
+def _show(comparison: Comparison) -> None:
+    for result in comparison.trees:
+        print(f"\n{result.tree}, medians\n")
+        print(table.medians(result))
+        print(table.besides(result))
+    print(table.summary(comparison))
+    print(table.checks(comparison.checks))
+    print(table.machine(comparison.machine))
+    print("".join(f"Not measured: {note}\n" for note in comparison.notes))
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _tree(text: str) -> Tree:
+    files, _, ignored = text.partition("+")
+    return Tree(int(files), int(ignored or 0))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="nox -s compare --", description=__doc__)
+    parser.add_argument(
+        "--sizes",
+        nargs="+",
+        type=_tree,
+        default=list(_TREES),
+        metavar="FILES[+IGNORED]",
+        help="the trees to measure on",
+    )
+    parser.add_argument("--rounds", type=int, default=9, help="how often each act is measured")
+    parser.add_argument(
+        "--checkpoints", type=int, default=1_000, help="how far growth is looked at"
+    )
+    parser.add_argument("--quick", action="store_true", help="1,000 files and three rounds")
+    parser.add_argument("--output", type=Path, help="the page to write the tables to")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

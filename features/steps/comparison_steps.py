@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from behave import given, then, when
+from behave.runner import Context
+from benchmarks.compare.exactness import standing_of
+from benchmarks.compare.judging import failures, judge, limit_of
+from benchmarks.compare.page import page
+from benchmarks.compare.results import Check, Measured, Role, Scenario
+from features.support.comparisons import (
+    RESTORED,
+    ROLES,
+    STANDINGS,
+    ComparisonDraft,
+    restored_wrongly,
+    seconds,
+)
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+@given("a tree of {files} files on which these took so many milliseconds")
+def peers_measured(context: Context, files: str) -> None:
+    peers = [
+        Measured(
+            row["technique"],
+            Role.PEER,
+            watches=row["watches"] == "yes",
+            standing=STANDINGS[row["restores are"]],
+            seconds={Scenario.NOTHING: seconds(row["nothing changed"])},
+        )
+        for row in context.table
+    ]
+    context.comparison = ComparisonDraft(number(files), peers)
+
+
+@given("ours, {where}, took {milliseconds} milliseconds")
+def ours_measured(context: Context, where: str, milliseconds: str) -> None:
+    context.comparison.add_ours(where, milliseconds)
+
+
+@given("ours, {where}, took {milliseconds} milliseconds and is {standing}")
+def ours_measured_inexact(context: Context, where: str, milliseconds: str, standing: str) -> None:
+    context.comparison.add_ours(where, milliseconds, standing)
+
+
+@given("{measured} bytes where {limit:d} are allowed")
+def check_measured(context: Context, measured: str, limit: int) -> None:
+    context.comparison.add_check(Check("memory a file", number(measured), "bytes", limit))
+
+
+@given("rsync was not there")
+def no_rsync(context: Context) -> None:
+    context.comparison.add_note("rsync --link-dest: rsync is not installed")
+
+
+@when("a restore leaves {what} wrong")
+def restore_wrongly(context: Context, what: str) -> None:
+    context.standing = standing_of(RESTORED, restored_wrongly(what))
+
+
+@when("the comparison is judged")
+def judge_comparison(context: Context) -> None:
+    comparison = context.comparison.finished()
+    context.judgements = judge(comparison.trees[0])
+    context.sentences = failures(comparison)
+
+
+@when("the limit for 1 changed file among {files} is asked for, {where}")
+def ask_for_limit(context: Context, files: str, where: str) -> None:
+    context.limit = limit_of(ROLES[where], Scenario.ONE, number(files))
+
+
+@when("the page is written")
+def write_page(context: Context) -> None:
+    context.page = page(context.comparison.finished())
+
+
+@then("the technique is {standing}")
+def technique_is(context: Context, standing: str) -> None:
+    assert str(context.standing) == standing, context.standing
+
+
+@then("ours costs {ratio} of {rival}, and the limit of {limit} is {verdict}")
+def ours_costs(context: Context, ratio: str, rival: str, limit: str, verdict: str) -> None:
+    (judgement,) = context.judgements
+    found = (f"{judgement.ratio:.2f}", judgement.fastest, str(judgement.limit), judgement.kept)
+    assert found == (ratio, rival, limit, verdict == "kept"), judgement
+
+
+@then("the command fails with these sentences")
+def fails_with(context: Context) -> None:
+    assert context.sentences == context.text.splitlines(), context.sentences
+
+
+@then("ours may cost {limit} of the fastest")
+def limit_is(context: Context, limit: str) -> None:
+    assert str(context.limit).lower() == limit, context.limit
+
+
+@then("it holds these lines")
+def page_holds(context: Context) -> None:
+    lines = context.page.splitlines()
+    missing = [line for line in context.text.splitlines() if line not in lines]
+    assert not missing, (missing, context.page)

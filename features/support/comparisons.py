@@ -1,0 +1,82 @@
+"""Comparisons and restores as they might have come out, without measuring any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from benchmarks.compare.exactness import Entry, Fingerprint
+from benchmarks.compare.results import (
+    Check,
+    Comparison,
+    Machine,
+    Measured,
+    OnTree,
+    Role,
+    Scenario,
+    Standing,
+    Tree,
+)
+
+ROLES = {"inside a running plan": Role.IN_PLAN, "from a new process": Role.NEW_PROCESS}
+STANDINGS = {str(standing): standing for standing in Standing}
+
+RESTORED: Fingerprint = {
+    "kept": Entry("directory", 0o755),
+    "kept/file": Entry("file", 0o644, b"content"),
+    "kept/script": Entry("file", 0o755, b"script"),
+    "kept/link": Entry("link", 0o777, b"file"),
+    "empty": Entry("directory", 0o755, is_empty=True),
+}
+"""What a restore should bring back."""
+
+_WRONGS: Mapping[str, Mapping[str, Entry | None]] = {
+    "nothing": {},
+    "a permission bit": {"kept/file": Entry("file", 0o600, b"content")},
+    "an empty directory": {"empty": None},
+    "a directory of empty directories": {
+        "left": Entry("directory", 0o755, is_empty=True),
+        "left/behind": Entry("directory", 0o755, is_empty=True),
+    },
+    "the permission to execute": {"kept/script": Entry("file", 0o644, b"script")},
+    "a byte": {"kept/file": Entry("file", 0o644, b"Content")},
+    "a link": {"kept/link": Entry("link", 0o777, b"script")},
+    "a file that should be gone": {"kept/new": Entry("file", 0o644, b"new")},
+    "a file that should be there": {"kept/file": None},
+    "a link in place of a file": {"kept/file": Entry("link", 0o777, b"content")},
+}
+
+
+def restored_wrongly(what: str) -> Fingerprint:
+    """Returns what a restore left that got one thing wrong."""
+    found = {**RESTORED, **_WRONGS[what]}
+    return {path: entry for path, entry in found.items() if entry is not None}
+
+
+def seconds(milliseconds: str) -> list[float]:
+    return [float(each) / 1000 for each in milliseconds.split(",") if each]
+
+
+class ComparisonDraft:
+    """A comparison of which a scenario says more and more."""
+
+    def __init__(self, files: int, peers: Iterable[Measured]) -> None:
+        self._files = files
+        self._techniques = list(peers)
+        self._checks: list[Check] = []
+        self._notes: list[str] = []
+
+    def add_ours(self, where: str, milliseconds: str, standing: str = "exact") -> None:
+        name = "CleverAgents" if ROLES[where] is Role.IN_PLAN else "CleverAgents, new process"
+        times = {Scenario.NOTHING: seconds(milliseconds)}
+        ours = Measured(name, ROLES[where], standing=STANDINGS[standing], seconds=times)
+        self._techniques.append(ours)
+
+    def add_check(self, check: Check) -> None:
+        self._checks.append(check)
+
+    def add_note(self, note: str) -> None:
+        self._notes.append(note)
+
+    def finished(self) -> Comparison:
+        tree = OnTree(Tree(self._files), self._techniques)
+        return Comparison(Machine({"git": "2.39.5"}), [tree], self._checks, self._notes)
