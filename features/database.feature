@@ -23,6 +23,12 @@ Feature: The database of plans and checkpoints
       When 4 processes each store a plan in the new database
       Then it holds the plans of all 4 processes
 
+    Scenario: A process that opens the database twice keeps its hold on it
+      Given a program that has made the database and stored a plan in it
+      And the program has opened it a second time and closed that again
+      When another process stores a plan and ends, and the program one more
+      Then it holds all 3 plans, and so it does for everybody else
+
     Scenario: A process killed while it makes the database does no harm
       When a process is killed at each moment of making the database
       Then the next use finds a whole database every time

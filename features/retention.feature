@@ -80,6 +80,13 @@ Feature: How many checkpoints a plan keeps
       Then the sandbox is as it was at "after execution"
       And the checkpoints are after execution, before rollback to after execution
 
+    Scenario: What a rollback started from stays while it can be undone
+      Given a plan may keep 3 checkpoints
+      And a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after two"
+      When the user makes a checkpoint "now"
+      Then the checkpoints are before execution, after two, before rollback to after two, now
+
     Scenario: A checkpoint that is pinned stays
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the checkpoint "before one" is pinned

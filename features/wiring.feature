@@ -6,11 +6,12 @@ Feature: Wiring
     When a program looks for the services
     Then each of them comes from the container, and always the same one
     And they are
-      | service           |
-      | CheckpointService |
-      | PlanExecutor      |
-      | PlanService       |
-      | ToolRunner        |
+      | service            |
+      | CheckpointService  |
+      | MaintenanceService |
+      | PlanExecutor       |
+      | PlanService        |
+      | ToolRunner         |
 
   @service
   Scenario: No service has an optional collaborator

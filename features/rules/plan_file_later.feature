@@ -10,8 +10,6 @@ Feature: What this version cannot run yet
       | line                                                | what                                     |
       | validations: [{name: tests, run: make}]             | `validations`                            |
       | policy: {max_retries_per_step: 3}                   | retries (`max_retries_per_step`)         |
-      | resources: {data: {type: sqlite, path: app.db}}     | `sqlite` resources                       |
-      | resources: {data: {type: fs-directory, path: data}} | `fs-directory` resources                 |
       | tools: {t: {run: x, side_effects: [irreversible]}}  | tools with `side_effects`                |
       | tools: {t: {run: x, unsafe: true}}                  | `unsafe` tools                           |
       | tools: {t: {run: x, checkpoint_scope: transaction}} | checkpoint scopes other than `sandbox`   |

@@ -368,3 +368,35 @@ def without_alembic(context: Context) -> None:
 def with_log(context: Context) -> None:
     with closing(sqlite3.connect(databases(context).path)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@given("a program that has made the database and stored a plan in it")
+def long_running_program(context: Context) -> None:
+    databases(context).add_plan("FIRST")
+
+
+@given("the program has opened it a second time and closed that again")
+def opened_twice(context: Context) -> None:
+    second = SqlDatabase(None, context.world.home)
+    with second.read() as transaction:
+        transaction.plans.ids()
+    second.close()
+
+
+@when("another process stores a plan and ends, and the program one more")
+def both_store(context: Context) -> None:
+    # The last process to leave removes the log; while one is there, none is the last.
+    processes(context, 1)
+    with databases(context).opened[0].write() as transaction:
+        transaction.plans.add(sample_records.plan("LAST"))
+
+
+@then("it holds all 3 plans, and so it does for everybody else")
+def all_there(context: Context) -> None:
+    with databases(context).opened[0].read() as transaction:
+        seen = sorted(transaction.plans.ids())
+    fresh = SqlDatabase(None, context.world.home)
+    with fresh.read() as transaction:
+        found = sorted(transaction.plans.ids())
+    fresh.close()
+    assert seen == found == ["FIRST", "LAST", "PROCESS0"], (seen, found)

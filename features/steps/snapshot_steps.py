@@ -14,7 +14,9 @@ from cleveragents.testing import snapshot_store_contract as contract
 from cleveragents.testing.snapshot_store_contract import Capability, Workplace
 
 CAPABILITIES = {
-    SandboxStrategy.GIT_WORKTREE: frozenset({Capability.IGNORE_RULES, Capability.GIT_STATE}),
+    SandboxStrategy.GIT_WORKTREE: frozenset(
+        {Capability.IGNORE_RULES, Capability.GIT_STATE, Capability.PLAIN_DIRECTORY}
+    ),
 }
 FEATURE = Path(__file__).parent.parent / "snapshots.feature"
 
@@ -83,6 +85,6 @@ def every_promise_listed(context: Context) -> None:
         for row in (examples.table or [])
         if "strategy" in row.headings
     ]
-    wanted = [(each.value, name) for each in SandboxStrategy for name in context.promises]
+    wanted = [(each.value, name) for each in CAPABILITIES for name in context.promises]
     assert sorted(listed) == sorted(wanted), set(wanted) ^ set(listed)
     assert all(check.__doc__ and "\n" not in check.__doc__ for check in contract.CONTRACT)

@@ -66,8 +66,11 @@ class World:
         """Whether the user sits before a terminal; such calls are made in this process."""
         self.environment = _clean_environment(self.directory, self.home)
         self.outcome: Outcome | None = None
+        self.on_close = contextlib.ExitStack()
+        """What has to end before the directory can go: processes, mounts."""
 
     def close(self) -> None:
+        self.on_close.close()
         for directory, _, _ in os.walk(self.directory):
             Path(directory).chmod(0o700)
         shutil.rmtree(self.directory)
