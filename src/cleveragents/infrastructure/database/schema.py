@@ -45,7 +45,6 @@ def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
     with translated(str(path)):
         if not sqlite_file.is_ours(path):
             _create_sqlite(path, busy_seconds)
-            sqlite_file.is_ours(path)  # From now on it may be open and is not opened beside SQLite.
         with closing(sqlite_file.connect(path, busy_seconds=busy_seconds)) as connection:
             fits = not _needs_migration(_stored_revisions(connection, path), str(path))
             if fits:

@@ -10,7 +10,9 @@ import fcntl
 import os
 import sqlite3
 import stat
+import threading
 import time
+from collections import Counter
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -28,9 +30,25 @@ _APPLICATION_ID_BYTES = slice(68, 72)
 _LOCK_POLL_SECONDS = 0.02
 
 
-_verified: set[tuple[int, int]] = set()
-"""Device and inode of files this process has found to be ours: it may have them open, and then
-closing another descriptor of such a file would drop the locks that SQLite holds on it."""
+_in_use: Counter[tuple[int, int]] = Counter()
+_counting = threading.Lock()
+
+
+def take(path: Path) -> tuple[int, int]:
+    """Says that this process has a database of ours open, until `let_go` of what is returned.
+
+    Closing any descriptor of such a file drops the locks that SQLite holds on
+    it, so until then it is not opened by us, not even to look whose it is.
+    """
+    status = path.stat()
+    with _counting:
+        _in_use[status.st_dev, status.st_ino] += 1
+    return status.st_dev, status.st_ino
+
+
+def let_go(identity: tuple[int, int]) -> None:
+    with _counting:
+        _in_use[identity] -= 1
 
 
 def is_ours(path: Path) -> bool:
@@ -42,7 +60,7 @@ def is_ours(path: Path) -> bool:
     """
     try:
         status = path.stat()
-        if (status.st_dev, status.st_ino) in _verified and status.st_size >= _HEADER_BYTES:
+        if _in_use[status.st_dev, status.st_ino] > 0:
             return True
         if not stat.S_ISREG(status.st_mode):
             raise DatabaseError(
@@ -58,7 +76,6 @@ def is_ours(path: Path) -> bool:
         raise denied(str(path), error.strerror or str(error)) from error
     if header:
         _check_header(header, path)
-        _verified.add((status.st_dev, status.st_ino))
     return bool(header)
 
 

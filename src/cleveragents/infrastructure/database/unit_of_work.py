@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from cleveragents.application.ports import Database, Transaction
 from cleveragents.domain.plan import Plan
-from cleveragents.infrastructure.database import repositories, schema
+from cleveragents.infrastructure.database import repositories, schema, sqlite_file
 from cleveragents.infrastructure.database.engine import (
     BUSY_SECONDS,
     Engines,
@@ -81,6 +81,7 @@ class SqlDatabase(Database):
         self._location = locate(url, home)
         self._busy_seconds = busy_seconds
         self._engines: Engines | None = None
+        self._taken: tuple[int, int] | None = None
         self._opening = threading.Lock()
 
     @contextmanager
@@ -104,6 +105,9 @@ class SqlDatabase(Database):
             if self._engines is not None:
                 self._engines.dispose()
                 self._engines = None
+            if self._taken is not None:
+                sqlite_file.let_go(self._taken)
+                self._taken = None
 
     def _opened(self) -> Engines:
         with self._opening:
@@ -114,6 +118,7 @@ class SqlDatabase(Database):
     def _open(self) -> Engines:
         if isinstance(self._location, SqliteLocation):
             schema.prepare_sqlite(self._location.path, busy_seconds=self._busy_seconds)
+            self._taken = sqlite_file.take(self._location.path)
             return open_sqlite(self._location.path, busy_seconds=self._busy_seconds)
         engines = open_postgres(self._location.url, busy_seconds=self._busy_seconds)
         schema.prepare_postgres(engines, str(self._location))
