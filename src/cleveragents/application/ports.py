@@ -270,6 +270,13 @@ class Database(Protocol):
         """A consistent view; changes made through it are not kept."""
         ...
 
+    def prepare(self) -> None:
+        """Does ahead what the first checkpoint of a process would otherwise wait for.
+
+        Changes nothing, need not be called, and may run in another thread.
+        """
+        ...
+
     def write(self) -> AbstractContextManager[Transaction]:
         """Holds the write lock from its start; durable when the block ends, undone if it raises.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 from cleveragents.application.events import (
@@ -131,6 +132,8 @@ class PlanExecutor:
         if sandboxes:
             return sandboxes
         self._events.emit(Stage("Preparing the sandbox"))
+        # While git works, this process has nothing to do.
+        threading.Thread(target=self._database.prepare, daemon=True).start()
         made: list[SandboxRef] = []
         try:
             for resource in resources:

@@ -43,6 +43,11 @@ class Statement:
         self._clause = clause
         self._direct: _Direct | None = None
 
+    def prepare(self, dialect: Dialect) -> None:
+        """Does what its first run would have to do."""
+        if dialect.name == "sqlite":
+            self._prepared(dialect)
+
     def rows(self, connection: Connection, values: Mapping[str, Any]) -> Sequence[StoredRow]:
         if connection.dialect.name != "sqlite":
             return connection.execute(self._clause, values).all()

@@ -99,6 +99,11 @@ class SqlDatabase(Database):
         with translated(str(self._location)), self._opened().writing.begin() as connection:
             yield UnitOfWork(connection)
 
+    def prepare(self) -> None:
+        dialect = self._opened().reading.dialect
+        for statement in repositories.FOR_CHECKPOINTS:
+            statement.prepare(dialect)
+
     def close(self) -> None:
         """Gives the connections back; the next use opens it again."""
         with self._opening:

@@ -135,11 +135,23 @@ class _Looker:
         full = self._root if top else f"{self._root}/{path}"
         if top and os.lstat(full).st_ctime_ns >= self._start:
             self.found.append(Found("", is_directory=True, inode=0))
+        before = "" if top else f"{path}/"
+        # Nothing is called in here that need not be: this runs for every file.
+        late, skip, found, waiting = self._start, self._skip, self.found, self.waiting
         with os.scandir(full) as entries:
             for entry in entries:
-                inner = entry.name if top else f"{path}/{entry.name}"
-                if inner not in self._skip:
-                    self._note(inner, entry)
+                inner = before + entry.name
+                if inner in skip:
+                    continue
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue  # Gone: its directory is late for that.
+                is_directory = entry.is_dir(follow_symlinks=False)
+                if status.st_ctime_ns >= late:
+                    found.append(Found(inner, is_directory, status.st_ino))
+                if is_directory:
+                    waiting.append(inner)
 
     def descend_everywhere(self) -> None:
         while self.waiting:
@@ -165,17 +177,6 @@ class _Looker:
             parts[lighter].append(path)
             weights[lighter] += sizes[path]
         return parts
-
-    def _note(self, path: str, entry: os.DirEntry[str]) -> None:
-        try:
-            status = entry.stat(follow_symlinks=False)
-            is_directory = entry.is_dir(follow_symlinks=False)
-        except OSError:
-            return  # Gone: its directory is late for that.
-        if status.st_ctime_ns >= self._start:
-            self.found.append(Found(path, is_directory, status.st_ino))
-        if is_directory:
-            self.waiting.append(path)
 
 
 def _size(known: Directories, path: str) -> int:

@@ -47,6 +47,7 @@ from cleveragents.infrastructure.sandbox.limits import Limits, require_room
 from cleveragents.infrastructure.sandbox.objects import (
     EMPTY_TREE,
     GITLINK,
+    Kind,
     NewObject,
     ObjectChangedError,
     StoredPack,
@@ -67,6 +68,7 @@ _CHECKED_FROM = 300
 """From so many new objects on, it pays to ask which of them are stored already."""
 _KEPT_BYTES = 64 << 20
 _KEPT_TREES = 500
+_KEPT_OUTLINES = 20
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class FileEngine(SnapshotEngine):
         )
         self._last: _Stored | None = None
         self._trees: dict[str, bytes] = {}
+        self._outlines: dict[str, Captured] = {}
+        """What the snapshots hold that were made last."""
         self._use = StoreUse(Path(sandbox.store))
         self._packing = Packing(git, Path(sandbox.store))
 
@@ -140,10 +144,17 @@ class FileEngine(SnapshotEngine):
         return self._refs.ids()
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
-        self._refs.delete(snapshot_ids)
+        gone = list(snapshot_ids)
+        self._refs.delete(gone)
+        for snapshot_id in gone:
+            self._outlines.pop(snapshot_id, None)
 
     def load(self, snapshot_id: str) -> Captured:
         """Raises SnapshotMissingError or SnapshotCorruptError unless it is whole in its outline."""
+        known = self._outlines.get(snapshot_id)
+        return known if known is not None else self._read_outline(snapshot_id)
+
+    def _read_outline(self, snapshot_id: str) -> Captured:
         parts = parts_of(snapshot_id, self._objects.read(snapshot_id))
         document = self._objects.read(parts.document)
         ignored: list[str] = json.loads(self._objects.read(parts.ignored))
@@ -154,7 +165,7 @@ class FileEngine(SnapshotEngine):
 
     def verify(self, snapshot_id: str) -> None:
         """Reads every byte of a snapshot back."""
-        captured = self.load(snapshot_id)
+        captured = self._read_outline(snapshot_id)
         self._check_git(captured.git, snapshot_id)
         tree = LazyTree(captured.tree, self._objects.read)
         self._objects.check(sorted({node[1] for _, node in tree.files()}))
@@ -285,6 +296,12 @@ class FileEngine(SnapshotEngine):
             evidence=self._sight.evidence,
             partial=self._sight.is_partial,
         )
+        for item in self._sight.unsaved():
+            if item.kind is Kind.TREE and item.data is not None:
+                self._keep_tree(item.id, item.data)
+        self._outlines[stored.snapshot_id] = captured
+        if len(self._outlines) > _KEPT_OUTLINES:
+            del self._outlines[next(iter(self._outlines))]
         self._sight.is_stored_as(captured, self._refs.name(made.snapshot.id), size)
         self._last = _Stored(captured, stored)
         return stored
@@ -312,10 +329,13 @@ class FileEngine(SnapshotEngine):
             found = self._trees.pop(object_id, None)
         if found is None:
             found = self._objects.read(object_id)
-        self._trees[object_id] = found
+        self._keep_tree(object_id, found)
+        return found
+
+    def _keep_tree(self, object_id: str, content: bytes) -> None:
+        self._trees[object_id] = content
         if len(self._trees) > _KEPT_TREES:
             del self._trees[next(iter(self._trees))]
-        return found
 
 
 class _KeptBlobs:

@@ -48,7 +48,7 @@ class Remembered:
     top: int
     """Inode of the sandbox's own directory."""
     captured_once: set[str] = field(default_factory=set[str])
-    """Paths that some snapshot holds and the present tree does not."""
+    """Paths that some snapshot holds and the present does not; an empty directory ends with `/`."""
 
 
 class LiveState:
@@ -474,12 +474,15 @@ class LiveState:
         gone = self.directories.remove(path)
         if not gone:
             return
+        empty = self._empty.intersection(gone)
+        self._captured_once.update(f"{directory}/" for directory in empty)
+        self._once_above.update(above for each in empty for above in (each, *ancestors(each)))
         start = f"{path}/"
         for group in (self._unusual, self._not_captured):
             for other in [other for other in group if other.startswith(start)]:
                 del group[other]
         self._ignored = {other for other in self._ignored if not other.startswith(start)}
-        self._empty.difference_update(gone)
+        self._empty -= empty
         if self._watch is not None:
             for directory in gone:
                 self._watch.forget(directory)

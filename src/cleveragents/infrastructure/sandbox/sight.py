@@ -82,6 +82,9 @@ class Sight:
         self._present: tuple[Captured, GitLook] | None = None
         self._stored: EngineState | None = None
         self._not_written_down = 0
+        self._proof = ""
+        """The ref of what was written down when this was opened."""
+        self._nothing_late = False
         self.evidence = Evidence.COMPLETE
 
     @property
@@ -161,6 +164,8 @@ class Sight:
         self._stored = EngineState(
             ref, remembered, self._moment, seen, frozenset(self._snapshots), self._stored_bytes
         )
+        if self._watch is None and self._nothing_late and ref == self._proof:
+            return  # What is written down says the same.
         self._not_written_down += 1
         if self._watch is None or self._not_written_down >= _WRITTEN_DOWN_EVERY:
             self._write_down()
@@ -201,6 +206,7 @@ class Sight:
             if state is None or not self._refs.has(state.proof):
                 state = self._from_scratch(state)
             self._learn_of_snapshots(state)
+            self._proof = state.proof
             self._moment = state.moment
             self._stored_bytes = state.stored_bytes
             self._present = None
@@ -240,11 +246,13 @@ class Sight:
         """
         for snapshot in self._snapshots - state.snapshots:
             with suppress(CleverAgentsError):
-                held = self._load(snapshot).tree
-                changes = tree_changes(self._read_tree, state.captured.tree, held)
-                state.remembered.captured_once.update(
+                held, once = self._load(snapshot), state.remembered.captured_once
+                changes = tree_changes(self._read_tree, state.captured.tree, held.tree)
+                once.update(
                     path for path, _, now in changes if now is not None and now[0] != DIRECTORY
                 )
+                empty = held.empty_directories - state.captured.empty_directories
+                once.update(f"{path}/" for path in empty)
 
     def _refresh(self) -> None:
         live = self._known()
@@ -309,6 +317,7 @@ class Sight:
 
     def _look_at_found(self, live: LiveState, since: Moment) -> None:
         found = scan(self._sandbox.path, since, live.skipped(), live.directories, self._environment)
+        self._nothing_late = not found
         paths = {item.path for item in found if not item.is_directory}
         replaced: set[str] = set()
         known: list[str] = []

@@ -1,5 +1,11 @@
 """The stores of `application.ports`, each on the session of one transaction."""
 
+from cleveragents.infrastructure.database.repositories import (
+    checkpoints,
+    control,
+    execution,
+    plans,
+)
 from cleveragents.infrastructure.database.repositories.checkpoints import CheckpointRepository
 from cleveragents.infrastructure.database.repositories.control import (
     LeaseRepository,
@@ -14,7 +20,15 @@ from cleveragents.infrastructure.database.repositories.plans import (
     SandboxRepository,
 )
 
+FOR_CHECKPOINTS = tuple(
+    statement
+    for module in (checkpoints, control, execution, plans)
+    for statement in module.FOR_CHECKPOINTS
+)
+"""The statements that making a checkpoint and going back to one run."""
+
 __all__ = [
+    "FOR_CHECKPOINTS",
     "CheckpointRepository",
     "DecisionRepository",
     "LeaseRepository",

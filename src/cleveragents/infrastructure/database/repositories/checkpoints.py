@@ -61,6 +61,12 @@ _NAMING_SNAPSHOT = Statement(
 )
 _DELETE_GROUP = Statement(_GROUPS.delete().where(_GROUPS.c.group_id == bindparam("group_id")))
 
+FOR_CHECKPOINTS = (
+    *(_NEXT_SEQUENCES, _LAST_GROUP, _GROUP, _COUNT, _ALL_GROUPS, _NAMING_SNAPSHOT, _DELETE_GROUP),
+    *(rows.insertion(_GROUPS), rows.insertion(_CHECKPOINTS)),
+)
+"""What every checkpoint runs; see `Database.prepare`."""
+
 
 class CheckpointRepository(CheckpointStore):
     """Checkpoints and their groups; a group is written, set aside and deleted whole."""

@@ -31,6 +31,8 @@ _RELEASE = Statement(
     _LOCKS.update().where(_IS_LEASE, _LOCKS.c.owner_id == bindparam("owner")).values(released=True)
 )
 
+FOR_CHECKPOINTS = (_LATEST_OPERATION,)
+
 
 class OperationRepository(OperationStore):
     """The journal of rollbacks."""

@@ -53,6 +53,8 @@ _BRING_BACK = Statement(
     .values(undone_by=None)
 )
 
+FOR_CHECKPOINTS = (_LAST_AND_UNDONE, _UNDO, _BRING_BACK)
+
 
 class DecisionRepository(DecisionStore):
     """The decision tree of plans; superseded decisions stay as rows."""

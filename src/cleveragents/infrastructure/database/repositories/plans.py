@@ -30,6 +30,11 @@ _SANDBOXES_OF_PLAN = Statement(
     .order_by(_RESOURCES.c.position, _SANDBOXES.c.created_at, _SANDBOXES.c.sandbox_id)
 )
 
+FOR_CHECKPOINTS = (
+    *(_PLAN, _SANDBOXES_OF_PLAN),
+    *(rows.changing(_PLANS, ("last_checkpoint_id", "updated_at")),),
+)
+
 
 class PlanRepository(PlanStore):
     """The plans of one database."""

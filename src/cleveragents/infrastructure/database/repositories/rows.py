@@ -65,7 +65,7 @@ def insert(connection: Connection, table: Table, values: Values, noun: str) -> N
     """
     record_id = str(next(iter(values.values())))
     try:
-        _insertion(table).run(connection, values)
+        insertion(table).run(connection, values)
     except (IntegrityError, sqlite3.IntegrityError) as error:
         if _is_missing_reference(error):
             raise DatabaseError(
@@ -76,7 +76,7 @@ def insert(connection: Connection, table: Table, values: Values, noun: str) -> N
 
 
 @cache
-def _insertion(table: Table) -> Statement:
+def insertion(table: Table) -> Statement:
     return Statement(table.insert())
 
 
@@ -89,11 +89,11 @@ def _is_missing_reference(error: IntegrityError | sqlite3.IntegrityError) -> boo
 def change(connection: Connection, table: Table, record_id: str, values: Values) -> bool:
     """Writes some columns of the row with that id. Returns whether there is such a row."""
     given = {**values, _KEY_PARAMETER: record_id}
-    return _change(table, tuple(values)).run(connection, given) > 0
+    return changing(table, tuple(values)).run(connection, given) > 0
 
 
 @lru_cache(maxsize=64)
-def _change(table: Table, columns: tuple[str, ...]) -> Statement:
+def changing(table: Table, columns: tuple[str, ...]) -> Statement:
     key = next(iter(table.primary_key))
     return Statement(
         update(table)
