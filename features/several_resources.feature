@@ -26,6 +26,11 @@ Feature: A plan with several kinds of resources
     When the plan is run and the checkpoints of its database are compared
     Then the comparison says that app.db has one row more
 
+  Scenario: Two checkpoints of all of them are compared
+    Given a plan on all three whose steps write to all of them
+    When the plan is run and the checkpoints of its database are compared
+    Then the comparison names each file with its resource, in the patch too
+
   Scenario: Without git any directory will do for a project
     Given a plan on `app.db` alone, in a directory without git
     When the plan is run and rolled back to its first checkpoint

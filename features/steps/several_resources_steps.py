@@ -85,6 +85,14 @@ def one_row_more(context: Context) -> None:
     assert "-0 rows\n+1 row\n" in hunk, hunk
 
 
+@then("the comparison names each file with its resource, in the patch too")
+def named_with_resource(context: Context) -> None:
+    data = context.world.last.json["data"]
+    listed = [item["path"] for item in data["files"]]
+    assert {path.split("/")[0] for path in listed} == {"project", "files", "base"}, listed
+    assert [item["file"] for item in data["patch_preview"]] == listed, data["patch_preview"]
+
+
 @then("it ends with exit code {code:d} and `{sentence}`")
 def ends_with(context: Context, code: int, sentence: str) -> None:
     outcome = context.world.last

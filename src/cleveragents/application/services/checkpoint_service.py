@@ -22,7 +22,13 @@ from cleveragents.application.ports import (
     SnapshotStore,
     Transaction,
 )
-from cleveragents.application.services._group import Moment, Taken, checkpoint_of, recorded
+from cleveragents.application.services._group import (
+    Moment,
+    Taken,
+    checkpoint_of,
+    recorded,
+    united_diff,
+)
 from cleveragents.application.services._pruning import Pruned, prune, prune_after, resume_point
 from cleveragents.application.services._reconcile import drop_unnamed_snapshots
 from cleveragents.application.services._rollback import Rollback
@@ -43,6 +49,7 @@ from cleveragents.domain.errors import (
     SnapshotError,
 )
 from cleveragents.domain.plan import Plan
+from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.retention import CheckpointRetentionPolicy
 from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef, TreeDiff
 
@@ -301,18 +308,23 @@ class CheckpointService:
             return done
 
     def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
-        """Says how the first resource differs between two checkpoints."""
-        sandbox, first, second = self._comparable(plan_id, old, new)
-        return self._snapshots.diff(sandbox, first, second)
-
-    def _comparable(
-        self, plan_id: str, old: Checkpoint, new: Checkpoint
-    ) -> tuple[SandboxRef, str, str]:
+        """Says how the resources differ between two checkpoints."""
         with self._database.read() as transaction:
-            sandbox = transaction.sandboxes.list(plan_id)[0]
-            first = transaction.checkpoints.get_group(old.group_id)
-            second = transaction.checkpoints.get_group(new.group_id)
-        return sandbox, first.snapshots[sandbox.resource_id], second.snapshots[sandbox.resource_id]
+            sandboxes = transaction.sandboxes.list(plan_id)
+            before = transaction.checkpoints.get_group(old.group_id).snapshots
+            after = transaction.checkpoints.get_group(new.group_id).snapshots
+        kept = [item for item in sandboxes if item.strategy is not SandboxStrategy.NONE]
+        return united_diff(
+            [
+                (
+                    item,
+                    self._snapshots.diff(item, before[item.resource_id], after[item.resource_id]),
+                )
+                for item in kept
+                if before[item.resource_id] != after[item.resource_id] or len(kept) == 1
+            ],
+            several=len(sandboxes) > 1,
+        )
 
     def _rollback(self) -> Rollback:
         return Rollback(

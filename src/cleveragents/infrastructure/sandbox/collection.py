@@ -27,6 +27,7 @@ from cleveragents.infrastructure.sandbox.orphans import (
     plans_of,
     refs_of,
 )
+from cleveragents.infrastructure.sandbox.overlays import remove_sandbox
 from cleveragents.infrastructure.sandbox.pack_files import (
     not_a_directory,
     remove_entirely,
@@ -147,7 +148,8 @@ def _remove(git: Git, store: Path, orphans: Orphans, temporary: Iterable[Path]) 
     if commands:
         git_on_mirror(git, store).run("update-ref", "--stdin", stdin="".join(commands).encode())
     for directory in orphans.directories:
-        remove_tree(directory)
+        # A sandbox may be mounted: through the mount one would reach what it was made of.
+        (remove_sandbox if directory in orphans.sandboxes else remove_tree)(directory)
     for sandbox in orphans.sandboxes:
         for path in sandbox.parent.glob(f".{sandbox.name}.*"):
             remove_entirely(path)

@@ -193,10 +193,14 @@ class SandboxGit:
 
     def _staged_by_name(self, git: Git, listing: bytes) -> list[tuple[str, str]]:
         """Returns what `git add --intent-to-add` named: the index has it as an empty file."""
-        if _EMPTY_BLOB not in listing:
+        heads = (line.partition(b"\t") for line in listing.split(b"\0"))
+        empty = {name for head, _, name in heads if _EMPTY_BLOB in head}
+        if not empty:
             return []
-        added = git.run("diff-files", "-z", "--name-only", "--diff-filter=A")
-        names = [os.fsdecode(name) for name in added.split(b"\0") if name]
+        # The index alone is asked: files that git cannot make sense of do not matter here.
+        options = ("--cached", "--ita-invisible-in-index", "--name-only", "-z", "--no-renames")
+        shown = git.run("diff-index", *options, EMPTY_TREE)
+        names = sorted(map(os.fsdecode, empty.difference(shown.split(b"\0"))))
         return [(f".git/index: {name}", "staged by name only") for name in names]
 
     def _restore_index(self, wanted: GitState, *, keep: bool) -> None:

@@ -261,6 +261,7 @@ class LiveState:
             if time.monotonic() > deadline:
                 self._overdue.add(path)
                 self._lose(path, OVERDUE)
+                done.add(path)
             elif self._look(path, replaced=path in afresh, deadline=deadline):
                 done.add(path)
         for path in sorted(self._same_file.difference(todo)):

@@ -55,13 +55,13 @@ class Overlays(SandboxMaker):
         lower = Path(resource.path)
         place = sandbox_place(self._home, plan_id, resource.name)
         with creation_errors():
-            _remove(place)  # What a killed attempt may have left: there is no record of it.
+            remove_sandbox(place)  # What a killed attempt may have left: there is no record of it.
             key = store_key(lower, ResourceType.FS_DIRECTORY)
             store = ensure_store(self._git, self._home / "mirrors", key)
             try:
                 self._make(lower, place)
             except BaseException:
-                _remove(place)
+                remove_sandbox(place)
                 raise
         return SandboxRef(
             id=sandbox_id,
@@ -93,7 +93,7 @@ class Overlays(SandboxMaker):
             ) from error
 
     def remove(self, sandbox: SandboxRef) -> None:
-        _remove(Path(sandbox.path))
+        remove_sandbox(Path(sandbox.path))
 
     def _make(self, lower: Path, place: Path) -> None:
         layers = _layers(place)
@@ -116,7 +116,7 @@ def _layers(place: Path) -> Path:
     return place.with_name(f".{place.name}.overlay")
 
 
-def _remove(place: Path) -> None:
+def remove_sandbox(place: Path) -> None:
     """Nothing is deleted while the overlay is mounted: through it one would reach both layers."""
     while is_overlay(place):
         try:
