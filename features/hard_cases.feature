@@ -9,10 +9,14 @@ Feature: What goes wrong around a sandbox
       Then doing it again gave the exact result each time
 
       Examples:
-        | acts    | stride |
-        | create  | 6th    |
-        | store   | 3rd    |
-        | restore | 4th    |
+        | acts            | stride |
+        | create          | 6th    |
+        | store           | 3rd    |
+        | store and watch | 4th    |
+        | store and pack  | 7th    |
+        | restore         | 4th    |
+        | store a copy    | 4th    |
+        | restore a copy  | 3rd    |
 
   Rule: A full disk loses nothing
 

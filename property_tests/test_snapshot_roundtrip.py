@@ -7,52 +7,32 @@ it uses nothing of the code under test but its reports.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import shutil
-import subprocess
-import tempfile
 import unittest
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 from cleveragents.domain.errors import BusinessRuleViolation
-from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
+from cleveragents.domain.resource import SandboxStrategy
+from cleveragents.domain.sandbox import SandboxCheckpoint
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.scratch import make_repository
-from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
-from cleveragents.infrastructure.system import SystemClock
-from cleveragents.testing.sample_records import resource
-from cleveragents.testing.trees import Tree, differing, read_tree
-
-NAMES = (
-    *("a", "b", "dir", "sub", "x.ign", "build", "a.txt", "A"),
-    *("new\nline", " lead", "trail ", "-dash", "*glob", ":(glob)x", 'q"uote', "back\\slash"),
-    *("tab\t", "\u00e9", "e\u0301", os.fsdecode(b"\xff\xfe"), "n" * 255, "git~1", "#x", "!x"),
-)
-MODES = (0o644, 0o600, 0o000, 0o755, 0o444, 0o4755, 0o640, 0o111)
-DIRECTORY_MODES = (0o755, 0o700, 0o000, 0o555, 0o1777, 0o2775, 0o300)
-IGNORE_RULES = ("", "*.ign\n", "build/\n", "*\n", "/a\n", "*.ign\n!x.ign\n", "sub\n", "dir/*\n")
-GIT_COMMANDS = (
-    *("add -A", "add -f -A", "commit --allow-empty -qm x", "commit -aqm x", "reset -q --hard"),
-    *("reset -q --soft HEAD~1", "reset -q HEAD~1", "checkout -q -b other", "checkout -q --detach"),
-    *("checkout -q other", "stash -q -u", "stash pop -q", "rm -rq --cached .", "clean -fdxq"),
-    *("branch -qD other", "merge -q other", "update-index --split-index", "gc -q --prune=now"),
-    *("update-index --assume-unchanged README.md", "update-index --skip-worktree src/main.py"),
-    *("update-index --no-assume-unchanged README.md", "worktree prune", "pack-refs --all"),
-    *("checkout -q -f HEAD -- .", "symbolic-ref HEAD refs/heads/unborn", "merge --abort"),
-)
-
-paths = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join) | st.sampled_from(
-    ("README.md", "src/main.py", "src", "empty", "build/x.ign")
-)
-contents = st.sampled_from((b"", b"1", b"2", b"line\r\n", b"\0\xff", b"$Id$\n", b"large"))
+from cleveragents.infrastructure.sandbox.engine_state import state_path
+from cleveragents.testing.trees import Tree, differing
+from property_tests.sandbox_agent import Agent, Edit, Place, edits, own_eyes
 
 
 @dataclass(frozen=True)
@@ -64,155 +44,83 @@ class Moment:
     git: str
 
     @property
+    def id(self) -> str:
+        return self.checkpoint.snapshot_id
+
+    @property
     def uncaptured(self) -> frozenset[str]:
         return frozenset(item.path.rstrip("/") for item in self.checkpoint.not_captured)
 
 
-class Place:
-    """One project and one home directory for all examples."""
-
-    def __init__(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="cleveragents-properties-"))
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.directory),
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_AUTHOR_NAME": "agent",
-            "GIT_AUTHOR_EMAIL": "agent@example.invalid",
-            "GIT_COMMITTER_NAME": "agent",
-            "GIT_COMMITTER_EMAIL": "agent@example.invalid",
-        }
-        git = Git(self.environment, self.directory)
-        project = self.directory / "project"
-        make_repository(git, project, {"README.md": "read me\n", "src/main.py": "print()\n"})
-        self.sandboxes = GitWorktrees(git, self.directory / "home", SystemClock())
-        self.manager = CheckpointManager(git, SystemClock())
-        self.resource = resource().model_copy(update={"path": str(project), "name": "project"})
-        self._numbers = itertools.count()
-
-    def new_sandbox(self) -> SandboxRef:
-        number = f"{next(self._numbers):04}"
-        return self.sandboxes.create(f"S{number}", f"P{number}", self.resource)
-
-    def git(self, sandbox: SandboxRef, *arguments: str) -> str:
-        done = subprocess.run(
-            ["git", *arguments],
-            cwd=sandbox.path,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        return os.fsdecode(done.stdout)
-
-
 class SandboxMachine(RuleBasedStateMachine):
-    """An agent at work, and a user who goes back and forth."""
+    """An agent at work, and a user who goes back and forth, watching or not."""
 
-    place: Place
+    place: ClassVar[Place]
     moments = Bundle[Moment]("moments")
 
     def __init__(self) -> None:
         super().__init__()
         self.sandbox = self.place.new_sandbox()
         self.root = Path(self.sandbox.path)
-        self.ever_captured: set[str] = set()
+        self.agent = Agent(self.place, self.sandbox)
+        self.watching = contextlib.ExitStack()
+        self.watcher: CheckpointManager | None = None
 
     def teardown(self) -> None:
+        self.watching.close()
         self.place.sandboxes.remove(self.sandbox)
 
-    @rule(path=paths, content=contents)
-    def write(self, path: str, content: bytes) -> None:
-        if not (self.root / path).is_fifo():
-            content = b"large" * 20_000 if content == b"large" else content
-            self._attempt(lambda: (self.root / path).write_bytes(content))
+    @property
+    def manager(self) -> CheckpointManager:
+        """The one that watches, or what a new process would begin with."""
+        return self.watcher or self.place.manager()
 
-    @rule(path=paths, content=contents)
-    def replace(self, path: str, content: bytes) -> None:
-        """Whatever is there, and in the way to there, becomes a file."""
-        for above in (*reversed(Path(path).parents), Path(path)):
-            place = self.root / above
-            if place.is_symlink() or (place.exists() and not place.is_dir()) or above == Path(path):
-                self._attempt(lambda place=place: _remove(place))
-        self._attempt(lambda: (self.root / path).parent.mkdir(parents=True, exist_ok=True))
-        self.write(path, content)
+    @rule()
+    def change_watching(self) -> None:
+        if self.watcher is None:
+            self.watcher = self.place.manager()
+            self.watching.enter_context(self.watcher.watched([self.sandbox]))
+            return
+        missed = self.watcher.recheck(self.sandbox)
+        assert not missed, missed
+        self.watching.close()
+        self.watcher = None
 
-    @rule(path=paths)
-    def edit_unnoticeably(self, path: str) -> None:
-        """Other bytes, same size and same time."""
-        place = self.root / path
-        if place.is_file() and not place.is_symlink():
-            status = place.stat()
-            place.write_bytes(bytes(byte ^ 1 for byte in place.read_bytes()))
-            os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
+    @precondition(lambda self: self.watcher is None)
+    @rule()
+    def lose_the_memory(self) -> None:
+        state_path(self.sandbox).unlink(missing_ok=True)
 
-    @rule(path=paths)
-    def remove(self, path: str) -> None:
-        self._attempt(lambda: _remove(self.root / path))
+    @invariant()
+    def nothing_is_left_behind(self) -> None:
+        assert not list(self.root.glob("*cleveragents*"))
 
-    @rule(path=paths, mode=st.sampled_from(MODES), of_directory=st.sampled_from(DIRECTORY_MODES))
-    def chmod(self, path: str, mode: int, of_directory: int) -> None:
-        place = self.root / path
-        if not place.is_symlink():
-            self._attempt(lambda: place.chmod(of_directory if place.is_dir() else mode))
+    def _begin(self, todo: list[Edit], *, watched: bool) -> Moment:
+        if watched:
+            self.change_watching()
+        return self._work(todo)
 
-    @rule(mode=st.sampled_from((0o755, 0o700, 0o555)))
-    def chmod_top(self, mode: int) -> None:
-        self.root.chmod(mode)
-
-    @rule(path=paths, to=st.sampled_from((".", "..", "../outside", "a", "missing", "dir/../a")))
-    def link(self, path: str, to: str) -> None:
-        self._attempt(lambda: _remove(self.root / path))
-        self._attempt(lambda: (self.root / path).symlink_to(to))
-
-    @rule(path=paths, other=paths)
-    def link_hard(self, path: str, other: str) -> None:
-        self._attempt(lambda: os.link(self.root / path, self.root / other, follow_symlinks=False))
-
-    @rule(path=paths, other=paths)
-    def rename(self, path: str, other: str) -> None:
-        self._attempt(lambda: (self.root / path).rename(self.root / other))
-
-    @rule(path=paths)
-    def make_directory(self, path: str) -> None:
-        self._attempt(lambda: (self.root / path).mkdir(parents=True))
-
-    @rule(path=paths)
-    def make_fifo(self, path: str) -> None:
-        self._attempt(lambda: os.mkfifo(self.root / path))
-
-    @rule(path=paths, commits=st.booleans())
-    def make_repository(self, path: str, commits: bool) -> None:
-        self._attempt(lambda: (self.root / path).mkdir(parents=True, exist_ok=True))
-        if (self.root / path).is_dir():
-            self.place.git(self.sandbox, "init", "-q", "--", path)
-        if commits:
-            self.place.git(self.sandbox, "-C", path, "commit", "-qm", "x", "--allow-empty")
-
-    @rule(rules=st.sampled_from(IGNORE_RULES), directory=st.sampled_from(("", "dir/", "src/")))
-    def ignore(self, rules: str, directory: str) -> None:
-        self.write(f"{directory}.gitignore", rules.encode())
-
-    @rule(command=st.sampled_from(GIT_COMMANDS))
-    def git(self, command: str) -> None:
-        self.place.git(self.sandbox, *command.split())
-
-    @rule(target=moments)
-    def checkpoint(self) -> Moment:
+    def _work(self, todo: list[Edit]) -> Moment:
+        for edit in todo:
+            self.agent.do(edit)
         return self._checkpoint()
 
-    @rule(target=moments, wanted=moments)
-    def roll_back(self, wanted: Moment) -> Moment:
+    def _roll_back(self, todo: list[Edit], wanted: Moment, *, undo: bool) -> Moment:
         """Goes back, and gives the moment before it to go back to."""
-        before = self._checkpoint()
+        before = self._work(todo)
+        if self._go(wanted, before) and undo:
+            self._go(before, self._checkpoint())
+        return before
+
+    def _go(self, wanted: Moment, before: Moment) -> bool:
+        """Goes back and compares everything; says whether that was possible."""
         try:
-            preview = self.place.manager.preview(self.sandbox, wanted.checkpoint.snapshot_id)
-            report = self.place.manager.rollback_to(self.sandbox, wanted.checkpoint.snapshot_id)
+            preview = self.manager.preview(self.sandbox, wanted.id)
+            report = self.manager.rollback_to(self.sandbox, wanted.id)
         except BusinessRuleViolation as refused:
             self._justified(refused, before)
-            return before
-        after = read_tree(self.root)
+            return False
+        after = self._look()
         left = {item.path.rstrip("/") for item in report.left_alone}
         assert report.differences == (), report.differences
         assert report.changes == preview.changes
@@ -221,41 +129,35 @@ class SandboxMachine(RuleBasedStateMachine):
         assert not differing(_only(before.tree, left), _only(after, left)), "left alone"
         unjustified = [path for path in left if not _covered(path, before.uncaptured)]
         assert all(_covered(path, wanted.uncaptured) for path in unjustified), unjustified
-        return before
-
-    @invariant()
-    def nothing_is_left_behind(self) -> None:
-        assert not list(self.root.glob("*cleveragents*"))
+        return True
 
     def _checkpoint(self) -> Moment:
-        tree, git = read_tree(self.root), self._git_state()
-        made = self.place.manager.create_checkpoint(self.sandbox)
-        assert not differing(tree, read_tree(self.root)), "taking it changed the sandbox"
+        tree, git = self._look(), self._git_state()
+        made = self.manager.create_checkpoint(self.sandbox)
+        assert not differing(tree, self._look()), "taking it changed the sandbox"
         moment = Moment(made, tree, git)
         self._left_out_for_a_reason(moment)
-        self.ever_captured |= {path for path in tree if not _covered(path, moment.uncaptured)}
         return moment
 
     def _left_out_for_a_reason(self, moment: Moment) -> None:
-        ignored = self.place.git(
-            self.sandbox, "ls-files", "-z", "--others", "--ignored", "--exclude-standard"
-        ).split("\0")
+        ignored: set[str] = set()
         for item in moment.checkpoint.not_captured:
-            below = [path for path in moment.tree if _covered(path, {item.path.rstrip("/")})]
-            files = [path for path in below if moment.tree[path].kind != "directory"]
             if item.reason == "ignored":
-                nested = [path for path in files if f"{path}/" in ignored or path in ignored]
-                outside = set(files) - set(nested)
-                assert all(self._in_ignored_repository(path) for path in outside), outside
+                ignored.add(item.path.rstrip("/"))
             elif item.reason.startswith("special file"):
                 assert moment.tree[item.path].kind == "special"
-            elif item.reason == "data of a nested repository":
-                assert item.path.endswith("/.git")
             else:
                 assert item.path.startswith(".git"), item
+        assert self._ignored_by_git(ignored) == ignored
 
-    def _in_ignored_repository(self, path: str) -> bool:
-        return bool(self.place.git(self.sandbox, "check-ignore", "--no-index", "--", f"./{path}"))
+    def _ignored_by_git(self, paths: set[str]) -> set[str]:
+        if not paths:
+            return set()
+        asked = b"".join(os.fsencode(f"./{path}\0") for path in sorted(paths))
+        said = self.place.git(
+            self.sandbox, "check-ignore", "-z", "--stdin", "--no-index", stdin=asked
+        )
+        return {path.removeprefix("./") for path in said.split("\0")[:-1]}
 
     def _justified(self, refused: BusinessRuleViolation, before: Moment) -> None:
         blocked = refused.details["paths"]
@@ -263,7 +165,7 @@ class SandboxMachine(RuleBasedStateMachine):
         assert all(_covered(str(path).rstrip("/"), before.uncaptured) for path in blocked) or all(
             str(path) in before.tree for path in blocked
         )
-        assert not differing(before.tree, read_tree(self.root)), "a refusal changes nothing"
+        assert not differing(before.tree, self._look()), "a refusal changes nothing"
         assert self._git_state() == before.git
 
     def _as_it_was(self, wanted: Moment, after: Tree, left: set[str]) -> None:
@@ -275,26 +177,56 @@ class SandboxMachine(RuleBasedStateMachine):
         assert extra <= holding, extra - holding
         assert not differing(then, {path: now[path] for path in now if path not in extra})
 
+    def _look(self) -> Tree:
+        return own_eyes(self.root, without_git=self.place.with_git)
+
     def _git_state(self) -> str:
-        return "".join(
-            self.place.git(self.sandbox, *command)
-            for command in (
-                ("symbolic-ref", "HEAD"),
-                ("rev-parse", "-q", "--verify", "HEAD"),
-                ("ls-files", "-z", "--stage", "-v"),
-            )
+        commands = (
+            ("symbolic-ref", "HEAD"),
+            ("rev-parse", "-q", "--verify", "HEAD"),
+            ("ls-files", "-z", "--stage", "-v"),
         )
+        if not self.place.with_git:
+            return ""
+        return "".join(self.place.git(self.sandbox, *command) for command in commands)
 
-    def _attempt(self, action: Callable[[], object]) -> None:
-        with contextlib.suppress(OSError):
-            action()
+
+class RepositoryMachine(SandboxMachine):
+    @initialize(target=SandboxMachine.moments, todo=edits(with_git=True), watched=st.booleans())
+    def begin(self, todo: list[Edit], watched: bool) -> Moment:
+        return self._begin(todo, watched=watched)
+
+    @rule(target=SandboxMachine.moments, todo=edits(with_git=True))
+    def work(self, todo: list[Edit]) -> Moment:
+        return self._work(todo)
+
+    @rule(
+        target=SandboxMachine.moments,
+        todo=edits(with_git=True),
+        wanted=SandboxMachine.moments,
+        undo=st.booleans(),
+    )
+    def work_and_roll_back(self, todo: list[Edit], wanted: Moment, undo: bool) -> Moment:
+        return self._roll_back(todo, wanted, undo=undo)
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
+class DirectoryMachine(SandboxMachine):
+    @initialize(target=SandboxMachine.moments, todo=edits(with_git=False), watched=st.booleans())
+    def begin(self, todo: list[Edit], watched: bool) -> Moment:
+        return self._begin(todo, watched=watched)
+
+    @rule(target=SandboxMachine.moments, todo=edits(with_git=False))
+    def work(self, todo: list[Edit]) -> Moment:
+        return self._work(todo)
+
+    @rule(
+        target=SandboxMachine.moments,
+        todo=edits(with_git=False),
+        wanted=SandboxMachine.moments,
+        undo=st.booleans(),
+    )
+    def work_and_roll_back(self, todo: list[Edit], wanted: Moment, undo: bool) -> Moment:
+        return self._roll_back(todo, wanted, undo=undo)
 
 
 def _covered(path: str, by: Iterable[str]) -> bool:
@@ -309,17 +241,34 @@ def _without(tree: Tree, unwanted: Iterable[str]) -> Tree:
     return {path: node for path, node in tree.items() if not _covered(path, unwanted)}
 
 
-class SnapshotRoundtrip(SandboxMachine.TestCase):
-    # An example is a whole working day of an agent: fewer of them than of others.
-    settings = settings(max_examples=max(settings().max_examples // 3, 1), stateful_step_count=40)
+def _settings() -> settings:
+    """250 examples in an ordinary run, 10,000 in a long one: of each strategy."""
+    many = settings().max_examples > 1_000
+    return settings(max_examples=10_000 if many else 250, stateful_step_count=6)
+
+
+class RepositoryRoundtrip(RepositoryMachine.TestCase):
+    settings = _settings()
 
     @classmethod
     def setUpClass(cls) -> None:
-        SandboxMachine.place = Place()
+        RepositoryMachine.place = Place(SandboxStrategy.GIT_WORKTREE)
 
     @classmethod
     def tearDownClass(cls) -> None:
-        shutil.rmtree(SandboxMachine.place.directory)
+        shutil.rmtree(RepositoryMachine.place.directory)
+
+
+class DirectoryRoundtrip(DirectoryMachine.TestCase):
+    settings = _settings()
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        DirectoryMachine.place = Place(SandboxStrategy.FILESYSTEM_COPY)
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        shutil.rmtree(DirectoryMachine.place.directory)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,12 @@ Feature: An agent may use git in its sandbox as it likes
       | A mode is staged                  | git update-index --chmod=+x README.md           | git reset -q                                                       |
       | It holds another repository       | git init -q in; git -C in commit -q --allow-empty -m 1; git add in 2> /dev/null | git rm -q --cached in              |
 
+    Examples: Repositories in it
+      | case                              | before                                          | after                                                              |
+      | One that became a broken one      | touch empty; git init -q in; git -C in commit -q --allow-empty -m 1; git add in empty 2> /dev/null | rm -rf in/.git; echo nonsense > in/.git |
+      | One that is broken                | mkdir in; echo 'gitdir: /nowhere' > in/.git; touch in/f empty; git add empty | rm -r in                               |
+      | One without a commit, with an index | git init -q in; echo 1 > in/f; git -C in add f | rm -rf in/.git; git add in                                         |
+
     Examples: Housekeeping
       | case                              | before                                          | after                                                              |
       | Everything unreachable is pruned  | echo 1 > a; git add a; echo 2 > a               | git reset -q; git reflog expire --expire=now --all; git gc -q --prune=now |
@@ -70,6 +76,12 @@ Feature: An agent may use git in its sandbox as it likes
       | a merge in progress        | git checkout -q -b x; git commit -q --allow-empty -m x; git checkout -q -; git commit -q --allow-empty -m y; git merge -q --no-commit x | .git/MERGE_HEAD (a merge in progress) |
       | an entry staged by name    | echo 1 > a; git add -N a                                               | .git/index: a (staged by name only)               |
       | a repository of the agent's | rm .git; git init -q                                                  | .git (not the sandbox's own; a rollback moves it aside) |
+
+  Scenario: What a nested repository configures does not run
+    Given a sandbox in which the agent has run `touch empty; git init -q in; git -C in commit -q --allow-empty -m 1; git add in empty 2> /dev/null; git -C in config core.fsmonitor "touch $OUTSIDE/ran; false"; git -C in config core.pager "touch $OUTSIDE/ran"`
+    When the agent runs `echo 2 > in/f; echo 3 > empty`, and then the sandbox is rolled back
+    Then the sandbox is exactly as it was, and so it is when that is undone
+    And nothing has been made outside
 
   Scenario Outline: A nested repository comes back with its history
     Given a sandbox in which the agent has run `git init -q in; echo 1 > in/f; <commit>`

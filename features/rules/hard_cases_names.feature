@@ -27,6 +27,7 @@ Feature: Any name that a file system takes
       | 255 bytes                   | touch $(printf '%0255d' 0)                                   | rm $(printf '%0255d' 0); touch $(printf '%0254d' 0)        |
       | a meaning elsewhere         | touch 'CON' 'a.' 'nul.txt'                                   | rm 'CON'                                                   |
       | our own temporary prefix    | touch .cleveragents-restore-notes                            | rm .cleveragents-restore-notes; mkdir .cleveragents-restore-0123456789abcdef |
+      | a look of git's own         | mkdir .GIT d; touch .GIT/f 'git~1' '.git.' '.git ' 'a\.git' %escaped-x d/.Git; printf x > "$(printf '.g\342\200\214it')" | rm -r .GIT 'git~1' d; rm "$(printf '.g\342\200\214it')"; touch .giT |
       | a name like git's           | mkdir .github .gitx; touch .git.lock .gitx/HEAD              | rm -r .gitx; touch .git-x                                  |
 
   Scenario Outline: A tree with <size>

@@ -66,6 +66,12 @@ Feature: Any kind of file, and any swap of kinds
     Then the sandbox is exactly as it was, and so it is when that is undone
     And the checkpoint says it did not capture d/pipe (special file: fifo), pipe (special file: fifo)
 
+  Scenario: A socket is named and stays
+    Given a sandbox in which the agent has run `mkdir d; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("d/s")'`
+    When the agent runs `echo 1 > d/new; rm README.md`, and then the sandbox is rolled back
+    Then the sandbox is exactly as it was, and so it is when that is undone
+    And the checkpoint says it did not capture d/s (special file: socket)
+
   Scenario: A file that became a FIFO is a file again
     Given a sandbox in which the agent has run `echo 1 > f; mkdir d`
     When the agent runs `rm f README.md; mkfifo f README.md; rmdir d; mkfifo d`, and then the sandbox is rolled back

@@ -23,6 +23,8 @@ def user_has_run(context: Context, command: str) -> None:
 @when("the agent runs `{command}`, and then the sandbox is rolled back")
 def run_and_roll_back(context: Context, command: str) -> None:
     work = bench(context)
+    if context.config.userdata.getbool("watched"):
+        work.watch()
     work.moments["before"] = work.look()
     work.agent(command, check=False)
     work.moments["after"] = work.look()

@@ -145,6 +145,12 @@ class SandboxBench:
         assert not differing(self.tree(plan_id), tree), "the snapshot changed the sandbox"
         return Moment(made, tree, git)
 
+    def watch(self) -> None:
+        """Has one program watch the sandbox from now on, as a running plan does."""
+        manager = self.store
+        self.make_store = lambda _: manager
+        self.world.on_close.enter_context(manager.watched([self.sandbox]))
+
     def tree(self, plan_id: str = "FIRST") -> Tree:
         return read_tree(Path(self.sandbox_of(plan_id).path))
 

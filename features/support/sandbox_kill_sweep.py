@@ -1,7 +1,7 @@
 """Kills a process at each of its acts on files, and looks at what the next one makes of it.
 
-`python -m features.support.sandbox_kill_sweep create|store|restore [STRIDE]` ends with
-`N kills survived`; with a stride, only each so-manieth act is tried.
+`python -m features.support.sandbox_kill_sweep ACT [STRIDE]` ends with `N kills survived`; with a
+stride, only each so-manieth act is tried. `SWEEPS` has the acts.
 """
 
 from __future__ import annotations
@@ -13,12 +13,18 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from features.support.sandbox_bench import SandboxBench
 from features.support.world import World
 
+from cleveragents.domain.resource import ResourceType, SandboxStrategy
+from cleveragents.infrastructure.sandbox import maintenance, packing
+from cleveragents.infrastructure.sandbox.directory_copies import DirectoryCopies
+from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.trees import Tree, differing, read_tree
 
+Sweep = Callable[[SandboxBench, int], bool]
 ACTS = {
     *("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.link", "os.symlink"),
     *("subprocess.Popen", "shutil.copyfile"),
@@ -58,15 +64,53 @@ def sweep_creating(work: SandboxBench, number: int) -> bool:
     return died
 
 
-def sweep_storing(work: SandboxBench, number: int) -> bool:
-    (work.root / "changing").write_text(f"{number}\n" * 1000)
-    expected = work.tree()
-    died = dies_at(number, lambda: work.store.create_checkpoint(work.sandbox))
-    made = work.store.create_checkpoint(work.sandbox)
-    ignored = {"a.log": expected["a.log"]}
-    go(work, work.moments["first"].id, work.moments["first"].tree | ignored)
-    go(work, made.snapshot_id, expected)
-    return died
+class Copies(SandboxBench):
+    """The same with a plain directory in the place of a repository."""
+
+    def make_copy(self) -> None:
+        shutil.rmtree(self.project / ".git")
+        strategy, kind = SandboxStrategy.FILESYSTEM_COPY, ResourceType.FS_DIRECTORY
+        directory = self.resource().model_copy(update={"strategy": strategy, "type": kind})
+        maker = DirectoryCopies(self.git, self.world.home, SystemClock())
+        self.sandboxes["FIRST"] = maker.create("S", "FIRST", directory)
+
+
+def run_watched(work: SandboxBench, name: str, rounds: int) -> None:
+    """What a running plan does: at its end it writes down what it knows."""
+    store = work.store
+    with store.watched([work.sandbox]):
+        for each in range(rounds):
+            store.create_checkpoint(work.sandbox)
+            (work.root / name).write_text(f"{each}\n" * 1000)
+            (work.root / "d/new" / f"made-{each}").mkdir(exist_ok=True)
+            store.create_checkpoint(work.sandbox)
+
+
+def run_packing(work: SandboxBench) -> None:
+    """A plan with so many checkpoints that packs are combined meanwhile."""
+    with patch.object(packing, "_LOOKED_AT_EVERY", 2), patch.object(maintenance, "MANY_PACKS", 2):
+        run_watched(work, "changing", 3)
+
+
+def storing(act: Callable[[SandboxBench], object]) -> Sweep:
+    def sweep(work: SandboxBench, number: int) -> bool:
+        (work.root / "changing").write_text(f"{number}\n" * 1000)
+        died = dies_at(number, lambda: act(work))
+        expected = work.tree()
+        made = work.store.create_checkpoint(work.sandbox)
+        go(work, work.moments["first"].id, work.moments["first"].tree | ignored_in(work))
+        go(work, made.snapshot_id, expected)
+        assert work.fsck() == "", work.fsck()
+        return died
+
+    return sweep
+
+
+def ignored_in(work: SandboxBench) -> Tree:
+    """What a rollback leaves alone; a plain directory has no ignore rules."""
+    if isinstance(work, Copies):
+        return {}
+    return {"a.log": work.moments["second"].tree["a.log"]}
 
 
 def sweep_restoring(work: SandboxBench, number: int) -> bool:
@@ -75,8 +119,7 @@ def sweep_restoring(work: SandboxBench, number: int) -> bool:
     died = dies_at(number, lambda: work.store.rollback_to(work.sandbox, first.id))
     if number % 2:
         go(work, second.id, second.tree, sparing=second.id)
-    ignored = {"a.log": second.tree["a.log"]}
-    go(work, first.id, first.tree | ignored, sparing=second.id)
+    go(work, first.id, first.tree | ignored_in(work), sparing=second.id)
     assert work.git_state() == first.git
     return died
 
@@ -87,20 +130,31 @@ def go(work: SandboxBench, snapshot: str, expected: Tree, sparing: str | None = 
     assert differing(work.tree(), expected) == [], differing(work.tree(), expected)
 
 
-SWEEPS = {"create": sweep_creating, "store": sweep_storing, "restore": sweep_restoring}
+SWEEPS: dict[str, tuple[type[SandboxBench], Sweep]] = {
+    "create": (SandboxBench, sweep_creating),
+    "store": (SandboxBench, storing(lambda work: work.store.create_checkpoint(work.sandbox))),
+    "store and watch": (SandboxBench, storing(lambda work: run_watched(work, "changing", 2))),
+    "store and pack": (SandboxBench, storing(run_packing)),
+    "restore": (SandboxBench, sweep_restoring),
+    "store a copy": (Copies, storing(lambda work: run_watched(work, "changing", 1))),
+    "restore a copy": (Copies, sweep_restoring),
+}
 
 
 def main(mode: str, stride: int) -> None:
     world = World(runner="in-process")
-    work = SandboxBench(world)
+    bench, sweep = SWEEPS[mode]
+    work = bench(world)
     work.make_project()
+    if isinstance(work, Copies):
+        work.make_copy()
     if mode != "create":
         work.agent(BEFORE)
         work.moments["first"] = work.look()
-        work.agent(AFTER)
+        work.agent(AFTER if bench is SandboxBench else AFTER.replace("git add -A; ", ""))
         work.moments["second"] = work.look()
     acts = itertools.count(0, stride)
-    survived = sum(1 for _ in itertools.takewhile(lambda act: SWEEPS[mode](work, act), acts))
+    survived = sum(1 for _ in itertools.takewhile(lambda act: sweep(work, act), acts))
     assert mode == "create" or work.fsck() == "", work.fsck()
     left = list(Path(world.home).rglob(".cleveragents-restore-*"))
     assert not left, left
