@@ -24,10 +24,8 @@ from cleveragents.infrastructure.sandbox.directories import Directories
 SLACK_NANOSECONDS = 20_000_000
 _COARSE_NANOSECONDS = 2_500_000_000
 _SECOND = 1_000_000_000
-_FEW_DIRECTORIES = 150
-"""Up to so many, looking ourselves is quicker than starting a program."""
-_MANY_DIRECTORIES = 300
-"""From so many on, two programs share the work."""
+_FEW_DIRECTORIES = 30
+"""Up to so many, looking ourselves is quicker than starting programs."""
 _PARTS = 16
 _PRUNED_AT_MOST = 500
 _FIND = "/usr/bin/find"
@@ -111,8 +109,8 @@ def scan(
     if few or sys.platform != "linux" or not os.access(_FIND, os.X_OK):
         looker.descend_everywhere()
         return looker.found
-    parts = looker.split(known) if len(known) > _MANY_DIRECTORIES else [looker.waiting]
-    found, looker.waiting = _find(root, start, [part for part in parts if part], skip, environment)
+    parts = [part for part in looker.split(known) if part]
+    found, looker.waiting = _find(root, start, parts, skip, environment)
     looker.found += found
     looker.descend_everywhere()
     return looker.found

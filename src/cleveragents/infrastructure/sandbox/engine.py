@@ -181,9 +181,8 @@ class FileEngine(SnapshotEngine):
     def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
         """Makes the sandbox what it was; the safety snapshot is the caller's business."""
         self._packing.wait()
-        self._objects.start()
-        target = self._target(snapshot_id, sparing)
         present, _ = self._present()
+        target = self._target(snapshot_id, sparing)
         todo = difference(present, target, self._read_tree)
         with _translated("The sandbox could not be restored"):
             self._refuse_unless_possible(todo, target.git, snapshot_id)
@@ -262,6 +261,8 @@ class FileEngine(SnapshotEngine):
 
     def _present(self) -> tuple[Captured, GitLook]:
         """Returns the sandbox as it is. Raises SandboxMissingError."""
+        if not self._sight.is_watching:
+            self._objects.start()  # It gets ready while the sandbox is scanned.
         path = self._sandbox.path
         if os.path.islink(path) or not os.path.isdir(path):
             raise SandboxMissingError(path, "is not there any more")

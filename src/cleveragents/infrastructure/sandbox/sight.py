@@ -91,6 +91,10 @@ class Sight:
     def is_partial(self) -> bool:
         return self._live is not None and self._live.is_partial
 
+    @property
+    def is_watching(self) -> bool:
+        return self._watch is not None
+
     def watch(self) -> None:
         """Has changes told by the kernel from now on, if that is possible."""
         if self._watch is None:
