@@ -94,7 +94,18 @@ Feature: What is lost or damaged is noticed before anything is touched
         | the system cannot flush one file system alone  |
         | a removal of the sandbox before it was killed  |
 
+    Scenario Outline: Rules that git would wait for without end are refused at once
+      Given a sandbox in which the agent has run `<before>`
+      When the user wants to checkpoint
+      Then it fails, because <path> is a FIFO
+
+      Examples:
+        | before                                 | path         |
+        | rm -f .gitignore; mkfifo .gitignore    | .gitignore   |
+        | mkdir -p in/d; mkfifo in/d/.gitignore  | in/d/.gitignore |
+
     Scenario: A git that does not end is not waited for
-      Given a sandbox in which the agent has run `rm -f .gitignore; mkfifo .gitignore`
+      Given a sandbox in which the agent has run `echo 1 > new`
+      And the circumstance that git never answers
       When the user wants to checkpoint, and waits a second
       Then it fails, because it was still running after 1 seconds

@@ -275,6 +275,21 @@ def dying_git(answer: bytes | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def silent_git() -> Iterator[None]:
+    """A git that takes every question about ignore rules and answers none."""
+    real = Git.start
+
+    def start(git: Git, *arguments: str) -> subprocess.Popen[bytes]:
+        if "check-ignore" not in arguments:
+            return real(git, *arguments)
+        words = ["sh", "-c", "cat > /dev/null"]
+        return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    with patch.object(Git, "start", start):
+        yield
+
+
+@contextlib.contextmanager
 def no_effect() -> Iterator[None]:
     with (
         patch.object(restore.SandboxWriter, "apply", lambda *_: None),
@@ -446,6 +461,7 @@ CIRCUMSTANCES: dict[str, Mishap] = {
         lambda _: patch.object(restore.ctypes, "CDLL", lambda *_, **__: object())
     ),
     "git dies before it is asked": _surrounded(lambda _: dying_git(None)),
+    "git never answers": _surrounded(lambda _: silent_git()),
     "git dies in the middle of an answer": _surrounded(lambda _: dying_git(b"x commit 9\nabc")),
     "nothing can be written, and nobody says so": _surrounded(lambda _: no_effect()),
 }

@@ -10,9 +10,10 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from cleveragents.domain.errors import SnapshotError
 from cleveragents.infrastructure.sandbox.captured import (
     LINK_MODE,
     Captured,
@@ -99,6 +100,8 @@ class LiveState:
         """Directories that may have become empty, or no longer be."""
         self._forced: Set[str] = _NO_PATHS
         self._overdue: set[str] = set()
+        self._todo: Sequence[str] = ()
+        self._waiting_rules: set[str] = set()
         self._unsettled = self._left_out_under_other_limits()
         """What has to be looked at once more, though it is as it was."""
         self._files = FileReader()
@@ -253,6 +256,8 @@ class LiveState:
         if new_rules or afresh:
             self._rules.forget()
         self._changed = self._changed or bool(todo)
+        self._todo = todo
+        self._refuse_waiting([*todo, *self._waiting_rules])
         self._learn(todo)
         done: set[str] = set()
         for path in todo:
@@ -281,6 +286,23 @@ class LiveState:
     def _deadline(self) -> float:
         seconds = self._limits.deadline_seconds
         return float("inf") if seconds is None else time.monotonic() + seconds
+
+    def _refuse_waiting(self, paths: Iterable[str]) -> None:
+        """Raises SnapshotError for ignore rules that git would wait for without end.
+
+        Nothing that was to be looked at is forgotten by that.
+        """
+        self._waiting_rules = {
+            path
+            for path in paths
+            if os.path.basename(path) == ".gitignore" and _is_fifo(self._full(path))
+        }
+        if self._waiting_rules:
+            self._overdue.update(self._todo)
+            raise SnapshotError(
+                f"{min(self._waiting_rules)} is a FIFO: git would wait for it without end",
+                hint="Remove it, or put a file in its place",
+            )
 
     def _learn(self, paths: Iterable[str]) -> None:
         """Asks about all new paths at once, which is much quicker than one by one."""
@@ -374,6 +396,7 @@ class LiveState:
             self._not_captured[f"{path}/"] = _reason(error)
             return []
         inside = [f"{path}/{name}" for name in names]
+        self._refuse_waiting(inside)
         self._learn(inside)
         return inside
 
@@ -534,6 +557,13 @@ def _above_ignored(paths: Iterable[str], ignored: Set[str]) -> Iterator[str]:
 def _in_nested_git(path: str) -> bool:
     """A repository of which parts are left out is none any more."""
     return path == ".git" or path.startswith(".git/") or "/.git/" in path or path.endswith("/.git")
+
+
+def _is_fifo(full: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.lstat(full).st_mode)
+    except OSError:
+        return False
 
 
 def _reason(error: OSError) -> str:
