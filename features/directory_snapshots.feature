@@ -82,6 +82,11 @@ Feature: Directories can be brought back
         | overlay         | modification times come back            |
         | overlay         | extended attributes come back           |
 
+    Scenario: Without git, a FIFO called .gitignore is a special file like any other
+      Given directories in sandboxes of the strategy filesystem_copy
+      When a snapshot is taken of one with a FIFO called .gitignore
+      Then the snapshot names it as a special file
+
     Scenario: The lists name every promise
       When somebody counts the promises of snapshot stores
       Then the feature `directory_snapshots.feature` lists each of them

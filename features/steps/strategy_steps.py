@@ -243,3 +243,16 @@ def lacking(context: Context, lack: str) -> None:
 def hint(context: Context, what: str) -> None:
     error = strategy_bench(context).error
     assert error is not None and what in (error.hint or ""), error
+
+
+@when("a snapshot is taken of one with a FIFO called .gitignore")
+def with_fifo(context: Context) -> None:
+    work = context.make_sandbox()
+    os.mkfifo(work.root / ".gitignore")
+    context.taken = work.open_store().create_checkpoint(work.sandbox)
+
+
+@then("the snapshot names it as a special file")
+def named_special(context: Context) -> None:
+    found = [(item.path, item.reason) for item in context.taken.not_captured]
+    assert found == [(".gitignore", "special file: fifo")], found

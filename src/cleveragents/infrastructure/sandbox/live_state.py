@@ -129,7 +129,7 @@ class LiveState:
         return wanted.union(path.rstrip("/") for path in self._not_captured)
 
     def captured(self, git: GitState, git_uncaptured: Iterable[tuple[str, str]]) -> Captured:
-        """Returns the state as a value; `take_trees` has what was made for it."""
+        """Returns the state as a value; the trees made for it are in `blobs` then."""
         tree, made = self._tree.flush()
         self.blobs.update({item.id: item for item in made})
         self._changed = False
@@ -290,8 +290,11 @@ class LiveState:
     def _refuse_waiting(self, paths: Iterable[str]) -> None:
         """Raises SnapshotError for ignore rules that git would wait for without end.
 
-        Nothing that was to be looked at is forgotten by that.
+        Nothing that was to be looked at is forgotten by that. Where there is no
+        git, such a FIFO is a special file like any other.
         """
+        if not self._own_git:
+            return
         self._waiting_rules = {
             path
             for path in paths
