@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cleveragents.application.ports import (
         Clock,
         EventSink,
+        FaultPoints,
         IdSource,
         Locks,
         PlanFiles,
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.maintenance_service import MaintenanceService
+    from cleveragents.application.services.decision_service import DecisionService
     from cleveragents.application.services.plan_executor import PlanExecutor
+    from cleveragents.application.services.plan_resume_service import PlanResumeService
     from cleveragents.application.services.plan_service import PlanService
     from cleveragents.application.services.tool_runner import ToolRunner
     from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
@@ -70,6 +73,12 @@ class Container:
     def plan_service(self) -> PlanService:
         return self._plan_service
 
+    def plan_resume_service(self) -> PlanResumeService:
+        return self._plan_resume_service
+
+    def decision_service(self) -> DecisionService:
+        return self._decision_service
+
     def tool_runner(self) -> ToolRunner:
         return self._tool_runner
 
@@ -100,6 +109,7 @@ class Container:
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
+            faults=self._faults,
             triggers=frozenset(self._settings[AUTO_CREATE_ON]),
             retention=CheckpointRetentionPolicy(
                 max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]
@@ -133,7 +143,26 @@ class Container:
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
+            faults=self._faults,
+            interruption=self._interruption,
         )
+
+    @cached_property
+    def _plan_resume_service(self) -> PlanResumeService:
+        from cleveragents.application.services.plan_resume_service import PlanResumeService
+
+        return PlanResumeService(
+            database=self._database,
+            executor=self._plan_executor,
+            snapshots=self._checkpoint_manager,
+            locks=self._locks,
+        )
+
+    @cached_property
+    def _decision_service(self) -> DecisionService:
+        from cleveragents.application.services.decision_service import DecisionService
+
+        return DecisionService(self._database)
 
     @cached_property
     def _plan_service(self) -> PlanService:
@@ -147,6 +176,7 @@ class Container:
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
+            faults=self._faults,
         )
 
     @cached_property
@@ -159,6 +189,8 @@ class Container:
             checkpoints=self._checkpoint_service,
             clock=self._clock,
             id_source=self._ids,
+            events=self._events,
+            faults=self._faults,
         )
 
     @cached_property
@@ -222,3 +254,9 @@ class Container:
         from cleveragents.infrastructure.system import MonotonicUlids
 
         return MonotonicUlids()
+
+    @cached_property
+    def _faults(self) -> FaultPoints:
+        from cleveragents.infrastructure.system import NoFaults
+
+        return NoFaults()

@@ -37,6 +37,16 @@ class StepFinished:
 
 
 @dataclass(frozen=True)
+class StepRetried:
+    """A step failed and was taken back, and is tried for the `attempt`-th time more."""
+
+    plan_id: str
+    step_index: int
+    tool: str
+    attempt: int
+
+
+@dataclass(frozen=True)
 class CheckpointCreated:
     """A checkpoint is durable."""
 
@@ -81,6 +91,7 @@ Event = (
     PlanStarted
     | StepStarted
     | StepFinished
+    | StepRetried
     | CheckpointCreated
     | PlanFinished
     | Stage

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cleveragents.application.events import Event
+from cleveragents.application.fault_points import FaultPoint
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Operation
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.lease import Holder, Lease
@@ -44,6 +45,12 @@ class IdSource(Protocol):
     """Makes ULIDs that sort in the order they were made within this process."""
 
     def new(self) -> str: ...
+
+
+class FaultPoints(Protocol):
+    """Told where a process is between durable steps. MUST do nothing in production."""
+
+    def reach(self, point: FaultPoint) -> None: ...
 
 
 class EventSink(Protocol):
@@ -169,6 +176,21 @@ class DecisionStore(Protocol):
     """The decision tree of plans."""
 
     def add(self, decision: Decision) -> None: ...
+
+    def get(self, decision_id: str) -> Decision:
+        """Raises DecisionNotFoundError."""
+        ...
+
+    def ids(self, prefix: str) -> Sequence[str]:
+        """Returns decision ids of any plan that begin with `prefix`, oldest first."""
+        ...
+
+    def next_sequence(self, plan_id: str) -> int:
+        """Returns the next sequence number of a decision of the plan, from 1.
+
+        MUST be called in the write transaction that adds the decision.
+        """
+        ...
 
     def list(self, plan_id: str, *, superseded: bool = False) -> Sequence[Decision]:
         """Returns decisions by sequence; with `superseded` also those replaced."""
@@ -320,6 +342,13 @@ class Sandboxes(Protocol):
 
     def check(self, sandbox: SandboxRef) -> None:
         """Raises SandboxMissingError when it is gone or what is there is not ours."""
+        ...
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        """Makes a sandbox that is gone anew and empty, for a snapshot to fill.
+
+        MUST raise SandboxMissingError, and touch nothing, where something stands in its place.
+        """
         ...
 
     def remove(self, sandbox: SandboxRef) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from cleveragents.domain.effects import Effect
 from cleveragents.domain.number_ranges import holds
 from cleveragents.domain.plan import PlanPhase
 from cleveragents.domain.record import Record
@@ -31,6 +32,7 @@ class CheckpointType(StrEnum):
     PRE_EXECUTE = "pre_execute"
     POST_EXECUTE = "post_execute"
     AUTOMATIC = "automatic"
+    DECISION = "decision"
     MANUAL = "manual"
     SAFETY = "safety"
 
@@ -143,7 +145,7 @@ class RollbackPreview(Record):
     child_plans_after: int
     checkpoints_after: int
     checkpoints_remaining: int
-    effects_not_undone: tuple[str, ...]
+    effects_not_undone: tuple[Effect, ...]
 
 
 class RollbackResult(Record):
@@ -157,7 +159,7 @@ class RollbackResult(Record):
     tool_calls_undone: int
     child_plans_invalidated: int
     checkpoints_remaining: int
-    effects_not_undone: tuple[str, ...]
+    effects_not_undone: tuple[Effect, ...]
     operation_id: str
     safety_checkpoint_id: str
     phase: PlanPhase

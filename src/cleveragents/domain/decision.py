@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -9,11 +10,36 @@ from pydantic import JsonValue
 
 from cleveragents.domain.record import Record
 
+RECORD_DECISION = "record-decision"
+"""The tool with which a plan records why it goes on as it does."""
+
 
 class DecisionType(StrEnum):
-    """Kinds of decision this version records."""
+    """What a decision is about."""
 
     PROMPT_DEFINITION = "prompt_definition"
+    """The root of a plan's tree, and only that."""
+    INVARIANT_ENFORCED = "invariant_enforced"
+    STRATEGY_CHOICE = "strategy_choice"
+    RESOURCE_SELECTION = "resource_selection"
+    SUBPLAN_SPAWN = "subplan_spawn"
+    SUBPLAN_PARALLEL_SPAWN = "subplan_parallel_spawn"
+    IMPLEMENTATION_CHOICE = "implementation_choice"
+    TOOL_INVOCATION = "tool_invocation"
+    ERROR_RECOVERY = "error_recovery"
+    VALIDATION_RESPONSE = "validation_response"
+    USER_INTERVENTION = "user_intervention"
+
+
+RECORDED_BY_ACTORS = (
+    DecisionType.STRATEGY_CHOICE,
+    DecisionType.RESOURCE_SELECTION,
+    DecisionType.IMPLEMENTATION_CHOICE,
+    DecisionType.TOOL_INVOCATION,
+    DecisionType.ERROR_RECOVERY,
+    DecisionType.VALIDATION_RESPONSE,
+)
+"""What a plan file may call a decision; the others are the program's own to record."""
 
 
 class Decision(Record):
@@ -34,4 +60,21 @@ class Decision(Record):
     superseded_by: str | None
     """The operation or decision that took its place."""
     step_index: int | None
+    """The step it was made in; None for what was decided before the first."""
     created_at: datetime
+    place: str | None = None
+    """Where its step stands in the plan file."""
+    downstream_plan_ids: list[str] = []
+    actor_reasoning: str | None = None
+    correction_reason: str | None = None
+
+
+def descendants(decision: Decision, decisions: Sequence[Decision]) -> list[Decision]:
+    """Returns the decisions below one, in their order; one that is its own parent ends nothing."""
+    below: set[str] = {decision.id}
+    found: list[Decision] = []
+    for candidate in sorted(decisions, key=lambda item: item.sequence):
+        if candidate.parent_id in below and candidate.id not in below:
+            below.add(candidate.id)
+            found.append(candidate)
+    return found

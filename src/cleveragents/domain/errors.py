@@ -13,11 +13,13 @@ CleverAgentsError            code, exit_code, hint, retryable
 │   ├── SandboxMissingError        sandbox gone or reference invalid
 │   ├── NotReversibleError         nothing was kept to go back to
 │   ├── CheckpointPlanMismatchError
-│   └── CheckpointRequiredError    a write could not be checkpointed
+│   ├── CheckpointRequiredError    a write could not be checkpointed
+│   └── RepeatedEffectError        what cannot be undone would happen again
 ├── DatabaseError            the store                                    exit 1
 │   ├── NotFoundError                                                     exit 5
 │   │   ├── PlanNotFoundError
-│   │   └── CheckpointNotFoundError
+│   │   ├── CheckpointNotFoundError
+│   │   └── DecisionNotFoundError
 │   ├── DuplicateError
 │   └── SchemaVersionError
 ├── ConflictError            held by another process (retryable)          exit 6
@@ -198,6 +200,20 @@ class CheckpointRequiredError(BusinessRuleViolation):
     code = "checkpoint_required"
 
 
+class RepeatedEffectError(BusinessRuleViolation):
+    """Going on would do again what no rollback could undo."""
+
+    code = "effect_would_repeat"
+
+    def __init__(self, plan_id: str, effects: Sequence[str]) -> None:
+        super().__init__(
+            "Going on would do again what no rollback can undo: " + "; ".join(effects),
+            hint=f"Run `agents plan resume {plan_id} --yes` if it may happen again",
+            plan_id=plan_id,
+            effects=list(effects),
+        )
+
+
 class DatabaseError(CleverAgentsError):
     """The store of plans and checkpoints could not be used."""
 
@@ -235,6 +251,19 @@ class CheckpointNotFoundError(NotFoundError):
             f"There is no checkpoint `{checkpoint_id}`",
             hint=f"Run `{command}` to list what there is",
             checkpoint_id=checkpoint_id,
+        )
+
+
+class DecisionNotFoundError(NotFoundError):
+    """No decision has that id."""
+
+    code = "decision_not_found"
+
+    def __init__(self, decision_id: str) -> None:
+        super().__init__(
+            f"There is no decision `{decision_id}`",
+            hint="Run `agents plan tree PLAN` to see a plan's decisions",
+            decision_id=decision_id,
         )
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
+from cleveragents.domain.course import CourseStep, course
 from cleveragents.domain.errors import PlanStateError
 from cleveragents.domain.plan_file import PlanDefinition
 from cleveragents.domain.record import Record
@@ -44,6 +45,7 @@ class PlanEvent(StrEnum):
     FINISH = "finish"
     FAIL = "fail"
     ROLL_BACK = "roll back"
+    CANCEL = "be cancelled"
 
 
 _STRATEGIZE, _EXECUTE = PlanPhase.STRATEGIZE, PlanPhase.EXECUTE
@@ -66,6 +68,12 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
             (_EXECUTE, _State.PROCESSING, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
             (_EXECUTE, _State.ERRORED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
             (_EXECUTE, _State.COMPLETE, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_EXECUTE, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            **{
+                (phase, state, _Event.CANCEL): (phase, _State.CANCELLED)
+                for phase in (_STRATEGIZE, _EXECUTE)
+                for state in (_State.QUEUED, _State.PROCESSING, _State.COMPLETE, _State.ERRORED)
+            },
         }
     )
 )
@@ -96,6 +104,8 @@ class PlanError(Record):
     checkpoint: str | None
     """The checkpoint that keeps the failed state, if one was made."""
     recoverable: bool
+    hint: str | None = None
+    """What the failing tool suggests."""
 
 
 class Plan(Record):
@@ -124,6 +134,14 @@ class Plan(Record):
     updated_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    choices: dict[str, str] = {}
+    """The option that each decision of the definition takes, by the place of its step."""
+    cancel_reason: str | None = None
+
+    @property
+    def course(self) -> list[CourseStep]:
+        """The steps that run, the chosen options' included; `last_completed_step` counts these."""
+        return course(self.definition, self.choices)
 
     def after(self, event: PlanEvent, now: datetime) -> Plan:
         """Returns the plan once `event` has happened to it."""

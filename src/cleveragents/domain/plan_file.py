@@ -6,11 +6,12 @@ Reading YAML, line numbers and nearest names are in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
+from cleveragents.domain.decision import RECORD_DECISION, DecisionType
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.record import Record
@@ -35,6 +36,10 @@ class RollbackPolicy(Record):
     """A write that cannot be checkpointed is not done."""
     require_sandbox: bool = True
     """No resource may have the strategy `none`."""
+    max_retries_per_step: int = 0
+    """How often a step that failed is tried again, from the state before it."""
+    allow_unsafe_tools: bool = False
+    """Tools that call themselves `unsafe` may be used."""
 
 
 class ResourceDefinition(Record):
@@ -59,14 +64,34 @@ class ArgumentDefinition(Record):
     description: str = ""
 
 
+class OptionDefinition(Record):
+    """One course a decision may take."""
+
+    description: str = ""
+    steps: list[StepDefinition] = []
+
+
+class DecisionDefinition(Record):
+    """A fork in the plan: the steps of the chosen option follow it."""
+
+    question: str
+    chosen: str
+    """The name of an option; placeholders for the plan's arguments are filled when it is made."""
+    rationale: str = ""
+    confidence: float | None = None
+    type: DecisionType = DecisionType.IMPLEMENTATION_CHOICE
+    options: dict[str, OptionDefinition]
+
+
 class StepDefinition(Record):
-    """One entry of the plan: a tool and its input."""
+    """One entry of the plan: a tool and its input. A decision is a call of `record-decision`."""
 
     name: str
     tool: str
     input: dict[str, JsonValue] = Field(alias="with")
     resource: str | None = None
     save_as: str | None = None
+    decision: DecisionDefinition | None = None
 
     model_config = {"frozen": True, "extra": "forbid", "populate_by_name": True}
 
@@ -117,22 +142,46 @@ def template_values(
     }
 
 
+def every_step(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
+    """Gives steps and those of all options of their decisions, whichever are chosen."""
+    for step in steps:
+        yield step
+        if step.decision is not None:
+            for option in step.decision.options.values():
+                yield from every_step(option.steps)
+
+
 def check_templates(
     definition: PlanDefinition, argument_names: Collection[str]
 ) -> list[TemplateProblem]:
     """Finds every placeholder in the steps that names nothing the step could know.
 
-    A step knows the arguments, the resources, and what earlier steps save.
+    A step knows the arguments, the resources, and what earlier steps save; after a
+    decision, what every option of it saves.
     """
     arguments = dict.fromkeys(argument_names, "")
     resources = dict.fromkeys(definition.resources, "")
-    outputs: dict[str, str] = {}
     problems: list[TemplateProblem] = []
-    for index, step in enumerate(definition.steps):
-        known = template_values(arguments, resources, outputs)
-        problems += _unfillable(step.input, known, ("steps", index, "with"))
-        if step.save_as is not None:
-            outputs[step.save_as] = ""
+
+    def check(steps: Sequence[StepDefinition], saved: set[str], place: Location) -> set[str]:
+        """Returns the names that are saved once these steps have run."""
+        for index, step in enumerate(steps):
+            here = (*place, "steps", index)
+            known = template_values(arguments, resources, dict.fromkeys(saved, ""))
+            if step.decision is None:
+                problems.extend(_unfillable(step.input, known, (*here, "with")))
+                saved = saved | ({step.save_as} if step.save_as else set())
+                continue
+            asked = (*here, "decision", "chosen")
+            problems.extend(_unfillable(step.decision.chosen, arguments, asked))
+            ends = [
+                check(option.steps, saved, (*here, "decision", "options", name))
+                for name, option in step.decision.options.items()
+            ]
+            saved = set[str].intersection(*ends)
+        return saved
+
+    check(definition.steps, set(), ())
     return problems
 
 
@@ -169,6 +218,21 @@ def resolve_arguments(definition: PlanDefinition, given: Mapping[str, str]) -> d
         name: _argument_value(name, argument, given.get(name, argument.default))
         for name, argument in definition.arguments.items()
     }
+
+
+def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
+    """Returns the step that records a decision; `chosen` is filled in when it runs."""
+    return StepDefinition(
+        name=name,
+        tool=RECORD_DECISION,
+        input={
+            "question": decision.question,
+            "alternatives": list(decision.options),
+            "rationale": decision.rationale,
+            **({} if decision.confidence is None else {"confidence": decision.confidence}),
+        },
+        decision=decision,
+    )
 
 
 def _argument_value(name: str, argument: ArgumentDefinition, value: str | None) -> str:

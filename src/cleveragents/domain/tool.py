@@ -12,6 +12,8 @@ from pydantic import Field, JsonValue, model_validator
 from cleveragents.domain.names import nearest
 from cleveragents.domain.record import Record
 
+IRREVERSIBLE = "irreversible"
+"""The side effect that no restore can undo: a push, an e-mail."""
 DEFAULT_TIMEOUT_SECONDS = 600
 MAX_TIMEOUT_SECONDS = 86_400
 
@@ -57,6 +59,10 @@ class ToolSpec(Record):
     run: str | None = None
     """The shell command of a tool that a plan file defines; built-in tools have none."""
 
+    @property
+    def is_irreversible(self) -> bool:
+        return IRREVERSIBLE in self.side_effects
+
     @model_validator(mode="before")
     @classmethod
     def _writers_are_checkpointable(cls, values: object) -> object:
@@ -98,6 +104,13 @@ class ToolCall(Record):
     """The operation that took its effects back."""
     started_at: datetime
     finished_at: datetime | None
+    side_effects: tuple[str, ...] = ()
+    """What the tool declared to do beyond its sandbox, when it was called."""
+
+    @property
+    def is_irreversible(self) -> bool:
+        """Whether no restore can take back what the call did."""
+        return IRREVERSIBLE in self.side_effects
 
 
 class ToolInvocation(Record):

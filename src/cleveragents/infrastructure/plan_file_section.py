@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 
 from pydantic import JsonValue
 
-from cleveragents.domain.names import nearest
+from cleveragents.domain.names import NAME, nearest
 from cleveragents.domain.plan_file import Location
 from cleveragents.domain.template import is_template
 from cleveragents.infrastructure.yaml_document import YamlDocument
@@ -122,6 +122,15 @@ class Section:
             self.fail(f"`{key}` must be between {least} and {most}", key)
         return value
 
+    def fraction(self, key: str) -> float | None:
+        """Reads a number from 0 to 1, if there is one."""
+        value = self._data.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            self.fail(f"`{key}` must be a number from 0 to 1", key)
+        return float(value)
+
     def inside(self, key: str, what: str | None = None) -> Section:
         """Returns the mapping under a key."""
         location = (*self._location, key)
@@ -144,3 +153,9 @@ class Section:
         for index, item in enumerate(found):
             location = (*self._location, key, index)
             yield Section(self._document, location, item, f"{what} {index + 1}")
+
+
+def check_name(section: Section, name: str, what: str) -> None:
+    """Raises PlanFileError unless people can write the name in a plan file."""
+    if NAME.fullmatch(name) is None:
+        section.fail(f"`{name}` cannot be the name of {what}", hint="Write it like `my-name`")

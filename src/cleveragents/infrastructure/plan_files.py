@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pydantic import JsonValue
-
 from cleveragents.application.ports import PlanFiles
-from cleveragents.domain.names import IDENTIFIER, NAME, PLAN_NAME, nearest
+from cleveragents.domain.names import PLAN_NAME
 from cleveragents.domain.plan_file import (
     ArgumentDefinition,
     PlanDefinition,
     ResourceDefinition,
     RollbackPolicy,
-    StepDefinition,
     check_templates,
     default_resources,
     is_of_type,
@@ -29,25 +26,13 @@ from cleveragents.domain.resource import (
     SandboxStrategy,
     default_strategy,
 )
-from cleveragents.domain.template import is_template
-from cleveragents.domain.tool import ParameterType, ToolSpec, resource_variable, validate_input
-from cleveragents.infrastructure.plan_file_section import Section
+from cleveragents.domain.tool import ParameterType, ToolSpec, resource_variable
+from cleveragents.infrastructure.plan_file_section import Section, check_name
+from cleveragents.infrastructure.plan_file_steps import LATER_TOOLS, Steps
 from cleveragents.infrastructure.plan_file_tools import read_tool
 from cleveragents.infrastructure.yaml_document import YamlDocument, read_document
 
 _PLAN_KEYS = ("name", "description", "arguments", "resources", "tools", "policy", "steps")
-_STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
-_LATER_STEPS = {"decision": "`decision` steps", "subplans": "`subplans` steps"}
-_LATER_TOOLS = (
-    "apply-patch",
-    "edit-file",
-    "list-files",
-    "move-file",
-    "record-decision",
-    "search-files",
-    "spawn-subplan",
-    "sql",
-)
 
 
 class YamlPlanFiles(PlanFiles):
@@ -71,16 +56,16 @@ class YamlPlanFiles(PlanFiles):
             resources=resources,
             tools=tools,
             policy=policy,
-            steps=list(_steps(plan, resources, {**self._tools, **tools})),
+            steps=Steps(resources, {**self._tools, **tools}, policy).read(plan, set()),
         )
         _refuse_unknown_names(document, definition)
         return definition
 
     def _own_tools(self, plan: Section) -> Iterator[tuple[str, ToolSpec]]:
         for name, section in plan.entries("tools", "the tool"):
-            if name in self._tools or name in _LATER_TOOLS:
+            if name in self._tools or name in LATER_TOOLS:
                 section.fail(f"`{name}` is the name of a built-in tool", hint="Choose another name")
-            _check_name(section, name, "a tool")
+            check_name(section, name, "a tool")
             yield name, read_tool(name, section)
 
 
@@ -89,14 +74,9 @@ def _refuse_unknown_names(document: YamlDocument, definition: PlanDefinition) ->
         raise document.error(problem.location, problem.message, hint=problem.hint)
 
 
-def _check_name(section: Section, name: str, what: str) -> None:
-    if NAME.fullmatch(name) is None:
-        section.fail(f"`{name}` cannot be the name of {what}", hint="Write it like `my-name`")
-
-
 def _arguments(plan: Section) -> Iterator[tuple[str, ArgumentDefinition]]:
     for name, section in plan.entries("arguments", "the argument"):
-        _check_name(section, name, "an argument")
+        check_name(section, name, "an argument")
         section.allow(("type", "default", "description"))
         kind = section.choice("type", ParameterType.STRING)
         default = section.get("default")
@@ -115,7 +95,7 @@ def _arguments(plan: Section) -> Iterator[tuple[str, ArgumentDefinition]]:
 def _resources(plan: Section, policy: RollbackPolicy) -> Iterator[tuple[str, ResourceDefinition]]:
     variables: dict[str, str] = {}
     for name, section in plan.entries("resources", "the resource"):
-        _check_name(section, name, "a resource")
+        check_name(section, name, "a resource")
         other = variables.setdefault(resource_variable(name), name)
         if other != name:
             section.fail(
@@ -158,69 +138,13 @@ def _policy(plan: Section) -> RollbackPolicy:
     if "policy" not in plan:
         return default
     section = plan.inside("policy")
-    section.allow(("on_failure", "require_checkpoints", "require_sandbox", "max_retries_per_step"))
-    if section.number("max_retries_per_step", 0, least=0, most=100):
-        section.not_yet("retries (`max_retries_per_step`)", "max_retries_per_step")
+    section.allow(tuple(RollbackPolicy.model_fields))
     return RollbackPolicy(
         on_failure=section.choice("on_failure", default.on_failure),
         require_checkpoints=section.flag(
             "require_checkpoints", default=default.require_checkpoints
         ),
         require_sandbox=section.flag("require_sandbox", default=default.require_sandbox),
+        max_retries_per_step=section.number("max_retries_per_step", 0, least=0, most=100),
+        allow_unsafe_tools=section.flag("allow_unsafe_tools", default=False),
     )
-
-
-def _steps(
-    plan: Section, resources: Mapping[str, ResourceDefinition], tools: Mapping[str, ToolSpec]
-) -> Iterator[StepDefinition]:
-    saved: set[str] = set()
-    for section in plan.items("steps", "step"):
-        section.allow(_STEP_KEYS, _LATER_STEPS)
-        section.need("tool")
-        spec = _tool(section, tools)
-        save_as = None
-        if "save_as" in section:
-            save_as = section.named("save_as", IDENTIFIER, "version")
-            if save_as in saved:
-                section.fail(f"`{save_as}` is saved by an earlier step already", "save_as")
-            saved.add(save_as)
-        yield StepDefinition.model_validate(
-            {
-                "name": section.plain_text("name", spec.name),
-                "tool": spec.name,
-                "with": _input(section, spec),
-                "resource": _resource(section, resources),
-                "save_as": save_as,
-            }
-        )
-
-
-def _tool(section: Section, tools: Mapping[str, ToolSpec]) -> ToolSpec:
-    name = section.text("tool")
-    if name in _LATER_TOOLS:
-        section.not_yet(f"`{name}` steps", "tool")
-    if name not in tools:
-        section.fail(f"there is no tool `{name}`", "tool", hint=nearest(name, tools))
-    return tools[name]
-
-
-def _resource(section: Section, resources: Mapping[str, ResourceDefinition]) -> str | None:
-    name = section.optional_text("resource")
-    if name is not None and name not in resources:
-        section.fail(
-            f"the plan has no resource `{name}`", "resource", hint=nearest(name, resources)
-        )
-    return name
-
-
-def _input(section: Section, spec: ToolSpec) -> dict[str, JsonValue]:
-    """Reads `with`; text that holds placeholders is judged once they are filled."""
-    given = section.inside("with").data if "with" in section else {}
-    for problem in validate_input(spec, given):
-        value, parameter = given.get(problem.name), spec.parameters.get(problem.name)
-        is_text = parameter is not None and parameter.type is ParameterType.STRING
-        if is_text and isinstance(value, str) and is_template(value):
-            continue
-        inputs = section.inside("with") if problem.name in given else section
-        inputs.fail(problem.message, problem.name, hint=problem.hint)
-    return given

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ulid import StrictMonotonicPolicy, ULIDGenerator
 
-from cleveragents.application.ports import Clock, IdSource
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports import Clock, FaultPoints, IdSource
 from cleveragents.domain.lease import Holder
 
 _PROC = Path("/proc")
@@ -33,6 +34,13 @@ class MonotonicUlids(IdSource):
 
     def new(self) -> str:
         return str(self._generator.generate())
+
+
+class NoFaults(FaultPoints):
+    """What production has: nothing happens."""
+
+    def reach(self, point: FaultPoint) -> None:
+        return None
 
 
 def process_start(process_id: int) -> str | None:

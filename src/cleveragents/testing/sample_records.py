@@ -86,6 +86,8 @@ def plan(plan_id: str = "PLAN1", number: int = 0) -> Plan:
         updated_at=START.astimezone(timezone(timedelta(hours=-7))),
         started_at=datetime(2026, 1, 2, tzinfo=UTC),
         finished_at=None,
+        choices={"2": ODD},
+        cancel_reason=ODD,
     )
 
 
@@ -188,6 +190,10 @@ def decision(number: int = 1, plan_id: str = "PLAN1", parent_id: str | None = No
         superseded_by=None,
         step_index=number,
         created_at=moment(number),
+        place=f"{number}/{ODD}/0",
+        downstream_plan_ids=[ODD],
+        actor_reasoning=ODD,
+        correction_reason=ODD,
     )
 
 
@@ -208,6 +214,7 @@ def tool_call(number: int = 1, plan_id: str = "PLAN1") -> ToolCall:
         undone_by=None,
         started_at=moment(number),
         finished_at=None,
+        side_effects=(ODD,),
     )
 
 

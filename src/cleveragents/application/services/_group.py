@@ -32,6 +32,20 @@ class Moment:
     trigger: Trigger | None = None
     source_tool: str | None = None
     decision_id: str | None = None
+    repeated: bool = False
+    """A killed process may have recorded it already."""
+
+
+def is_of_moment(checkpoint: Checkpoint, moment: Moment, calls: Ranges) -> bool:
+    """Returns whether the checkpoint was made at the same place of the plan for the same reason."""
+    known = checkpoint.metadata
+    return (
+        checkpoint.checkpoint_type is moment.checkpoint_type
+        and known.label == moment.label
+        and known.step_index == moment.step_index
+        and known.trigger == (moment.trigger or moment.checkpoint_type.value)
+        and known.effective_calls == tuple(calls)
+    )
 
 
 def recorded(taken: Sequence[Taken], before: CheckpointGroup | None) -> Sequence[Taken]:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import (
     Clock,
     Database,
+    FaultPoints,
     IdSource,
     Sandboxes,
     SnapshotStore,
@@ -33,6 +35,7 @@ from cleveragents.domain.checkpoint import (
     RollbackPreview,
     RollbackResult,
 )
+from cleveragents.domain.effects import Effect, effects_of
 from cleveragents.domain.errors import (
     CheckpointPlanMismatchError,
     CleverAgentsError,
@@ -63,6 +66,7 @@ class Rollback:
         sandboxes: Sandboxes,
         clock: Clock,
         id_source: IdSource,
+        faults: FaultPoints,
         save_present_state: Callable[[str, Checkpoint], Checkpoint],
     ) -> None:
         self._database = database
@@ -70,6 +74,7 @@ class Rollback:
         self._sandboxes = sandboxes
         self._clock = clock
         self._ids = id_source
+        self._faults = faults
         self._save_present_state = save_present_state
 
     def preview(self, plan_id: str, checkpoint: Checkpoint) -> RollbackPreview:
@@ -107,7 +112,7 @@ class Rollback:
             checkpoints_after=len(after),
             # One more is the safety checkpoint.
             checkpoints_remaining=len(visible) - len(after) + len(returning) + 1,
-            effects_not_undone=(),
+            effects_not_undone=effects_of(undone),
         )
 
     def run(self, plan_id: str, checkpoint: Checkpoint) -> RollbackResult:
@@ -115,10 +120,11 @@ class Rollback:
         sandboxes, group = self._guard(plan_id, checkpoint)
         with self._snapshots.watched(sandboxes):
             safety = self._save_present_state(plan_id, checkpoint)
+            self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
             operation = self._journal(plan_id, checkpoint, safety)
             try:
                 reports = self._restore(sandboxes, group, None)
-                plan, discarded, undone, remaining = self._record(operation)
+                plan, discarded, undone, remaining, effects = self._record(operation)
             except BaseException as error:
                 self._undo(operation, sandboxes, error)
                 raise
@@ -132,7 +138,7 @@ class Rollback:
             tool_calls_undone=undone,
             child_plans_invalidated=0,
             checkpoints_remaining=remaining,
-            effects_not_undone=(),
+            effects_not_undone=effects,
             operation_id=operation.id,
             safety_checkpoint_id=safety.id,
             phase=plan.phase,
@@ -172,8 +178,11 @@ class Rollback:
             sandboxes = transaction.sandboxes.list(plan_id)
             group = transaction.checkpoints.get_group(checkpoint.group_id)
         self._restore(sandboxes, group, None)
+        self._faults.reach(FaultPoint.SANDBOXES_TAKEN_BACK)
         with self._database.write() as transaction:
             _mark_calls(transaction, checkpoint, plan_id, checkpoint.id)
+            discarded = _later_decisions(transaction, checkpoint)
+            transaction.decisions.supersede(discarded, checkpoint.id)
             plan = transaction.plans.get(plan_id)
             transaction.plans.save(
                 plan.model_copy(
@@ -184,6 +193,7 @@ class Rollback:
                     }
                 )
             )
+        self._faults.reach(FaultPoint.RETURN_RECORDED)
 
     def _guard(
         self, plan_id: str, checkpoint: Checkpoint
@@ -222,6 +232,7 @@ class Rollback:
         )
         with self._database.write() as transaction:
             transaction.operations.add(operation)
+        self._faults.reach(FaultPoint.ROLLBACK_JOURNALED)
         return operation
 
     def _restore(
@@ -230,14 +241,12 @@ class Rollback:
         group: CheckpointGroup,
         safety: CheckpointGroup | None,
     ) -> list[RestoreReport]:
-        reports = [
-            self._snapshots.rollback_to(
-                sandbox,
-                group.snapshots[sandbox.resource_id],
-                safety.snapshots[sandbox.resource_id] if safety else None,
-            )
-            for sandbox in sandboxes
-        ]
+        reports: list[RestoreReport] = []
+        for sandbox in sandboxes:
+            wanted = group.snapshots[sandbox.resource_id]
+            spared = safety.snapshots[sandbox.resource_id] if safety else None
+            reports.append(self._snapshots.rollback_to(sandbox, wanted, spared))
+            self._faults.reach(FaultPoint.RESOURCE_RESTORED)
         wrong = [line for report in reports for line in report.differences]
         if wrong:
             raise SnapshotCorruptError(
@@ -247,12 +256,14 @@ class Rollback:
             )
         return reports
 
-    def _record(self, operation: Operation) -> tuple[Plan, int, int, int]:
-        """Stage 10; returns the plan and how many decisions and calls went and checkpoints stay."""
+    def _record(self, operation: Operation) -> tuple[Plan, int, int, int, tuple[Effect, ...]]:
+        """Stage 10; returns the plan, how many decisions and calls went, what stays and lasts."""
         now = self._clock.now()
         with self._database.write() as transaction:
             checkpoint = transaction.checkpoints.get(operation.target_checkpoint_id)
             undone = _mark_calls(transaction, checkpoint, operation.plan_id, operation.id)
+            calls = transaction.tool_calls.list(operation.plan_id)
+            effects = effects_of(call for call in calls if call.undone_by == operation.id)
             discarded = _later_decisions(transaction, checkpoint)
             transaction.decisions.supersede(discarded, operation.id)
             _mark_groups(transaction, operation)
@@ -275,7 +286,8 @@ class Rollback:
             transaction.plans.save(plan)
             transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
             remaining = len(transaction.checkpoints.list(operation.plan_id))
-        return plan, len(discarded), undone, remaining
+        self._faults.reach(FaultPoint.ROLLBACK_RECORDED)
+        return plan, len(discarded), undone, remaining, effects
 
     def _undo(
         self, operation: Operation, sandboxes: Sequence[SandboxRef], cause: BaseException
@@ -292,6 +304,7 @@ class Rollback:
                 hint=f"Mend the cause, then run `agents plan execute {operation.plan_id}`: "
                 "it takes this up again",
             ) from cause
+        self._faults.reach(FaultPoint.COMPENSATED)
         with self._database.write() as transaction:
             ended = _ended(operation, OperationStatus.UNDONE, self._clock.now())
             transaction.operations.save(ended)

@@ -12,10 +12,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.events import CheckpointCreated, Warned
+from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import (
     Clock,
     Database,
     EventSink,
+    FaultPoints,
     IdSource,
     Locks,
     Sandboxes,
@@ -26,6 +28,7 @@ from cleveragents.application.services._group import (
     Moment,
     Taken,
     checkpoint_of,
+    is_of_moment,
     recorded,
     united_diff,
 )
@@ -85,6 +88,7 @@ class CheckpointService:
         clock: Clock,
         id_source: IdSource,
         events: EventSink,
+        faults: FaultPoints,
         triggers: frozenset[Trigger],
         retention: CheckpointRetentionPolicy,
     ) -> None:
@@ -95,6 +99,7 @@ class CheckpointService:
         self._clock = clock
         self._ids = id_source
         self._events = events
+        self._faults = faults
         self._triggers = triggers
         self._retention = retention
 
@@ -133,14 +138,17 @@ class CheckpointService:
         moment: Moment,
         also: Callable[[Transaction, Plan], Plan | None],
         keep: Collection[str] = (),
+        taken: Sequence[Taken] | None = None,
     ) -> tuple[Checkpoint, bool]:
         """Returns the first checkpoint of the group, and whether everything was looked at."""
-        with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
-        taken = [(sandbox, self._take(sandbox)) for sandbox in sandboxes]
+        taken = self.take(plan_id) if taken is None else taken
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
             plan = also(transaction, plan) or plan
+            present = self._already_recorded(transaction, plan, moment, taken)
+            if present is not None:
+                transaction.plans.save(plan)
+                return present, True
             group, checkpoints = self._records(transaction, plan, moment, taken)
             transaction.checkpoints.add_group(group, checkpoints)
             if moment.checkpoint_type is not CheckpointType.SAFETY:
@@ -152,7 +160,8 @@ class CheckpointService:
                 )
                 transaction.plans.save(plan)
             pruned = prune_after(transaction, plan, self._retention, group, checkpoints[0], keep)
-        self._forget_snapshots(sandboxes, pruned)
+        self._faults.reach(FaultPoint.GROUP_RECORDED)
+        self._forget_snapshots([sandbox for sandbox, _ in taken], pruned)
         self._events.emit(
             CheckpointCreated(
                 plan_id,
@@ -163,13 +172,33 @@ class CheckpointService:
         )
         return checkpoints[0], not any(made.partial for _, made in taken)
 
+    def take(self, plan_id: str) -> Sequence[Taken]:
+        """Stores every sandbox as it is now; no record is made of it.
+
+        What no group comes to name is dropped when the plan is taken up again.
+
+        Raises:
+            SandboxMissingError: there is no sandbox to snapshot.
+            SnapshotError: the bytes could not be stored.
+        """
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+        return [(sandbox, self._take(sandbox)) for sandbox in sandboxes]
+
     def create_as_required(
         self,
         plan: Plan,
         moment: Moment,
         also: Callable[[Transaction, Plan], Plan | None] = _nothing,
+        taken: Sequence[Taken] | None = None,
     ) -> Checkpoint | None:
         """Makes a checkpoint; where the plan's policy can do without, a failure is a warning.
+
+        Args:
+            plan: The plan.
+            moment: Where it is and why this is made.
+            also: As for `create_checkpoint`.
+            taken: What `take` has just given, so that nothing is looked at twice.
 
         Returns:
             None when none was made; `also` has not happened then.
@@ -180,7 +209,7 @@ class CheckpointService:
         """
         required = plan.definition.policy.require_checkpoints
         try:
-            checkpoint, whole = self._create(plan.id, moment, also)
+            checkpoint, whole = self._create(plan.id, moment, also, taken=taken)
         except SnapshotError as error:
             if required:
                 raise CheckpointRequiredError(
@@ -206,9 +235,12 @@ class CheckpointService:
         plan: Plan,
         moment: Moment,
         also: Callable[[Transaction, Plan], Plan | None] = _nothing,
+        taken: Sequence[Taken] | None = None,
     ) -> Checkpoint | None:
         """Like `create_as_required`, if the configuration names the trigger; else does nothing."""
-        return self.create_as_required(plan, moment, also) if trigger in self._triggers else None
+        if trigger not in self._triggers:
+            return None
+        return self.create_as_required(plan, moment, also, taken)
 
     def create_manual_checkpoint(self, plan_id: str, label: str) -> Checkpoint:
         """Makes a checkpoint of the sandbox as it is now, because the user wants one."""
@@ -328,7 +360,13 @@ class CheckpointService:
 
     def _rollback(self) -> Rollback:
         return Rollback(
-            self._database, self._snapshots, self._sandboxes, self._clock, self._ids, self._safety
+            self._database,
+            self._snapshots,
+            self._sandboxes,
+            self._clock,
+            self._ids,
+            self._faults,
+            self._safety,
         )
 
     def _safety(self, plan_id: str, checkpoint: Checkpoint) -> Checkpoint:
@@ -342,7 +380,26 @@ class CheckpointService:
 
     def _take(self, sandbox: SandboxRef) -> SandboxCheckpoint:
         self._sandboxes.check(sandbox)
-        return self._snapshots.create_checkpoint(sandbox)
+        made = self._snapshots.create_checkpoint(sandbox)
+        self._faults.reach(FaultPoint.SNAPSHOT_TAKEN)
+        return made
+
+    def _already_recorded(
+        self, transaction: Transaction, plan: Plan, moment: Moment, taken: Sequence[Taken]
+    ) -> Checkpoint | None:
+        """Returns the checkpoint that a killed process made of this very moment, if it did."""
+        if not moment.repeated:
+            return None
+        store = transaction.checkpoints
+        calls = tuple(transaction.tool_calls.effective(plan.id))
+        for checkpoint in store.newest_first(plan.id):
+            if checkpoint.metadata.last_completed_step != plan.last_completed_step:
+                return None
+            if is_of_moment(checkpoint, moment, calls):
+                group = store.get_group(checkpoint.group_id)
+                found = {sandbox.resource_id: made.snapshot_id for sandbox, made in taken}
+                return checkpoint if group.snapshots == found else None
+        return None
 
     def _records(
         self, transaction: Transaction, plan: Plan, moment: Moment, taken: Sequence[Taken]
@@ -370,3 +427,4 @@ class CheckpointService:
         for sandbox in sandboxes:
             if sandbox.resource_id in pruned.snapshots:
                 self._snapshots.delete_checkpoint(sandbox, pruned.snapshots[sandbox.resource_id])
+                self._faults.reach(FaultPoint.PRUNED_SNAPSHOTS_DROPPED)

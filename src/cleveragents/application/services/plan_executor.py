@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from cleveragents.application.events import (
     PlanFinished,
     PlanStarted,
-    Stage,
     StepFinished,
+    StepRetried,
     StepStarted,
     Warned,
 )
+from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import (
     Clock,
     Database,
     EventSink,
+    FaultPoints,
     IdSource,
+    Interruption,
     Locks,
     Sandboxes,
     SnapshotStore,
     Transaction,
 )
+from cleveragents.application.services._failing import Failing
+from cleveragents.application.services._step import StepContext
+from cleveragents.application.services._workplace import Workplace
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
-from cleveragents.application.services.tool_runner import StepContext, ToolRunner
+from cleveragents.application.services.tool_runner import ToolRunner
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointType, Trigger
+from cleveragents.domain.effects import repeated_by
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CleverAgentsError,
     ConflictError,
     DatabaseError,
-    ExecutionError,
+    InterruptedByUserError,
+    RepeatedEffectError,
 )
-from cleveragents.domain.plan import Plan, PlanError, PlanEvent, PlanPhase, PlanState
-from cleveragents.domain.plan_file import OnFailure
-from cleveragents.domain.sandbox import SandboxRef, SandboxState, SandboxStrategy
+from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.sandbox import SandboxRef, SandboxState
 
 
 class PlanExecutor:
@@ -52,26 +59,37 @@ class PlanExecutor:
         clock: Clock,
         id_source: IdSource,
         events: EventSink,
+        faults: FaultPoints,
+        interruption: Interruption,
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
         self._tools = tools
-        self._sandboxes = sandboxes
         self._snapshots = snapshots
         self._locks = locks
         self._clock = clock
-        self._ids = id_source
         self._events = events
+        self._faults = faults
+        self._interruption = interruption
+        self._workplace = Workplace(database, sandboxes, snapshots, id_source, events, faults)
+        self._failing = Failing(database, checkpoints, clock, id_source, events, faults)
 
-    def execute(self, plan_id: str) -> Plan:
+    def execute(self, plan_id: str, *, repeat_effects: bool = False) -> Plan:
         """Runs the plan to its end; one that is complete is left as it is.
+
+        Args:
+            plan_id: The plan.
+            repeat_effects: Whether what no rollback can undo may be done once more.
 
         Raises:
             ExecutionError: a step failed. The plan is errored, its policy was followed.
+            InterruptedByUserError: the user stopped it between two durable steps.
+            RepeatedEffectError: something irreversible would happen again; nothing was done.
             ConflictError: another process holds the plan.
             PlanStateError: the plan cannot be executed in its state.
         """
-        with self._locks.hold(plan_id):
+        with self._locks.hold(plan_id), self._interruption.listening():
+            self._faults.reach(FaultPoint.LEASE_TAKEN)
             recovered = self._checkpoints.recover(plan_id)
             if recovered is not None:
                 self._events.emit(Warned(recovered))
@@ -79,140 +97,149 @@ class PlanExecutor:
                 plan = transaction.plans.get(plan_id)
             if (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE):
                 return plan
+            plan.after(PlanEvent.EXECUTE, self._clock.now())  # Refused before anything is made.
+            self._refuse_repetition(plan, allowed=repeat_effects)
             return self._run(plan)
+
+    def _refuse_repetition(self, plan: Plan, *, allowed: bool) -> None:
+        with self._database.read() as transaction:
+            calls = transaction.tool_calls.list(plan.id)
+        effects = repeated_by(calls, plan.last_completed_step + 1)
+        if effects and not allowed:
+            raise RepeatedEffectError(plan.id, [str(effect) for effect in effects])
 
     def _run(self, plan: Plan) -> Plan:
         going_on = plan.state in (PlanState.ERRORED, PlanState.PROCESSING)
-        plan.after(PlanEvent.EXECUTE, self._clock.now())  # Refused here, before anything is made.
-        sandboxes = self._ready_sandboxes(plan)
+        if going_on:
+            self._end_leftovers(plan.id)
+        sandboxes = self._workplace.ready(plan.id)
         with self._snapshots.watched(sandboxes):
-            return self._run_in(sandboxes, plan, going_on=going_on)
+            point = self._checkpoints.resume_point(plan.id)
+            if going_on and point is not None:
+                plan = self._go_on(plan, point, sandboxes)
+            else:
+                plan, going_on = self._start(plan), False
+            return self._run_steps(plan, sandboxes, going_on=going_on)
 
-    def _run_in(self, sandboxes: Sequence[SandboxRef], plan: Plan, *, going_on: bool) -> Plan:
-        point = self._checkpoints.resume_point(plan.id)
-        if going_on and point is not None:
-            self._happen(plan.id, PlanEvent.EXECUTE, None)
-            plan = self._go_back_to(plan, point, sandboxes)
-        else:
-            plan = self._start(plan)
-        steps = plan.definition.steps
-        first = plan.last_completed_step + 1
-        self._events.emit(PlanStarted(plan.id, first, len(steps)))
-        for index in range(first, len(steps)):
-            self._step(StepContext(plan, index, steps[index], sandboxes))
-        self._recheck(sandboxes)
+    def _run_steps(self, plan: Plan, sandboxes: Sequence[SandboxRef], *, going_on: bool) -> Plan:
+        first, course = plan.last_completed_step + 1, plan.course
+        context = StepContext(plan, first, course, sandboxes, repeated=going_on)
+        self._events.emit(PlanStarted(plan.id, first, len(course)))
+        if going_on and first > 0:
+            # A process may have been killed after a step and before what follows it.
+            self._after_step(replace(context, step_index=first - 1))
+        for index in range(first, len(course)):
+            self._step(replace(context, step_index=index, repeated=going_on and index == first))
+            self._stop_if_asked(plan.id)
+        self._workplace.recheck(sandboxes)
         try:
             plan = self._finish(plan)
         except BusinessRuleViolation as error:
-            last = StepContext(plan, len(steps) - 1, steps[-1], sandboxes)
-            raise self._errored(last, error.message, None) from error
+            last = replace(context, step_index=len(course) - 1)
+            raise self._failing.errored(last, error.message, None) from error
         self._events.emit(PlanFinished(plan.id, succeeded=True))
         return plan
 
-    def _recheck(self, sandboxes: Sequence[SandboxRef]) -> None:
-        """Looks at everything once more, so that nothing the system did not tell of is missing."""
-        for sandbox in sandboxes:
-            missed = self._snapshots.recheck(sandbox)
-            if missed:
-                self._events.emit(
-                    Warned(
-                        f"Changes in `{sandbox.resource}` came in without notice, and only the "
-                        f"last checkpoint has them: {', '.join(missed[:5])}"
-                        + (f" and {len(missed) - 5} more" if len(missed) > 5 else "")
-                    )
-                )
+    def _end_leftovers(self, plan_id: str) -> None:
+        ended = self._tools.end_leftovers(plan_id)
+        if ended:
+            what = "a process" if ended == 1 else f"{ended} processes"
+            self._events.emit(Warned(f"Ended {what} that the interrupted run had left behind"))
 
-    def _ready_sandboxes(self, plan: Plan) -> Sequence[SandboxRef]:
-        """Returns the plan's sandboxes, made now if this is its first run."""
-        with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan.id)
-            resources = transaction.sandboxes.resources(plan.id)
-        for sandbox in sandboxes:
-            self._sandboxes.check(sandbox)
-        if sandboxes:
-            return sandboxes
-        self._events.emit(Stage("Preparing the sandbox"))
-        # While git works, this process has nothing to do.
-        threading.Thread(target=self._database.prepare, daemon=True).start()
-        made: list[SandboxRef] = []
-        try:
-            for resource in resources:
-                made.append(self._sandboxes.create(self._ids.new(), plan.id, resource))
-        except BaseException:
-            for sandbox in made:
-                self._sandboxes.remove(sandbox)
-            raise
-        with self._database.write() as transaction:
-            for sandbox in made:
-                transaction.sandboxes.add(sandbox)
-        for sandbox in made:
-            self._tell_what_is_missing(sandbox)
-        return made
+    def _stop_if_asked(self, plan_id: str) -> None:
+        if self._interruption.requested():
+            raise InterruptedByUserError(f"Stopped after a step; all of it is kept: {plan_id}")
 
-    def _tell_what_is_missing(self, sandbox: SandboxRef) -> None:
-        if sandbox.strategy is SandboxStrategy.NONE:
-            self._events.emit(
-                Warned(
-                    f"The resource `{sandbox.resource}` is worked on itself, without a sandbox: "
-                    f"nothing done to {sandbox.path} can be rolled back"
-                )
-            )
-        for item in sandbox.skipped:
-            self._events.emit(
-                Warned(
-                    f"`{item.path}` is not in the sandbox of `{sandbox.resource}`: {item.reason}"
-                )
-            )
-
-    def _go_back_to(self, plan: Plan, point: Checkpoint, sandboxes: Sequence[SandboxRef]) -> Plan:
+    def _go_on(self, plan: Plan, point: Checkpoint, sandboxes: Sequence[SandboxRef]) -> Plan:
         """Brings the sandboxes to the last durable group; what was there is kept."""
+        with self._database.write() as transaction:
+            latest = transaction.plans.get(plan.id)
+            transaction.plans.save(self._started(transaction, latest))
+        self._faults.reach(FaultPoint.GOING_ON_RECORDED)
         with self._database.read() as transaction:
             group = transaction.checkpoints.get_group(point.group_id)
-        drifted = any(
+        if any(
             self._snapshots.preview(sandbox, group.snapshots[sandbox.resource_id]).changes
             for sandbox in sandboxes
-        )
-        if drifted:
-            found = self._checkpoints.create_checkpoint(
-                plan.id,
-                Moment(
-                    CheckpointType.SAFETY,
-                    label="found when going on",
-                    reason="the sandbox was not as the last checkpoint left it",
-                    step_index=max(plan.last_completed_step, 0),
-                ),
-            )
-            self._events.emit(
-                Warned(
-                    f"The sandbox was not as the checkpoint `{point.metadata.label}` left it and "
-                    f"was taken back; `agents plan rollback {plan.id} {found.id}` gets back "
-                    "what was there"
-                )
-            )
+        ):
+            self._save_drift(plan, point)
         self._checkpoints.return_to(plan.id, point)
         with self._database.read() as transaction:
             return transaction.plans.get(plan.id)
 
-    def _step(self, context: StepContext) -> None:
-        index, steps = context.step_index, len(context.plan.definition.steps)
-        name = context.step.name
-        self._events.emit(StepStarted(context.plan.id, index, steps, name, context.step.tool))
+    def _save_drift(self, plan: Plan, point: Checkpoint) -> None:
+        found = self._checkpoints.create_checkpoint(
+            plan.id,
+            Moment(
+                CheckpointType.SAFETY,
+                label="found when going on",
+                reason="the sandbox was not as the last checkpoint left it",
+                step_index=max(plan.last_completed_step, 0),
+            ),
+        )
+        self._faults.reach(FaultPoint.DRIFT_SAVED)
+        self._events.emit(
+            Warned(
+                f"The sandbox was not as the checkpoint `{point.metadata.label}` left it and "
+                f"was taken back; `agents plan rollback {plan.id} {found.id}` gets back "
+                "what was there"
+            )
+        )
 
-        def completed(transaction: Transaction, plan: Plan) -> Plan:
+    def _step(self, context: StepContext) -> None:
+        plan, index, name = context.plan, context.step_index, context.step.name
+        steps, attempts = len(context.course), 0
+        self._events.emit(StepStarted(plan.id, index, steps, name, context.step.tool))
+        again: StepContext | None = context
+        while again is not None:
+            try:
+                self._attempt(again)
+                break
+            except (DatabaseError, ConflictError, InterruptedByUserError):
+                raise  # Nothing more is recorded: the next run finds an interrupted plan.
+            except CleverAgentsError as error:
+                attempts += 1
+                again = self._taken_back(context, attempts)
+                if again is None:
+                    self._events.emit(StepFinished(plan.id, index, steps, name, succeeded=False))
+                    raise self._failing.end(context, error) from error
+        self._events.emit(StepFinished(plan.id, index, steps, name, succeeded=True))
+        self._faults.reach(FaultPoint.STEP_ENDED)
+
+    def _attempt(self, context: StepContext) -> None:
+        def completed(_: Transaction, plan: Plan) -> Plan:
             return plan.model_copy(
-                update={"last_completed_step": index, "updated_at": self._clock.now()}
+                update={
+                    "last_completed_step": context.step_index,
+                    "updated_at": self._clock.now(),
+                }
             )
 
+        label = f"before step {context.step_index + 1}: {context.step.name}"
+        self._trigger(Trigger.BEFORE_STEP, context, label)
+        self._tools.run(context, completed)
+        self._after_step(context)
+
+    def _after_step(self, context: StepContext) -> None:
+        label = f"after step {context.step_index + 1}: {context.step.name}"
+        self._trigger(Trigger.AFTER_STEP, context, label)
+
+    def _taken_back(self, context: StepContext, attempts: int) -> StepContext | None:
+        """Brings a failed step back to its beginning; None where it is not to be tried again."""
+        if attempts > context.plan.definition.policy.max_retries_per_step:
+            return None
         try:
-            self._trigger(Trigger.BEFORE_STEP, context, f"before step {index + 1}: {name}")
-            self._tools.run(context, completed)
-            self._trigger(Trigger.AFTER_STEP, context, f"after step {index + 1}: {name}")
-        except (DatabaseError, ConflictError):
-            raise  # Nothing more can be recorded: the next run finds an interrupted plan.
-        except CleverAgentsError as error:
-            self._events.emit(StepFinished(context.plan.id, index, steps, name, succeeded=False))
-            raise self._fail(context, error) from error
-        self._events.emit(StepFinished(context.plan.id, index, steps, name, succeeded=True))
+            spec = self._tools.spec(context.plan, context.step.tool)
+            # What cannot be undone is not done twice, unless twice is the same as once.
+            if spec.is_irreversible and not spec.idempotent:
+                return None
+            self._failing.take_back(context)
+        except CleverAgentsError:
+            return None  # The failure is then ended as any other, which says what went wrong.
+        self._events.emit(
+            StepRetried(context.plan.id, context.step_index, context.step.tool, attempts)
+        )
+        return replace(context, repeated=True)
 
     def _trigger(self, trigger: Trigger, context: StepContext, label: str) -> Checkpoint | None:
         moment = Moment(
@@ -222,64 +249,18 @@ class PlanExecutor:
             step_index=context.step_index,
             trigger=trigger,
             source_tool=context.step.tool,
+            repeated=context.repeated,
         )
         return self._checkpoints.auto_create_if_configured(trigger, context.plan, moment)
 
-    def _fail(self, context: StepContext, error: CleverAgentsError) -> ExecutionError:
-        """Keeps the failed state, follows the plan's policy, and returns the error to raise."""
-        message, kept = error.message, None
-        point = self._point_to_return_to(context)
-        try:
-            kept = self._trigger(Trigger.ON_ERROR, context, f"failed: {context.step.name}")
-            if point is not None:
-                self._checkpoints.return_to(context.plan.id, point)
-        except CleverAgentsError as worse:
-            message += f"; and the sandbox could not be taken back: {worse.message}"
-        return self._errored(context, message, kept)
-
-    def _errored(
-        self, context: StepContext, message: str, kept: Checkpoint | None
-    ) -> ExecutionError:
-        """Records that the plan failed at the step, and returns the error to raise."""
-        number = f"{context.step_index + 1} of {len(context.plan.definition.steps)}"
-        failure = PlanError(
-            message=message,
-            tool=context.step.tool,
-            step=number,
-            step_index=context.step_index,
-            checkpoint=kept.id if kept else None,
-            recoverable=True,
-        )
-        self._happen(context.plan.id, PlanEvent.FAIL, failure)
-        self._events.emit(PlanFinished(context.plan.id, succeeded=False))
-        return ExecutionError(
-            f"Step {number} (`{context.step.name}`) failed: {message}",
-            hint=f"Mend the cause and run `agents plan execute {context.plan.id}` to go on, "
-            f"or `agents plan rollback {context.plan.id}` to see where you can go back to",
-            plan_id=context.plan.id,
-            step=number,
-            tool=context.step.tool,
-        )
-
-    def _point_to_return_to(self, context: StepContext) -> Checkpoint | None:
-        policy = context.plan.definition.policy.on_failure
-        if policy is OnFailure.KEEP:
-            return None
-        if policy is OnFailure.ROLLBACK_PLAN:
-            return self._checkpoints.start_of_run(context.plan.id)
-        return self._checkpoints.resume_point(context.plan.id)
-
     def _start(self, plan: Plan) -> Plan:
-        def started(transaction: Transaction, latest: Plan) -> Plan:
-            return self._changed(transaction, latest, PlanEvent.EXECUTE, None)
-
         moment = Moment(
             CheckpointType.PRE_EXECUTE,
             label="before execution",
             reason="the plan is about to run",
-            step_index=min(plan.last_completed_step + 1, len(plan.definition.steps) - 1),
+            step_index=min(plan.last_completed_step + 1, len(plan.course) - 1),
         )
-        return self._at_milestone(plan, moment, started)
+        return self._at_milestone(plan, moment, self._started)
 
     def _finish(self, plan: Plan) -> Plan:
         def finished(_: Transaction, latest: Plan) -> Plan:
@@ -290,7 +271,7 @@ class PlanExecutor:
             CheckpointType.POST_EXECUTE,
             label="after execution",
             reason="all steps are done",
-            step_index=len(plan.definition.steps) - 1,
+            step_index=len(plan.course) - 1,
         )
         return self._at_milestone(plan, moment, finished)
 
@@ -304,18 +285,11 @@ class PlanExecutor:
         with self._database.read() as transaction:
             return transaction.plans.get(plan.id)
 
-    def _happen(self, plan_id: str, event: PlanEvent, error: PlanError | None) -> None:
-        with self._database.write() as transaction:
-            plan = transaction.plans.get(plan_id)
-            transaction.plans.save(self._changed(transaction, plan, event, error))
-
-    def _changed(
-        self, transaction: Transaction, plan: Plan, event: PlanEvent, error: PlanError | None
-    ) -> Plan:
-        """Returns the plan after the event; its sandboxes are marked as in use."""
+    def _started(self, transaction: Transaction, plan: Plan) -> Plan:
+        """Returns the plan as one that runs; its sandboxes are marked as in use."""
         now = self._clock.now()
         for sandbox in transaction.sandboxes.list(plan.id):
             transaction.sandboxes.save(sandbox.model_copy(update={"state": SandboxState.ACTIVE}))
-        return plan.after(event, now).model_copy(
-            update={"error": error, "started_at": plan.started_at or now}
+        return plan.after(PlanEvent.EXECUTE, now).model_copy(
+            update={"error": None, "started_at": plan.started_at or now}
         )

@@ -6,17 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import (
     Clock,
     Database,
+    FaultPoints,
     IdSource,
     Locks,
     PlanFiles,
     Sandboxes,
     ToolBackend,
 )
+from cleveragents.application.services._pruning import resume_point
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoint import Checkpoint, Operation
+from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
     CheckpointRequiredError,
@@ -25,10 +29,11 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.lease import Holder
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
-from cleveragents.domain.plan_file import PlanDefinition, resolve_arguments
+from cleveragents.domain.plan_file import PlanDefinition, every_step, resolve_arguments
+from cleveragents.domain.recovery import RecoveryHint, recovery_hints
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import Resource, SandboxRef
-from cleveragents.domain.tool import ToolCall
+from cleveragents.domain.tool import ToolCall, ToolCallStatus
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,16 @@ class PlanStatus:
     """A rollback that a killed process began; the next change of the plan ends it first."""
 
 
+@dataclass(frozen=True)
+class PlanProblems:
+    """What went wrong with a plan, and what can be done about it."""
+
+    status: PlanStatus
+    failed_calls: Sequence[ToolCall]
+    """Those that were tried again and undone included, oldest first."""
+    hints: Sequence[RecoveryHint]
+
+
 class PlanService:
     """Strategize and looking; running is the executor's."""
 
@@ -58,7 +73,9 @@ class PlanService:
         locks: Locks,
         clock: Clock,
         id_source: IdSource,
+        faults: FaultPoints,
     ) -> None:
+        self._faults = faults
         self._database = database
         self._plan_files = plan_files
         self._tools = tools
@@ -92,6 +109,7 @@ class PlanService:
         """
         definition = self._plan_files.load(plan_file)
         values = resolve_arguments(definition, arguments)
+        choices = resolve_choices(definition, values)
         self._refuse_unless_reversible(definition)
         plan_id, now = self._ids.new(), self._clock.now()
         root = self._root(definition, project)
@@ -119,6 +137,7 @@ class PlanService:
             updated_at=now,
             started_at=None,
             finished_at=None,
+            choices=choices,
         )
         plan = plan.after(PlanEvent.STRATEGIZE, now).after(PlanEvent.FINISH, self._clock.now())
         with self._database.write() as transaction:
@@ -174,9 +193,37 @@ class PlanService:
                 interrupted=transaction.operations.pending(plan_id),
             )
 
+    def cancel(self, plan_id: str, reason: str | None) -> PlanStatus:
+        """Gives a plan up; its sandboxes and checkpoints stay.
+
+        Raises:
+            ConflictError: a process is working on it.
+            PlanStateError: it is cancelled or applied already.
+        """
+        with self._locks.hold(plan_id):
+            with self._database.write() as transaction:
+                now = self._clock.now()
+                plan = transaction.plans.get(plan_id).after(PlanEvent.CANCEL, now)
+                transaction.plans.save(plan.model_copy(update={"cancel_reason": reason}))
+            self._faults.reach(FaultPoint.CANCEL_RECORDED)
+        return self.status(plan_id)
+
+    def problems(self, plan_id: str) -> PlanProblems:
+        """Says what went wrong with a plan and what can be done about it."""
+        status = self.status(plan_id)
+        with self._database.read() as transaction:
+            point = resume_point(transaction, status.plan)
+        hints = recovery_hints(
+            status.plan,
+            holder=str(status.holder) if status.holder else None,
+            point=point.id if point else None,
+        )
+        failed = [call for call in status.tool_calls if call.status is ToolCallStatus.FAILED]
+        return PlanProblems(status, failed, hints)
+
     def _refuse_unless_reversible(self, definition: PlanDefinition) -> None:
         """Refuses writes without checkpoints, unless the plan says it can do without."""
-        for step in definition.steps:
+        for step in every_step(definition.steps):
             spec = definition.tools.get(step.tool) or self._tools.specs()[step.tool]
             blocked = spec.writes and not spec.checkpointable
             if blocked and definition.policy.require_checkpoints:
@@ -233,7 +280,12 @@ class PlanService:
             alternatives_considered=[],
             confidence=None,
             rationale="given by the plan file",
-            context_snapshot={"steps": len(definition.steps)},
+            context_snapshot={
+                "hot_context_hash": None,
+                "relevant_resources": list(definition.resources),
+                "actor_state_ref": None,
+                "steps": len(definition.steps),
+            },
             is_correction=False,
             superseded_by=None,
             step_index=None,

@@ -2,58 +2,59 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from cleveragents.application.events import Warned
+from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import (
     Clock,
     Database,
+    EventSink,
+    FaultPoints,
     IdSource,
     ToolBackend,
     Transaction,
 )
+from cleveragents.application.services._group import Taken
+from cleveragents.application.services._step import (
+    StepContext,
+    decision_of,
+    filled_input,
+    input_hash,
+)
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
-from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.plan import Plan
-from cleveragents.domain.plan_file import StepDefinition
-from cleveragents.domain.resource import ResourceType
-from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.domain.template import render_value
-from cleveragents.domain.tool import ToolCall, ToolCallStatus, ToolInvocation, ToolSpec
+from cleveragents.domain.decision import RECORD_DECISION, Decision
+from cleveragents.domain.errors import (
+    CleverAgentsError,
+    ExecutionError,
+    InterruptedByUserError,
+    PlanStateError,
+    SandboxMissingError,
+    SnapshotError,
+)
+from cleveragents.domain.plan import Plan, PlanPhase
+from cleveragents.domain.change import PathChange
+from cleveragents.domain.tool import (
+    ToolCall,
+    ToolCallStatus,
+    ToolInvocation,
+    ToolResult,
+    ToolSpec,
+    validate_input,
+)
 
+Outcome = Callable[[Transaction, Plan], Plan]
+Changes = Sequence[tuple[str, Sequence[PathChange]]]
+"""What a call changed, by resource name."""
 
-@dataclass(frozen=True)
-class StepContext:
-    """The step under way and the sandboxes it may touch."""
-
-    plan: Plan
-    step_index: int
-    step: StepDefinition
-    sandboxes: Sequence[SandboxRef]
-
-    @property
-    def sandbox(self) -> SandboxRef:
-        """Where the tool runs: the resource the step names, or the first."""
-        for sandbox in self.sandboxes:
-            if sandbox.resource == self.step.resource:
-                return sandbox
-        return self.sandboxes[0]
-
-    @property
-    def directory(self) -> str:
-        """Where the tool starts; a database is a file in the directory of its sandbox."""
-        resource = self.plan.definition.resources[self.sandbox.resource]
-        path = self.sandbox.path
-        return path.rpartition("/")[0] if resource.type is ResourceType.SQLITE else path
+__all__ = ["StepContext", "ToolRunner"]
 
 
 class ToolRunner:
-    """Runs tools so that each call can be taken back."""
+    """Runs tools so that each call can be taken back and each change has an author."""
 
     def __init__(
         self,
@@ -62,18 +63,37 @@ class ToolRunner:
         checkpoints: CheckpointService,
         clock: Clock,
         id_source: IdSource,
+        events: EventSink,
+        faults: FaultPoints,
     ) -> None:
         self._database = database
         self._tools = tools
         self._checkpoints = checkpoints
         self._clock = clock
         self._ids = id_source
+        self._events = events
+        self._faults = faults
 
     def spec(self, plan: Plan, name: str) -> ToolSpec:
-        """Returns what the tool declares; the plan's own tools come before the built-in ones."""
-        return plan.definition.tools.get(name) or self._tools.specs()[name]
+        """Returns what the tool declares; the plan's own tools come before the built-in ones.
 
-    def run(self, context: StepContext, on_success: Callable[[Transaction, Plan], Plan]) -> None:
+        Raises:
+            ExecutionError: there is no such tool any more.
+        """
+        spec = plan.definition.tools.get(name) or self._tools.specs().get(name)
+        if spec is None:
+            raise ExecutionError(
+                f"There is no tool `{name}` any more",
+                hint="Install what provides it, then go on",
+                tool=name,
+            )
+        return spec
+
+    def end_leftovers(self, plan_id: str) -> int:
+        """Ends what tools of a killed run left running; returns how many processes."""
+        return self._tools.end_leftovers(plan_id)
+
+    def run(self, context: StepContext, on_success: Outcome) -> None:
         """Runs the step's tool.
 
         The intent is stored before it starts. Its success is stored in one
@@ -81,53 +101,117 @@ class ToolRunner:
 
         Raises:
             ExecutionError: the tool failed; the call is recorded as failed.
+            InterruptedByUserError: the user stopped it; the call is recorded as failed.
             CheckpointRequiredError: no checkpoint could be made, so it was not run.
         """
         spec = self.spec(context.plan, context.step.tool)
+        _refuse_writes_while_reading(context.plan, spec)
+        before = self._look(context)
         if spec.checkpointable:
-            self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, _unchanged)
-        values = self._values(context)
-        given = {name: render_value(value, values) for name, value in context.step.input.items()}
-        call = self._begin(context, given)
+            self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, _unchanged, before)
+        call = self._begin(context, spec)
+        after: Sequence[Taken] | None = None
         try:
-            result = self._tools.run(
-                ToolInvocation(
-                    spec=spec,
-                    input=given,
-                    directory=context.directory,
-                    resources={sandbox.resource: sandbox.path for sandbox in context.sandboxes},
-                    plan_id=context.plan.id,
-                )
-            )
-        except ExecutionError as error:
-            self._fail(call, error)
+            result = self._run(context, spec, call)
+            self._faults.reach(FaultPoint.TOOL_ENDED)
+            after = self._look(context)
+            changes = self._changes(context, before, after)
+            _refuse_changes_of_a_reader(spec, changes)
+        except (ExecutionError, InterruptedByUserError, SandboxMissingError) as error:
+            self._fail(context, call, error, before)
             raise
+        self._succeed(context, spec, call, result, changes, after, on_success)
+
+    def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
+        for problem in validate_input(spec, call.input):
+            raise ExecutionError(problem.message, hint=problem.hint, tool=spec.name)
+        return self._tools.run(
+            ToolInvocation(
+                spec=spec,
+                input=call.input,
+                directory=context.directory,
+                resources=context.paths,
+                plan_id=context.plan.id,
+                call_id=call.id,
+            )
+        )
+
+    def _succeed(
+        self,
+        context: StepContext,
+        spec: ToolSpec,
+        call: ToolCall,
+        result: ToolResult,
+        changes: Changes,
+        after: Sequence[Taken] | None,
+        on_success: Outcome,
+    ) -> None:
+        ended = _ended(call, ToolCallStatus.SUCCEEDED, self._clock).model_copy(
+            update={"output": result.output}
+        )
 
         def succeed(transaction: Transaction, plan: Plan) -> Plan:
-            transaction.tool_calls.save(
-                call.model_copy(
-                    update={
-                        "status": ToolCallStatus.SUCCEEDED,
-                        "output": result.output,
-                        "finished_at": self._clock.now(),
-                    }
-                )
-            )
+            transaction.tool_calls.save(ended)
+            self._record_changes(transaction, ended, changes)
             return on_success(transaction, plan)
 
-        if not (
+        if spec.name == RECORD_DECISION:
+            self._decide(context, call, succeed, after)
+        elif not (
             spec.checkpointable
-            and self._checkpoint(context, spec, Trigger.AFTER_TOOL_EXECUTE, succeed)
+            and self._checkpoint(context, spec, Trigger.AFTER_TOOL_EXECUTE, succeed, after)
         ):
-            with self._database.write() as transaction:
-                transaction.plans.save(succeed(transaction, transaction.plans.get(context.plan.id)))
+            self._store(context.plan.id, succeed)
+        self._faults.reach(FaultPoint.OUTCOME_RECORDED)
+
+    def _decide(
+        self,
+        context: StepContext,
+        call: ToolCall,
+        succeed: Outcome,
+        after: Sequence[Taken] | None,
+    ) -> None:
+        """Records a decision with a group of its own, whatever the configuration says."""
+        decision_id = self._ids.new()
+
+        def decide(transaction: Transaction, plan: Plan) -> Plan:
+            transaction.decisions.add(self._decision(transaction, context, call, decision_id))
+            return succeed(transaction, plan)
+
+        moment = Moment(
+            CheckpointType.DECISION,
+            label=f"decided: {context.step.name}",
+            reason=f"chose {call.input['chosen']}",
+            step_index=context.step_index,
+            source_tool=RECORD_DECISION,
+            decision_id=decision_id,
+        )
+        if self._checkpoints.create_as_required(context.plan, moment, decide, after) is None:
+            self._store(context.plan.id, decide)
+
+    def _decision(
+        self, transaction: Transaction, context: StepContext, call: ToolCall, decision_id: str
+    ) -> Decision:
+        return decision_of(
+            context,
+            call.input,
+            transaction.decisions.list(context.plan.id),
+            decision_id,
+            transaction.decisions.next_sequence(context.plan.id),
+            self._clock.now(),
+        )
+
+    def _store(self, plan_id: str, outcome: Outcome) -> None:
+        with self._database.write() as transaction:
+            transaction.plans.save(outcome(transaction, transaction.plans.get(plan_id)))
 
     def _checkpoint(
         self,
         context: StepContext,
         spec: ToolSpec,
         trigger: Trigger,
-        also: Callable[[Transaction, Plan], Plan],
+        also: Outcome,
+        taken: Sequence[Taken] | None,
     ) -> bool:
         """Returns whether a checkpoint was made; one that was required and was not raises."""
         before = trigger is Trigger.BEFORE_TOOL_EXECUTE
@@ -138,60 +222,120 @@ class ToolRunner:
             step_index=context.step_index,
             trigger=trigger,
             source_tool=spec.name,
+            repeated=before and context.repeated,
         )
-        made = self._checkpoints.auto_create_if_configured(trigger, context.plan, moment, also)
+        made = self._checkpoints.auto_create_if_configured(
+            trigger, context.plan, moment, also, taken
+        )
         return made is not None
 
-    def _values(self, context: StepContext) -> Mapping[str, str]:
-        """Returns what `{{ … }}` may name: arguments, sandboxes and outputs of earlier steps."""
-        values = dict(context.plan.arguments)
-        for sandbox in context.sandboxes:
-            values[f"resources.{sandbox.resource}.path"] = sandbox.path
-        steps = context.plan.definition.steps
-        if not any(step.save_as for step in steps[: context.step_index]):
-            return values
-        with self._database.read() as transaction:
-            calls = transaction.tool_calls.list(context.plan.id)
-        for call in calls:
-            if call.undone_by is None and call.status is ToolCallStatus.SUCCEEDED:
-                saved = steps[call.step_index].save_as
-                if saved is not None:
-                    values[f"outputs.{saved}"] = call.output or ""
-        return values
+    def _look(self, context: StepContext) -> Sequence[Taken] | None:
+        """Returns the sandboxes as they are now; None when they cannot be stored.
 
-    def _begin(self, context: StepContext, given: dict[str, JsonValue]) -> ToolCall:
-        canonical = json.dumps(given, sort_keys=True).encode()
+        A checkpoint that is wanted then fails by itself, as the plan's policy says.
+        """
+        try:
+            return self._checkpoints.take(context.plan.id)
+        except SnapshotError:
+            return None
+
+    def _changes(
+        self,
+        context: StepContext,
+        before: Sequence[Taken] | None,
+        after: Sequence[Taken] | None,
+    ) -> Changes:
+        if before is not None and after is not None:
+            return self._checkpoints.changes_between(before, after)
+        self._events.emit(
+            Warned(
+                f"What step {context.number} (`{context.step.name}`) changed is not recorded: "
+                "the sandbox could not be stored"
+            )
+        )
+        return ()
+
+    def _record_changes(self, transaction: Transaction, call: ToolCall, changes: Changes) -> None:
+        for resource, found in changes:
+            transaction.changes.add(call.plan_id, call.id, resource, found)
+
+    def _begin(self, context: StepContext, spec: ToolSpec) -> ToolCall:
+        """Stores the intent."""
+        calls: Sequence[ToolCall] = ()
+        if context.needs_outputs:
+            with self._database.read() as transaction:
+                calls = transaction.tool_calls.list(context.plan.id)
+        given = filled_input(context, calls)
         with self._database.write() as transaction:
-            call = ToolCall(
-                id=self._ids.new(),
-                plan_id=context.plan.id,
-                sequence=transaction.tool_calls.next_sequence(context.plan.id),
-                step_index=context.step_index,
-                tool=context.step.tool,
-                resource=context.sandbox.resource,
-                input=given,
-                input_hash=hashlib.sha256(canonical).hexdigest(),
-                status=ToolCallStatus.STARTED,
-                output=None,
-                error=None,
-                undone_by=None,
-                started_at=self._clock.now(),
-                finished_at=None,
+            call = self._call(
+                context, spec, given, transaction.tool_calls.next_sequence(context.plan.id)
             )
             transaction.tool_calls.add(call)
+        self._faults.reach(FaultPoint.INTENT_RECORDED)
         return call
 
-    def _fail(self, call: ToolCall, error: ExecutionError) -> None:
+    def _call(
+        self, context: StepContext, spec: ToolSpec, given: Mapping[str, JsonValue], sequence: int
+    ) -> ToolCall:
+        return ToolCall(
+            id=self._ids.new(),
+            plan_id=context.plan.id,
+            sequence=sequence,
+            step_index=context.step_index,
+            tool=context.step.tool,
+            resource=context.sandbox.resource,
+            input=dict(given),
+            input_hash=input_hash(given),
+            status=ToolCallStatus.STARTED,
+            output=None,
+            error=None,
+            undone_by=None,
+            started_at=self._clock.now(),
+            finished_at=None,
+            side_effects=tuple(spec.side_effects),
+        )
+
+    def _fail(
+        self,
+        context: StepContext,
+        call: ToolCall,
+        error: CleverAgentsError,
+        before: Sequence[Taken] | None,
+    ) -> None:
+        """Records the failed call and, where that can be found out, what it changed."""
+        changes: Changes = ()
+        try:
+            changes = self._changes(context, before, self._look(context))
+        except CleverAgentsError as worse:  # The sandbox itself may be gone.
+            self._events.emit(Warned(f"What `{call.tool}` changed is not known: {worse.message}"))
+        output = error.details.get("output")
+        ended = _ended(call, ToolCallStatus.FAILED, self._clock).model_copy(
+            update={"error": error.message, "output": output if isinstance(output, str) else None}
+        )
         with self._database.write() as transaction:
-            transaction.tool_calls.save(
-                call.model_copy(
-                    update={
-                        "status": ToolCallStatus.FAILED,
-                        "error": error.message,
-                        "finished_at": self._clock.now(),
-                    }
-                )
-            )
+            transaction.tool_calls.save(ended)
+            self._record_changes(transaction, ended, changes)
+        self._faults.reach(FaultPoint.CALL_FAILED)
+
+
+def _refuse_writes_while_reading(plan: Plan, spec: ToolSpec) -> None:
+    if spec.writes and plan.phase is not PlanPhase.EXECUTE:
+        raise PlanStateError(f"run `{spec.name}`, which writes", plan.phase.value, plan.state.value)
+
+
+def _refuse_changes_of_a_reader(spec: ToolSpec, changes: Changes) -> None:
+    paths = [item.path for _, found in changes for item in found]
+    if paths and not spec.writes:
+        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+        raise ExecutionError(
+            f"`{spec.name}` says that it only reads, and changed {', '.join(paths[:3])}{more}",
+            hint="Declare it with `writes: true`",
+            tool=spec.name,
+        )
+
+
+def _ended(call: ToolCall, status: ToolCallStatus, clock: Clock) -> ToolCall:
+    return call.model_copy(update={"status": status, "finished_at": clock.now()})
 
 
 def _unchanged(_: Transaction, plan: Plan) -> Plan:

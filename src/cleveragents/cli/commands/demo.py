@@ -106,7 +106,7 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
 
 def _what_ran(plan: Plan) -> Section:
     steps = ", ".join(
-        f"{number}. {step.name}" for number, step in enumerate(plan.definition.steps, 1)
+        f"{number}. {item.step.name}" for number, item in enumerate(plan.course, 1)
     )
     return Fields(
         "1. A plan ran in a sandbox",

@@ -24,6 +24,21 @@ plan = frame.group(
     help="Manage plans and their checkpoints",
     epilog="Examples:\n  agents plan run plan.yaml\n  agents plan rollback @latest @first",
     lazy={
+        "resume": Lazy(
+            "cleveragents.cli.commands.lifecycle", "resume", "Go on with a plan that stopped"
+        ),
+        "cancel": Lazy("cleveragents.cli.commands.lifecycle", "cancel", "Give a plan up"),
+        "errors": Lazy(
+            "cleveragents.cli.commands.lifecycle",
+            "errors",
+            "Show what went wrong and what can be done about it",
+        ),
+        "tree": Lazy(
+            "cleveragents.cli.commands.decisions", "tree", "Show the decisions of a plan"
+        ),
+        "explain": Lazy(
+            "cleveragents.cli.commands.decisions", "explain", "Explain one decision"
+        ),
         "checkpoint": Lazy(
             "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
         ),
@@ -45,6 +60,12 @@ _arg_option = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     help="A value for one of the plan's arguments; may be repeated.",
+)
+yes_option = click.option(
+    "--yes",
+    "-y",
+    is_flag=True,
+    help="Do not ask, also when something irreversible would be done again.",
 )
 _uncommitted_option = click.option(
     "--include-uncommitted",
@@ -90,7 +111,7 @@ def run(
         made = container.plan_service().use(
             file, project, _arguments(pairs), include_uncommitted=include_uncommitted
         )
-        return _execute(session, container, made)
+        return execute_plan(session, container, made, yes=True)
     finally:
         container.close()
 
@@ -131,10 +152,11 @@ def use(
     epilog="Example:\n  agents plan execute @latest",
 )
 @plan_argument
+@yes_option
 @frame.pass_session
-def execute(session: Session, plan_ref: str) -> Report:
+def execute(session: Session, plan_ref: str, yes: bool) -> Report:
     with open_plan(session, plan_ref) as (container, found):
-        return _execute(session, container, found)
+        return execute_plan(session, container, found, yes=yes)
 
 
 @plan.command(
@@ -257,23 +279,38 @@ def end_interrupted(session: Session, container: Container, plan_id: str) -> Non
         session.warnings.append(ended)
 
 
-def _execute(session: Session, container: Container, found: Plan) -> Report:
+def execute_plan(session: Session, container: Container, found: Plan, *, yes: bool) -> Report:
+    """Runs a plan to its end, asking first where something irreversible would be done again."""
     from cleveragents.cli.views.plans import plan_data, plan_report
 
     service = container.plan_service()
+    if not yes:
+        yes = _repetition_is_confirmed(session, container, found)
     try:
-        done = container.plan_executor().execute(found.id)
+        done = container.plan_executor().execute(found.id, repeat_effects=yes)
     except ExecutionError as error:
         error.details["data"] = plan_data(service.status(found.id))
         raise
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, InterruptedByUserError):
         raise InterruptedByUserError(
             f"Interrupted; what was done is kept: {found.id}",
-            hint=f"Run `agents plan execute {found.id}` to go on",
+            hint=f"Run `agents plan resume {found.id}` to go on",
         ) from None
     again = done.updated_at == found.updated_at
     message = "The plan was complete already" if again else "Plan complete"
     return plan_report(service.status(found.id), (message,))
+
+
+def _repetition_is_confirmed(session: Session, container: Container, found: Plan) -> bool:
+    """Asks whether what cannot be undone may happen again; False where nothing would."""
+    effects = container.plan_resume_service().effects(found.id)
+    if not effects or not session.interactive:
+        return False
+    session.say(
+        "Going on would do again what no rollback can undo: "
+        + ", ".join(str(effect) for effect in effects)
+    )
+    return session.confirm("Do it again?")
 
 
 def _arguments(pairs: tuple[str, ...]) -> dict[str, str]:

@@ -28,7 +28,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "arguments": plan.arguments,
         "include_uncommitted": any(item.include_uncommitted for item in status.resources),
         "attempt": plan.attempt,
-        "steps": len(plan.definition.steps),
+        "steps": len(plan.course),
         "last_completed_step": plan.last_completed_step,
         "last_checkpoint_id": plan.last_checkpoint_id,
         "progress": [{"step": name, "status": state} for name, state in _progress(plan).items()],
@@ -52,6 +52,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
             }
             for item in status.checkpoints
         ],
+        "cancel_reason": plan.cancel_reason,
         "held_by": str(status.holder) if status.holder else None,
         "interrupted": _is_interrupted(status),
         "interrupted_operation": status.interrupted.id if status.interrupted else None,
@@ -66,7 +67,7 @@ def _is_interrupted(status: PlanStatus) -> bool:
 
 def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
     plan = status.plan
-    done = f"{plan.last_completed_step + 1} of {len(plan.definition.steps)}"
+    done = f"{plan.last_completed_step + 1} of {len(plan.course)}"
     rows = [
         ("plan", plan.id),
         ("name", plan.name),
@@ -78,10 +79,12 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         ("last checkpoint", plan.last_checkpoint_id or "none yet"),
     ]
     rows += [("sandbox", sandbox.path) for sandbox in status.sandboxes]
+    if plan.cancel_reason:
+        rows.append(("cancelled", plan.cancel_reason))
     if status.holder is not None:
         rows.append(("held by", str(status.holder)))
     if _is_interrupted(status):
-        rows.append(("interrupted", f"run `agents plan execute {plan.id}` to go on"))
+        rows.append(("interrupted", f"run `agents plan resume {plan.id}` to go on"))
     if status.interrupted is not None:
         rows.append(("interrupted", f"a rollback began and was not ended: {status.interrupted.id}"))
     sections: list[Section] = [Fields("Plan", tuple(rows))]

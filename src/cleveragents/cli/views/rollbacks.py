@@ -8,6 +8,7 @@ from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.checkpoints import uncaptured_data
 from cleveragents.cli.views.words import counted
 from cleveragents.domain.checkpoint import Checkpoint, RollbackPreview, RollbackResult
+from cleveragents.domain.effects import Effect
 from cleveragents.domain.sandbox import ChangeAction, FileChange, Uncaptured
 
 AWAITING = "queued (awaiting input)"
@@ -31,7 +32,7 @@ def preview_report(preview: RollbackPreview) -> Report:
         "dry_run": True,
         "verified": None,
         "operation": None,
-        "effects_not_undone": list(preview.effects_not_undone),
+        "effects_not_undone": effects_data(preview.effects_not_undone),
         "left_alone": uncaptured_data(preview.left_alone),
     }
     return _report(
@@ -42,6 +43,7 @@ def preview_report(preview: RollbackPreview) -> Report:
         after,
         extra,
         "Dry run: nothing was changed",
+        preview.effects_not_undone,
     )
 
 
@@ -64,7 +66,7 @@ def result_report(result: RollbackResult) -> Report:
             "kind": "rollback",
             "safety_checkpoint_id": result.safety_checkpoint_id,
         },
-        "effects_not_undone": list(result.effects_not_undone),
+        "effects_not_undone": effects_data(result.effects_not_undone),
         "left_alone": uncaptured_data(result.left_alone),
     }
     report = _report(
@@ -75,6 +77,7 @@ def result_report(result: RollbackResult) -> Report:
         after,
         extra,
         "Rollback complete",
+        result.effects_not_undone,
     )
     verified = Fields(
         "Next",
@@ -87,7 +90,9 @@ def result_report(result: RollbackResult) -> Report:
             ("Run on from here", f"agents plan execute {result.plan_id}"),
         ),
     )
-    return Report(report.data, (*report.sections, verified), report.messages)
+    return Report(
+        report.data, (*report.sections, verified), report.messages, warnings=report.warnings
+    )
 
 
 def preview_text(preview: RollbackPreview) -> str:
@@ -107,8 +112,18 @@ def preview_text(preview: RollbackPreview) -> str:
         lines.append(f"  … and {len(preview.changes) - 20} more")
     if preview.left_alone:
         lines.append(f"{counted(len(preview.left_alone), 'path')} no checkpoint holds stay as is.")
+    if preview.effects_not_undone:
+        lines.append(_not_undone(preview.effects_not_undone))
     lines.append("The present state is saved as a checkpoint first.")
     return "\n".join(lines)
+
+
+def effects_data(effects: Sequence[Effect]) -> list[dict[str, object]]:
+    return [effect.model_dump(mode="json") for effect in effects]
+
+
+def _not_undone(effects: Sequence[Effect]) -> str:
+    return "No rollback can undo what these did: " + ", ".join(str(effect) for effect in effects)
 
 
 def _report(
@@ -119,6 +134,7 @@ def _report(
     after: dict[str, object],
     extra: dict[str, object],
     message: str,
+    effects: Sequence[Effect],
 ) -> Report:
     data: dict[str, object] = {
         "rollback_summary": {
@@ -171,4 +187,5 @@ def _report(
     if left_alone:
         rows = tuple((item.path, item.reason) for item in left_alone)
         sections.append(Table("Left Alone", ("Path", "Reason"), rows))
-    return Report(data, tuple(sections), (message,))
+    warnings = (_not_undone(effects),) if effects else ()
+    return Report(data, tuple(sections), (message,), warnings=warnings)

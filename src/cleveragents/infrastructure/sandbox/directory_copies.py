@@ -12,6 +12,7 @@ from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.maker import (
     SandboxMaker,
     creation_errors,
+    make_again,
     remove_if_empty,
     require_directory,
     sandbox_place,
@@ -59,6 +60,9 @@ class DirectoryCopies(SandboxMaker):
 
     def check(self, sandbox: SandboxRef) -> None:
         require_directory(Path(sandbox.path))
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        make_again(Path(sandbox.path))
 
     def remove(self, sandbox: SandboxRef) -> None:
         place = Path(sandbox.path)

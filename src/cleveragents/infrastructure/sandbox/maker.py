@@ -18,6 +18,8 @@ class SandboxMaker(Protocol):
 
     def check(self, sandbox: SandboxRef) -> None: ...
 
+    def reopen(self, sandbox: SandboxRef) -> None: ...
+
     def remove(self, sandbox: SandboxRef) -> None: ...
 
 
@@ -30,6 +32,21 @@ def require_directory(path: Path) -> None:
     """Raises SandboxMissingError unless a directory, and no link to one, is there."""
     if path.is_symlink() or not path.is_dir():
         raise SandboxMissingError(str(path), "is not there any more")
+
+
+def make_again(path: Path) -> None:
+    """Makes the directory of a sandbox that is gone.
+
+    Raises:
+        SandboxMissingError: there is something, which is not ours to touch.
+    """
+    with creation_errors():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError as error:
+            reason = "is not what was there before"
+            raise SandboxMissingError(str(path), reason) from error
 
 
 def remove_if_empty(directory: Path) -> None:

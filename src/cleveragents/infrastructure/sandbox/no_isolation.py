@@ -50,6 +50,9 @@ class NoIsolation(SandboxMaker):
         if not os.path.lexists(sandbox.path):
             raise SandboxMissingError(sandbox.path, "is not there any more")
 
+    def reopen(self, sandbox: SandboxRef) -> None:
+        raise SandboxMissingError(sandbox.path, "is not there any more, and nothing of it was kept")
+
     def remove(self, sandbox: SandboxRef) -> None:
         """Leaves the resource where it is: it is the user's."""
 

@@ -26,6 +26,7 @@ from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.maker import (
     SandboxMaker,
     creation_errors,
+    make_again,
     remove_if_empty,
     require_directory,
     sandbox_place,
@@ -91,6 +92,10 @@ class Overlays(SandboxMaker):
             raise SandboxMissingError(
                 sandbox.path, f"is not mounted and cannot be: {error.strerror}"
             ) from error
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        make_again(Path(sandbox.path))
+        self.check(sandbox)
 
     def remove(self, sandbox: SandboxRef) -> None:
         remove_sandbox(Path(sandbox.path))

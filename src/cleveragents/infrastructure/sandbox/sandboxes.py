@@ -61,6 +61,9 @@ class AllSandboxes(Sandboxes):
     def check(self, sandbox: SandboxRef) -> None:
         self._makers[sandbox.strategy].check(sandbox)
 
+    def reopen(self, sandbox: SandboxRef) -> None:
+        self._makers[sandbox.strategy].reopen(sandbox)
+
     def remove(self, sandbox: SandboxRef) -> None:
         self._makers[sandbox.strategy].remove(sandbox)
 

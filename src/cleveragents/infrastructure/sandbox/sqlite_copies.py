@@ -16,6 +16,7 @@ from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.maker import (
     SandboxMaker,
     creation_errors,
+    make_again,
     remove_if_empty,
     require_directory,
     sandbox_place,
@@ -75,6 +76,9 @@ class SqliteCopies(SandboxMaker):
             require_directory(Path(sandbox.path).parent)
         except SandboxMissingError as error:
             raise SandboxMissingError(sandbox.path, "is not there any more") from error
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        make_again(Path(sandbox.path).parent)
 
     def remove(self, sandbox: SandboxRef) -> None:
         place = Path(sandbox.path).parent

@@ -25,7 +25,7 @@ from cleveragents.infrastructure.sandbox.layout import (
     git_on_mirror,
     git_on_sandbox,
 )
-from cleveragents.infrastructure.sandbox.maker import SandboxMaker
+from cleveragents.infrastructure.sandbox.maker import SandboxMaker, creation_errors, make_again
 from cleveragents.infrastructure.sandbox.mirror import refresh_mirror
 from cleveragents.infrastructure.sandbox.project import (
     Repository,
@@ -39,6 +39,10 @@ from cleveragents.infrastructure.sandbox.uncommitted import take_over
 
 def branch_of(plan_id: str) -> str:
     return f"cleveragents/plan-{plan_id}"
+
+
+def _lock_of(mirror: Path) -> Path:
+    return mirror.with_suffix(".lock")
 
 
 class GitWorktrees(SandboxMaker):
@@ -92,7 +96,7 @@ class GitWorktrees(SandboxMaker):
             created_at=self._clock.now(),
         )
         self.remove(sandbox)  # What a killed attempt may have left: there is no record of it.
-        with exclusive(mirror.with_suffix(".lock")):
+        with exclusive(_lock_of(mirror)):
             self._on_failure_remove(sandbox, lambda: self._check_out(sandbox))
         if resource.include_uncommitted:
             sandbox = self._with_uncommitted(sandbox, repository)
@@ -109,6 +113,13 @@ class GitWorktrees(SandboxMaker):
             belongs = False
         if not belongs:
             raise SandboxMissingError(sandbox.path, "is not known to its private repository")
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        with closing(StoreUse(Path(sandbox.store))), exclusive(_lock_of(Path(sandbox.store))):
+            make_again(Path(sandbox.path))
+            with creation_errors():
+                self._connect(sandbox)
+                state_path(sandbox).unlink(missing_ok=True)
 
     def remove(self, sandbox: SandboxRef) -> None:
         path = Path(sandbox.path)
@@ -140,10 +151,16 @@ class GitWorktrees(SandboxMaker):
 
     def _make_worktree(self, sandbox: SandboxRef) -> None:
         """Does what `git worktree add` does, which would name it after its directory."""
-        admin, path = admin_directory(sandbox), Path(sandbox.path)
-        admin.mkdir(parents=True)
+        path = Path(sandbox.path)
+        admin_directory(sandbox).mkdir(parents=True)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.mkdir()
+        self._connect(sandbox)
+
+    def _connect(self, sandbox: SandboxRef) -> None:
+        """Has the directory and its private repository know each other."""
+        admin, path = admin_directory(sandbox), Path(sandbox.path)
+        admin.mkdir(parents=True, exist_ok=True)
         contents = {
             admin / "locked": "in use by a CleverAgents plan",
             admin / "commondir": "../..",

@@ -18,7 +18,15 @@ class DecisionModel(Model):
     """A row of `decisions`."""
 
     __tablename__ = "decisions"
-    __table_args__ = (Index(None, "plan_id", "sequence"),)
+    __table_args__ = (
+        Index(None, "plan_id", "sequence"),
+        Index(
+            "ix_decisions_superseded",
+            "plan_id",
+            sqlite_where=text("superseded_by IS NOT NULL"),
+            postgresql_where=text("superseded_by IS NOT NULL"),
+        ),
+    )
 
     decision_id: Mapped[Key]
     plan_id: Mapped[PlanKey]
@@ -37,6 +45,10 @@ class DecisionModel(Model):
     superseded_by: Mapped[str | None]
     step_index: Mapped[int | None]
     created_at: Mapped[datetime]
+    place: Mapped[str | None]
+    downstream_plan_ids: Mapped[str]
+    actor_reasoning: Mapped[str | None]
+    correction_reason: Mapped[str | None]
 
     @staticmethod
     def from_domain(decision: Decision) -> Values:
@@ -56,6 +68,10 @@ class DecisionModel(Model):
             "superseded_by": decision.superseded_by,
             "step_index": decision.step_index,
             "created_at": decision.created_at,
+            "place": decision.place,
+            "downstream_plan_ids": stored_json.dump(decision.downstream_plan_ids),
+            "actor_reasoning": decision.actor_reasoning,
+            "correction_reason": decision.correction_reason,
         }
 
     @staticmethod
@@ -76,6 +92,10 @@ class DecisionModel(Model):
             superseded_by=row.superseded_by,
             step_index=row.step_index,
             created_at=row.created_at,
+            place=row.place,
+            downstream_plan_ids=json.loads(row.downstream_plan_ids),
+            actor_reasoning=row.actor_reasoning,
+            correction_reason=row.correction_reason,
         )
 
 
@@ -109,6 +129,8 @@ class ToolCallModel(Model):
     undone_by: Mapped[str | None]
     started_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
+    side_effects_json: Mapped[str | None]
+    """None for the many calls that have none."""
 
     @staticmethod
     def from_domain(call: ToolCall) -> Values:
@@ -127,6 +149,9 @@ class ToolCallModel(Model):
             "undone_by": call.undone_by,
             "started_at": call.started_at,
             "finished_at": call.finished_at,
+            "side_effects_json": (
+                stored_json.dump(list(call.side_effects)) if call.side_effects else None
+            ),
         }
 
     @staticmethod
@@ -146,4 +171,5 @@ class ToolCallModel(Model):
             undone_by=row.undone_by,
             started_at=row.started_at,
             finished_at=row.finished_at,
+            side_effects=tuple(json.loads(row.side_effects_json or "[]")),
         )

@@ -52,6 +52,8 @@ class PlanModel(Model):
     updated_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+    choices_json: Mapped[str]
+    cancel_reason: Mapped[str | None]
 
     @staticmethod
     def from_domain(plan: Plan, before: Plan | None = None) -> Values:
@@ -85,6 +87,8 @@ class PlanModel(Model):
             updated_at=row.updated_at,
             started_at=row.started_at,
             finished_at=row.finished_at,
+            choices=json.loads(row.choices_json),
+            cancel_reason=row.cancel_reason,
         )
 
 
@@ -93,6 +97,7 @@ _COLUMNS = {
     "definition": "definition_json",
     "arguments": "arguments_json",
     "error": "error_json",
+    "choices": "choices_json",
 }
 """Columns that are not called as the field is."""
 
@@ -100,7 +105,7 @@ _COLUMNS = {
 def _stored(value: Any) -> object:
     if isinstance(value, StrEnum):
         return value.value
-    return stored_json.dump(value) if isinstance(value, Record | dict) else value  # pyright: ignore[reportUnknownArgumentType] # the only dictionary is that of the arguments
+    return stored_json.dump(value) if isinstance(value, Record | dict) else value  # pyright: ignore[reportUnknownArgumentType] # the only dictionaries hold texts
 
 
 def _differs(value: object, before: object) -> bool:

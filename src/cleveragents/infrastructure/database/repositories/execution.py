@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, func, literal, select, union_all, 
 
 from cleveragents.application.ports import DecisionStore, ToolCallStore
 from cleveragents.domain.decision import Decision
+from cleveragents.domain.errors import DecisionNotFoundError
 from cleveragents.domain.number_ranges import HIGHEST, Ranges, gaps
 from cleveragents.domain.tool import ToolCall
 from cleveragents.infrastructure.database.models import DecisionModel, ToolCallModel
@@ -64,6 +65,25 @@ class DecisionRepository(DecisionStore):
 
     def add(self, decision: Decision) -> None:
         rows.add(self._connection, _DECISIONS, DecisionModel.from_domain(decision), "decision")
+
+    def get(self, decision_id: str) -> Decision:
+        query = select(_DECISIONS).where(_DECISIONS.c.decision_id == decision_id)
+        row = self._connection.execute(query).first()
+        if row is None:
+            raise DecisionNotFoundError(decision_id)
+        return rows.record(row, DecisionModel.to_domain, "decision")
+
+    def ids(self, prefix: str) -> Sequence[str]:
+        query = (
+            select(_DECISIONS.c.decision_id)
+            .where(rows.begins_with(_DECISIONS.c.decision_id, prefix))
+            .order_by(_DECISIONS.c.created_at, _DECISIONS.c.decision_id)
+        )
+        return self._connection.scalars(query).all()
+
+    def next_sequence(self, plan_id: str) -> int:
+        last = select(func.max(_DECISIONS.c.sequence)).where(_DECISIONS.c.plan_id == plan_id)
+        return (self._connection.scalar(last) or 0) + 1
 
     def list(self, plan_id: str, *, superseded: bool = False) -> Sequence[Decision]:
         query = (

@@ -1,0 +1,62 @@
+Feature: Killed at any durable step
+  A process can die between any two steps that leave something on the disk. The next one knows
+  where the plan was, and comes to the end that an undisturbed run comes to: no step is left out,
+  and none is run twice without its first run having been taken back.
+
+  Background:
+    Given a plan on two resources with a decision and steps that must not run twice
+
+  Rule: a run that was killed comes to the same end
+
+    Scenario Outline: Killed at <point>
+      Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "<triggers>"
+      And the plan has been made
+      When executing it is killed each time it is at <point>, and then resumed
+      Then the end was each time that of a run that nothing had interrupted
+
+      Examples:
+        | point              | triggers                                                          |
+        | lease-taken        | before_tool_execute,after_tool_execute                            |
+        | sandbox-made       | before_tool_execute,after_tool_execute                            |
+        | sandboxes-recorded | before_tool_execute,after_tool_execute                            |
+        | snapshot-taken     | before_tool_execute,after_tool_execute                            |
+        | group-recorded     | before_step,after_step,before_tool_execute,after_tool_execute     |
+        | intent-recorded    | before_step,after_step,before_tool_execute,after_tool_execute     |
+        | tool-ended         | before_tool_execute,after_tool_execute                            |
+        | tool-ended         | []                                                                |
+        | outcome-recorded   | before_step,after_step,before_tool_execute,after_tool_execute     |
+        | step-ended         | []                                                                |
+
+  Rule: so does one that was killed while it failed
+
+    Scenario Outline: Killed at <point>, after a failure
+      Given its last step fails
+      And the plan has been made
+      When executing it is killed each time it is at <point>, and then resumed
+      Then the end was each time that of a run that nothing had interrupted
+
+      Examples:
+        | point                |
+        | call-failed          |
+        | failed-state-kept    |
+        | sandboxes-taken-back |
+        | return-recorded      |
+        | failure-taken-back   |
+        | failure-recorded     |
+
+  Rule: so does one that was killed while it was taken up again
+
+    Scenario Outline: Killed at <point>, going on
+      Given the plan has been made
+      And the killed run is one that had ended a tool and recorded nothing of it
+      When resuming it is killed each time it is at <point>, and then resumed
+      Then the end was each time that of a run that nothing had interrupted
+
+      Examples:
+        | point                |
+        | lease-taken          |
+        | going-on-recorded    |
+        | drift-saved          |
+        | resource-restored    |
+        | sandboxes-taken-back |
+        | return-recorded      |

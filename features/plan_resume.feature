@@ -1,0 +1,92 @@
+Feature: Going on with a plan
+  A plan that failed, was interrupted or was rolled back goes on where it was, in any process.
+
+  Background:
+    Given a plan with the steps
+      | step  | does                                                |
+      | one   | writes a.txt                                        |
+      | two   | runs `echo more >> b.txt; test -e OUTSIDE/mended`   |
+      | three | writes c.txt                                        |
+
+  Rule: it is told where it would go on, and nothing is changed to find out
+
+    Scenario: A rehearsal
+      Given the plan has failed
+      When the user rehearses going on
+      Then the rehearsal says
+        | field            | value      |
+        | eligible         | True       |
+        | reason           | ok         |
+        | next_step        | 1          |
+        | step_name        | two        |
+        | checkpoint_label | before two |
+      And nothing has changed
+
+    Scenario: A rehearsal tells of what is not as it was left
+      Given the plan has failed
+      And the user has changed the sandbox by `echo mine > mine.txt`
+      When the user rehearses going on
+      Then the rehearsal says
+        | field   | value       |
+        | drifted | ['project'] |
+      And nothing has changed
+
+    Scenario Outline: There is nothing to go on with
+      Given <situation>
+      When the user rehearses going on
+      Then the rehearsal says
+        | field    | value    |
+        | eligible | False    |
+        | reason   | <reason> |
+      And nothing has changed
+
+      Examples:
+        | situation               | reason      |
+        | the plan has been made  | not_started |
+        | the plan has succeeded  | complete    |
+        | the plan was cancelled  | cancelled   |
+
+  Rule: it goes on at the next step
+
+    Scenario: After a failure, once the cause is mended
+      Given the plan has failed
+      And the cause of the failure has been mended
+      When the user resumes the plan
+      Then the exit code is 0
+      And the steps that ran are 2, 3
+      And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
+
+    Scenario: After a rollback
+      Given the plan has succeeded
+      And the plan has been rolled back to "after one"
+      When the user resumes the plan
+      Then the steps that ran are 2, 3
+
+    Scenario Outline: A plan that is done is refused
+      Given <situation>
+      When the user resumes the plan
+      Then it is refused with the code 4 and the sentence A plan in <place> cannot be resumed
+      And nothing has changed
+
+      Examples:
+        | situation              | place               |
+        | the plan has been made | strategize/complete |
+        | the plan has succeeded | execute/complete    |
+        | the plan was cancelled | execute/cancelled   |
+
+  Rule: a sandbox that is gone is made anew from the last checkpoint
+
+    Scenario: It was deleted
+      Given the plan has failed
+      And the cause of the failure has been mended
+      And the sandbox has been deleted
+      When the user resumes the plan
+      Then the exit code is 0
+      And it warns that "The sandbox is missing"
+      And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
+
+    Scenario: Something else stands in its place
+      Given the plan has failed
+      And the sandbox has been replaced by a directory of somebody else
+      When the user resumes the plan
+      Then it is refused with the code 4 and the sentence The sandbox is missing: SANDBOX is not what was there before

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+from behave import given, then, when
+from behave.runner import Context
+from features.support import fault_sweep as faults
+from features.support.plans import plans
+
+from cleveragents.application.fault_points import FaultPoint
+
+DECIDING = """\
+name: local/deciding
+resources:
+  project: {type: git-checkout, path: .}
+  data: {type: sqlite, path: OUTSIDE/app.db}
+steps:
+  - name: first
+    tool: shell
+    with: {command: "echo 1 >> a.txt; rm run.sh; echo made"}
+    save_as: made
+  - name: where to keep it
+    decision:
+      question: Where is it kept?
+      chosen: database
+      options:
+        file: {steps: [{tool: write-file, with: {path: kept.txt, content: kept}}]}
+        database:
+          steps:
+            - name: keep it
+              tool: shell
+              resource: data
+              with:
+                command: >-
+                  python3 -c "import os, sqlite3;
+                  c = sqlite3.connect(os.environ['CLEVERAGENTS_RESOURCE_DATA']);
+                  c.execute('insert into goods values (7)'); c.commit()"
+  - {name: last, tool: shell, with: {command: "echo {{ outputs.made }} >> a.txt; test -e OUTSIDE/mended"}}
+"""
+"""Two resources, a decision, an output that is used later, and steps that show a second run."""
+
+
+@given("a plan on two resources with a decision and steps that must not run twice")
+def deciding_plan(context: Context) -> None:
+    with closing(sqlite3.connect(context.world.directory / "app.db")) as connection:
+        connection.execute("CREATE TABLE goods(number)")
+    text = DECIDING.replace("OUTSIDE", str(context.world.directory))
+    plans(context).file.write_text(text)
+    (context.world.directory / "mended").touch()
+
+
+@given("its last step fails")
+def last_step_fails(context: Context) -> None:
+    (context.world.directory / "mended").unlink()
+
+
+@given("the killed run is one that had ended a tool and recorded nothing of it")
+def killed_once(context: Context) -> None:
+    arguments = ("plan", "execute", plans(context).plan_id)
+    assert faults.killed_at(plans(context), FaultPoint.TOOL_ENDED, 3, *arguments)
+
+
+@when("executing it is killed each time it is at {point}, and then resumed")
+def sweep_execute(context: Context, point: str) -> None:
+    run_sweep(context, point, ("plan", "execute", plans(context).plan_id))
+
+
+@when("resuming it is killed each time it is at {point}, and then resumed")
+def sweep_resume(context: Context, point: str) -> None:
+    run_sweep(context, point, ("plan", "resume", plans(context).plan_id))
+
+
+def run_sweep(context: Context, point: str, arguments: tuple[str, ...]) -> None:
+    context.ends = []
+    mended = context.world.directory / "mended"
+    fails = not mended.exists()
+
+    def check(number: int) -> None:
+        faults.check_status(plans(context))
+        mended.touch()
+        plans(context).world.agents_here("plan", "resume", plans(context).plan_id)
+        outcome = plans(context).world.last
+        complete = "cannot be resumed" in outcome.stderr
+        assert outcome.exit_code == 0 or complete, (point, number, outcome)
+        context.ends.append(faults.end_of(plans(context)))
+        plans(context).check_whole([])
+        if fails:
+            mended.unlink()
+
+    context.kills = faults.sweep(plans(context), FaultPoint(point), arguments, check)
+    mended.touch()
+    plans(context).prepare("plan", "execute", plans(context).plan_id)
+    context.whole = faults.end_of(plans(context))
+
+
+@then("that was more than once")
+def more_than_once(context: Context) -> None:
+    assert context.kills > 1, context.kills
+
+
+@then("the end was each time that of a run that nothing had interrupted")
+def same_end(context: Context) -> None:
+    assert context.kills > 0, "the point is never reached"
+    for number, end in enumerate(context.ends, 1):
+        for part, found, wanted in zip(end._fields, end, context.whole, strict=True):
+            assert found == wanted, (number, part, found, wanted)

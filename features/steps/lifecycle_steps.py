@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import shlex
+import shutil
+
+from behave import given, then, when
+from behave.runner import Context
+from features.support.plans import data, plans
+from features.support.values import table_rows
+
+
+@given("the plan has succeeded")
+def has_succeeded(context: Context) -> None:
+    (context.world.directory / "mended").touch()
+    plans(context).run()
+
+
+@given("the plan was cancelled")
+def was_cancelled(context: Context) -> None:
+    plans(context).run(exit_code=8)
+    plans(context).prepare("plan", "cancel", plans(context).plan_id)
+
+
+@given("the sandbox has been deleted")
+def sandbox_deleted(context: Context) -> None:
+    shutil.rmtree(plans(context).sandbox)
+
+
+@given("the sandbox has been replaced by a directory of somebody else")
+def sandbox_replaced(context: Context) -> None:
+    shutil.rmtree(plans(context).sandbox)
+    (plans(context).sandbox / "mine").mkdir(parents=True)
+    shutil.rmtree(plans(context).mirror / "worktrees")
+
+
+@when("the user resumes the plan")
+def resume(context: Context) -> None:
+    plans(context).act("plan", "resume", plans(context).plan_id)
+
+
+@when("the user rehearses going on")
+def rehearse(context: Context) -> None:
+    plans(context).act("plan", "resume", plans(context).plan_id, "--dry-run")
+
+
+@when("the user cancels the plan")
+def cancel(context: Context) -> None:
+    plans(context).act("plan", "cancel", plans(context).plan_id)
+
+
+@when('the user cancels the plan because "{reason}"')
+def cancel_because(context: Context, reason: str) -> None:
+    plans(context).act("plan", "cancel", plans(context).plan_id, "--reason", reason)
+
+
+@when("the user asks for the plan's errors")
+def ask_for_errors(context: Context) -> None:
+    plans(context).act("plan", "errors", plans(context).plan_id)
+
+
+@when('the user runs the command of the way out "{action}"')
+def run_way_out(context: Context, action: str) -> None:
+    ask_for_errors(context)
+    (hint,) = [item for item in data(context)["recovery_hints"] if item["action"] == action]
+    plans(context).act(*shlex.split(hint["cli_command"])[1:])
+
+
+@then("the rehearsal says")
+def rehearsal_says(context: Context) -> None:
+    assert context.world.last.exit_code == 0, context.world.last
+    found = [[name, str(data(context)[name])] for name, _ in table_rows(context.table)]
+    assert found == table_rows(context.table), data(context)
+
+
+@then('the document\'s reason is "{reason}"')
+def document_reason(context: Context, reason: str) -> None:
+    assert data(context)["reason"] == reason, data(context)
+    assert plans(context).status()["cancel_reason"] == reason
+
+
+@then("the failed calls are")
+def failed_calls(context: Context) -> None:
+    found = data(context)["errors"]
+    rows = [(int(row["step_index"]), row["tool"]) for row in context.table]
+    assert [(item["step_index"], item["tool"]) for item in found] == rows, found
+    for item, row in zip(found, context.table, strict=True):
+        assert row["says"] in item["output"], item
+
+
+@then("the ways out are {actions}")
+def ways_out(context: Context, actions: str) -> None:
+    found = [item["action"] for item in data(context)["recovery_hints"]]
+    assert ", ".join(found) == actions, found
+
+
+@then("there are no failed calls and no ways out")
+def nothing_wrong(context: Context) -> None:
+    said = data(context)
+    assert (said["error"], said["errors"], said["recovery_hints"]) == (None, [], []), said
+
+
+@given("the plan tries a failed step {count:d} times more")
+def retries(context: Context, count: int) -> None:
+    text = plans(context).file.read_text()
+    plans(context).file.write_text(f"{text}\npolicy: {{max_retries_per_step: {count}}}\n")
+
+
+@when("the user resumes the plan with {options}")
+def resume_with(context: Context, options: str) -> None:
+    plans(context).act("plan", "resume", plans(context).plan_id, *options.split())
+
+
+@when('the user answers "{answer}" when going on would repeat the effect')
+def answer(context: Context, answer: str) -> None:
+    plans(context).converse(answer, "plan", "resume", plans(context).plan_id)
+
+
+@then("the effects not undone are {effects}")
+def effects_not_undone(context: Context, effects: str) -> None:
+    found = [
+        f"step {item['step_index'] + 1} (`{item['tool']}`)"
+        for item in data(context)["effects_not_undone"]
+    ]
+    assert (", ".join(found) or "none") == effects, found
+
+
+@then("the effect has happened {count:d} times")
+def effect_happened(context: Context, count: int) -> None:
+    outbox = (context.world.directory / "outbox").read_text()
+    assert outbox == "sent\n" * count, outbox

@@ -1,0 +1,138 @@
+"""The step under way: where it runs, what its placeholders stand for, what it decides."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from cleveragents.domain.course import CourseStep
+from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.plan import Plan
+from cleveragents.domain.plan_file import StepDefinition, template_values
+from cleveragents.domain.resource import ResourceType
+from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.template import render_value
+from cleveragents.domain.tool import ToolCall, ToolCallStatus
+
+
+@dataclass(frozen=True)
+class StepContext:
+    """The step under way and the sandboxes it may touch."""
+
+    plan: Plan
+    step_index: int
+    course: Sequence[CourseStep]
+    sandboxes: Sequence[SandboxRef]
+    repeated: bool = False
+    """A killed process may have begun it and made some of its checkpoints."""
+
+    @property
+    def step(self) -> StepDefinition:
+        return self.course[self.step_index].step
+
+    @property
+    def number(self) -> str:
+        """For people: `4 of 6`."""
+        return f"{self.step_index + 1} of {len(self.course)}"
+
+    @property
+    def sandbox(self) -> SandboxRef:
+        """Where the tool runs: the resource the step names, or the first."""
+        for sandbox in self.sandboxes:
+            if sandbox.resource == self.step.resource:
+                return sandbox
+        return self.sandboxes[0]
+
+    @property
+    def directory(self) -> str:
+        """Where the tool starts; a database is a file in the directory of its sandbox."""
+        resource = self.plan.definition.resources[self.sandbox.resource]
+        path = self.sandbox.path
+        return path.rpartition("/")[0] if resource.type is ResourceType.SQLITE else path
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The path of every sandbox, by resource name."""
+        return {sandbox.resource: sandbox.path for sandbox in self.sandboxes}
+
+    @property
+    def needs_outputs(self) -> bool:
+        return any(item.step.save_as for item in self.course[: self.step_index])
+
+
+def filled_input(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, JsonValue]:
+    """Returns the step's input with every placeholder replaced, and what a decision chose."""
+    outputs = {
+        saved: call.output or ""
+        for call in calls
+        if call.undone_by is None and call.status is ToolCallStatus.SUCCEEDED
+        if (saved := context.course[call.step_index].step.save_as) is not None
+    }
+    values = template_values(context.plan.arguments, context.paths, outputs)
+    given = {name: render_value(value, values) for name, value in context.step.input.items()}
+    chosen = context.course[context.step_index].chosen
+    return given if chosen is None else {**given, "chosen": chosen}
+
+
+def input_hash(given: Mapping[str, JsonValue]) -> str:
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+
+
+def decision_of(
+    context: StepContext,
+    given: Mapping[str, JsonValue],
+    made: Sequence[Decision],
+    decision_id: str,
+    sequence: int,
+    now: datetime,
+) -> Decision:
+    """Returns the decision that a call of `record-decision` records.
+
+    Its parent is the decision whose option the step belongs to, or else the plan's root.
+
+    Args:
+        context: The step.
+        given: The call's input.
+        made: The plan's decisions that still stand.
+        decision_id: Its id.
+        sequence: Its place in the plan's order.
+        now: When it was made.
+    """
+    here = context.course[context.step_index]
+    parents = {decision.place: decision.id for decision in made if decision.place is not None}
+    definition = context.step.decision
+    kind = definition.type if definition else DecisionType(str(given.get("type", _USUAL)))
+    alternatives = given.get("alternatives", [])
+    confidence = given.get("confidence")
+    return Decision(
+        id=decision_id,
+        plan_id=context.plan.id,
+        parent_id=parents.get(here.within or "", context.plan.decision_root_id),
+        sequence=sequence,
+        decision_type=kind,
+        question=str(given["question"]),
+        chosen_option=str(given["chosen"]),
+        alternatives_considered=[
+            str(item) for item in (alternatives if isinstance(alternatives, list) else [])
+        ],
+        confidence=float(confidence) if isinstance(confidence, int | float) else None,
+        rationale=str(given.get("rationale", "")),
+        context_snapshot={
+            "hot_context_hash": input_hash({**context.plan.arguments, "input": dict(given)}),
+            "relevant_resources": [sandbox.resource for sandbox in context.sandboxes],
+            "actor_state_ref": context.plan.last_checkpoint_id,
+        },
+        is_correction=False,
+        superseded_by=None,
+        step_index=context.step_index,
+        created_at=now,
+        place=here.place,
+    )
+
+
+_USUAL = DecisionType.IMPLEMENTATION_CHOICE.value

@@ -1,0 +1,115 @@
+"""DecisionService: the tree of a plan's decisions, and what hangs on one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cleveragents.application.ports import Database
+from cleveragents.domain import ids
+from cleveragents.domain.checkpoint import Checkpoint
+from cleveragents.domain.decision import Decision, descendants
+from cleveragents.domain.errors import DecisionNotFoundError
+from cleveragents.domain.plan import Plan
+
+
+@dataclass(frozen=True)
+class DecisionTree:
+    """A plan's decisions, by sequence."""
+
+    plan: Plan
+    decisions: Sequence[Decision]
+    superseded: int
+    """How many decisions of the plan do not stand any more, shown or not."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One decision with what led to it and what hangs on it."""
+
+    plan: Plan
+    decision: Decision
+    position: int
+    of: int
+    options: dict[str, str]
+    """Descriptions of the alternatives, where the plan file has some."""
+    downstream: Sequence[Decision]
+    artifacts: Sequence[str]
+    """Paths that steps of this decision's option changed, with their resource first."""
+    checkpoint: Checkpoint | None
+    """The one that was made with it."""
+
+
+class DecisionService:
+    """Looks at decisions; recording them is the tool runner's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, text: str) -> Decision:
+        """Returns the decision that `text` names; a plan stands for its first decision.
+
+        Raises:
+            DecisionNotFoundError: there is none, or it cannot be an id.
+            AmbiguousIdError: several fit.
+        """
+        with self._database.read() as transaction:
+            prefix = "" if text.startswith("@") else ids.normalise(text)
+            if prefix is None:
+                raise DecisionNotFoundError(text)
+            known = transaction.decisions.ids(prefix) if prefix else list[str]()
+            chosen = ids.choose(text, "decision", known)
+            if chosen is None:
+                plan_id = ids.choose(text, "plan", transaction.plans.ids(prefix))
+                chosen = transaction.plans.get(plan_id).decision_root_id if plan_id else None
+            if chosen is None:
+                raise DecisionNotFoundError(text)
+            return transaction.decisions.get(chosen)
+
+    def tree(self, plan_id: str, *, superseded: bool = False) -> DecisionTree:
+        """Returns the plan's decisions; with `superseded` also those that do not stand any more."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            every = transaction.decisions.list(plan_id, superseded=True)
+        gone = sum(1 for item in every if item.superseded_by is not None)
+        shown = [item for item in every if superseded or item.superseded_by is None]
+        return DecisionTree(plan, shown, gone)
+
+    def explain(self, decision: Decision) -> Explanation:
+        """Says what led to a decision and what hangs on it."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(decision.plan_id)
+            standing = transaction.decisions.list(plan.id)
+            calls = transaction.tool_calls.list(plan.id)
+            changes = transaction.changes.list(plan.id)
+            made = [
+                item
+                for item in transaction.checkpoints.list(plan.id, set_aside=True)
+                if item.decision_id == decision.id
+            ]
+        course = plan.course
+        inside = {
+            call.id
+            for call in calls
+            if call.step_index < len(course)
+            and decision.place is not None
+            and course[call.step_index].place.startswith(f"{decision.place}/")
+        }
+        definition = (
+            course[decision.step_index].step.decision
+            if decision.step_index is not None and decision.step_index < len(course)
+            else None
+        )
+        siblings = [item.id for item in standing]
+        return Explanation(
+            plan=plan,
+            decision=decision,
+            position=siblings.index(decision.id) + 1 if decision.id in siblings else 0,
+            of=len(siblings),
+            options={name: each.description for name, each in definition.options.items()}
+            if definition
+            else {},
+            downstream=descendants(decision, standing),
+            artifacts=sorted({item.path for item in changes if item.call_id in inside}),
+            checkpoint=made[0] if made else None,
+        )

@@ -1,0 +1,148 @@
+"""PlanResumeService: whether and where a plan can go on, and going on with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cleveragents.application.ports import Database, Locks, SnapshotStore, Transaction
+from cleveragents.application.services._pruning import resume_point
+from cleveragents.application.services.plan_executor import PlanExecutor
+from cleveragents.domain.checkpoint import Checkpoint, Operation
+from cleveragents.domain.decision import Decision
+from cleveragents.domain.effects import Effect, repeated_by
+from cleveragents.domain.errors import PlanStateError
+from cleveragents.domain.lease import Holder
+from cleveragents.domain.plan import Plan, PlanPhase, PlanState
+
+
+@dataclass(frozen=True)
+class ResumeSummary:
+    """Where a plan would go on; nothing was changed to find out."""
+
+    plan: Plan
+    reason: str
+    """`ok`, or a code that says why it cannot go on."""
+    next_step: int
+    step_name: str | None
+    """None when only the end of the run is missing."""
+    checkpoint: Checkpoint | None
+    """What the sandboxes will be brought to; None before the first."""
+    decision: Decision | None
+    """The last one that still stands."""
+    drifted: tuple[str, ...]
+    """Resources that are not as the checkpoint left them: they are saved and taken back."""
+    effects: tuple[Effect, ...]
+    """What no rollback can undo and would happen once more."""
+    operation: Operation | None
+    """A rollback that was interrupted and is ended first."""
+    holder: Holder | None
+
+    @property
+    def eligible(self) -> bool:
+        return self.reason == "ok"
+
+
+_REASONS = {
+    PlanState.COMPLETE: "complete",
+    PlanState.CANCELLED: "cancelled",
+    PlanState.APPLIED: "applied",
+    PlanState.CONSTRAINED: "constrained",
+}
+_HINTS = {
+    "not_started": "Run `agents plan execute {plan}` to start it",
+    "cancelled": "Run `agents plan rollback {plan}` to go back to one of its checkpoints first",
+}
+
+
+class PlanResumeService:
+    """Goes on with plans that were interrupted, failed or were rolled back."""
+
+    def __init__(
+        self,
+        database: Database,
+        executor: PlanExecutor,
+        snapshots: SnapshotStore,
+        locks: Locks,
+    ) -> None:
+        self._database = database
+        self._executor = executor
+        self._snapshots = snapshots
+        self._locks = locks
+
+    def summary(self, plan_id: str) -> ResumeSummary:
+        """Says where the plan would go on, or why it cannot; changes nothing."""
+        holder = self._locks.holder(plan_id)
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            point = resume_point(transaction, plan)
+            operation = transaction.operations.pending(plan_id)
+            decisions = transaction.decisions.list(plan_id)
+            calls = transaction.tool_calls.list(plan_id)
+            snapshots = _snapshots_at(transaction, point)
+            sandboxes = transaction.sandboxes.list(plan_id)
+        done = point.metadata.last_completed_step if point else plan.last_completed_step
+        course = plan.course
+        drifted = tuple(
+            sandbox.resource
+            for sandbox in sandboxes
+            if sandbox.resource_id in snapshots
+            and self._snapshots.preview(sandbox, snapshots[sandbox.resource_id]).changes
+        )
+        return ResumeSummary(
+            plan=plan,
+            reason=_reason(plan, holder),
+            next_step=done + 1,
+            step_name=course[done + 1].step.name if done + 1 < len(course) else None,
+            checkpoint=point,
+            decision=decisions[-1] if decisions else None,
+            drifted=drifted,
+            effects=repeated_by(calls, done + 1),
+            operation=operation,
+            holder=holder,
+        )
+
+    def effects(self, plan_id: str) -> tuple[Effect, ...]:
+        """Returns what no rollback can undo and going on would do once more."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            point = resume_point(transaction, plan)
+            calls = transaction.tool_calls.list(plan_id)
+        done = point.metadata.last_completed_step if point else plan.last_completed_step
+        return repeated_by(calls, done + 1)
+
+    def resume(self, plan_id: str, *, repeat_effects: bool = False) -> Plan:
+        """Goes on at the next step.
+
+        Raises:
+            PlanStateError: there is nothing to go on with; the details have a `reason`.
+            ConflictError: another process holds the plan.
+            Whatever `PlanExecutor.execute` raises.
+        """
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+        refuse_unless_resumable(plan)
+        return self._executor.execute(plan_id, repeat_effects=repeat_effects)
+
+
+def refuse_unless_resumable(plan: Plan) -> None:
+    """Raises PlanStateError, with a `reason`, for a plan that nothing is left to do of."""
+    reason = _reason(plan, None)
+    if reason != "ok":
+        hint = _HINTS.get(reason, "Run `agents plan status {plan}` to see the plan")
+        error = PlanStateError(
+            "be resumed", plan.phase.value, plan.state.value, hint=hint.format(plan=plan.id)
+        )
+        error.details["reason"] = reason
+        raise error
+
+
+def _reason(plan: Plan, holder: Holder | None) -> str:
+    if holder is not None:
+        return "held"
+    if plan.phase is PlanPhase.STRATEGIZE and plan.state is not PlanState.CANCELLED:
+        return "not_started"
+    return _REASONS.get(plan.state, "ok")
+
+
+def _snapshots_at(transaction: Transaction, point: Checkpoint | None) -> dict[str, str]:
+    return {} if point is None else transaction.checkpoints.get_group(point.group_id).snapshots

@@ -1,0 +1,47 @@
+"""`agents plan tree` and `explain`: what was decided, and why."""
+
+from __future__ import annotations
+
+import click
+
+from cleveragents.cli import frame
+from cleveragents.cli.commands.plan import open_plan, plan_argument
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+
+
+@frame.command(
+    "tree",
+    help="Show the decisions of a plan",
+    epilog="Example:\n  agents plan tree @latest --show-superseded",
+)
+@plan_argument
+@click.option("--show-superseded", is_flag=True, help="Also what does not stand any more.")
+@frame.pass_session
+def tree(session: Session, plan_ref: str, show_superseded: bool) -> Report:
+    from cleveragents.cli.views.decisions import tree_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        service = container.decision_service()
+        return tree_report(service.tree(found.id, superseded=show_superseded))
+
+
+@frame.command(
+    "explain",
+    help="Explain one decision",
+    epilog="A plan in its place stands for the plan's first decision.\n\n"
+    "Example:\n  agents plan explain 01HXM8C2",
+)
+@click.argument("decision_ref", metavar="DECISION")
+@click.option("--show-context", is_flag=True, help="Also what was known when it was made.")
+@frame.pass_session
+def explain(session: Session, decision_ref: str, show_context: bool) -> Report:
+    from cleveragents.cli.views.decisions import explain_report
+
+    container = session.container(None)
+    try:
+        service = container.decision_service()
+        decision = service.find(decision_ref)
+        return explain_report(service.explain(decision), show_context=show_context)
+    finally:
+        container.close()

@@ -1,0 +1,69 @@
+"""`agents plan resume`, `cancel` and `errors`: when a plan did not get to its end."""
+
+from __future__ import annotations
+
+import click
+
+from cleveragents.cli import frame
+from cleveragents.cli.commands.plan import execute_plan, open_plan, plan_argument, yes_option
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import UsageError
+
+REASON_LENGTH = 1000
+
+
+@frame.command(
+    "resume",
+    help="Go on with a plan that failed, was interrupted or was rolled back",
+    epilog="The sandbox is first brought to the last checkpoint; what was there is kept.\n\n"
+    "Examples:\n  agents plan resume @latest --dry-run\n  agents plan resume @latest",
+)
+@plan_argument
+@click.option("--dry-run", is_flag=True, help="Only say where it would go on.")
+@yes_option
+@frame.pass_session
+def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
+    from cleveragents.application.services.plan_resume_service import refuse_unless_resumable
+    from cleveragents.cli.views.lifecycle import resume_report, resume_sentence
+
+    with open_plan(session, plan_ref) as (container, found):
+        summary = container.plan_resume_service().summary(found.id)
+        if dry_run:
+            return resume_report(summary)
+        refuse_unless_resumable(found)
+        session.say(resume_sentence(summary))
+        return execute_plan(session, container, found, yes=yes)
+
+
+@frame.command(
+    "cancel",
+    help="Give a plan up; its sandbox and checkpoints stay",
+    epilog="Example:\n  agents plan cancel @latest --reason 'the other approach won'",
+)
+@plan_argument
+@click.option("--reason", help="Why, for whoever reads the plan later.")
+@frame.pass_session
+def cancel(session: Session, plan_ref: str, reason: str | None) -> Report:
+    from cleveragents.cli.commands.plan import end_interrupted
+    from cleveragents.cli.views.lifecycle import cancel_report
+
+    if reason is not None and not 0 < len(reason.strip()) <= REASON_LENGTH:
+        raise UsageError(f"A reason has between 1 and {REASON_LENGTH} characters")
+    with open_plan(session, plan_ref) as (container, found):
+        end_interrupted(session, container, found.id)
+        return cancel_report(container.plan_service().cancel(found.id, reason))
+
+
+@frame.command(
+    "errors",
+    help="Show what went wrong with a plan and what can be done about it",
+    epilog="Example:\n  agents plan errors @latest",
+)
+@plan_argument
+@frame.pass_session
+def errors(session: Session, plan_ref: str) -> Report:
+    from cleveragents.cli.views.lifecycle import errors_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        return errors_report(container.plan_service().problems(found.id))

@@ -1,0 +1,154 @@
+"""Plans that did not get to their end: where they would go on, and what can be done."""
+
+from __future__ import annotations
+
+from cleveragents.application.services.plan_resume_service import ResumeSummary
+from cleveragents.application.services.plan_service import PlanProblems, PlanStatus
+from cleveragents.cli.report import Fields, Report, Section, Table
+from cleveragents.cli.views.rollbacks import effects_data
+from cleveragents.cli.views.words import moment, readable
+from cleveragents.domain.tool import ToolCall
+
+_SENTENCES = {
+    "complete": "The plan is complete: there is nothing left to do",
+    "cancelled": "The plan is cancelled; roll it back to a checkpoint to take it up again",
+    "applied": "The plan is applied: there is nothing left to do",
+    "not_started": "The plan has not been started; `agents plan execute` does that",
+    "held": "Another process is working on the plan",
+}
+
+
+def resume_report(summary: ResumeSummary) -> Report:
+    """The dry run: where the plan would go on, and nothing was changed."""
+    plan, point = summary.plan, summary.checkpoint
+    data: dict[str, object] = {
+        "plan_id": plan.id,
+        "dry_run": True,
+        "eligible": summary.eligible,
+        "reason": summary.reason,
+        "phase": plan.phase.value,
+        "state": plan.state.value,
+        "next_step": summary.next_step,
+        "step_name": summary.step_name,
+        "steps": len(plan.course),
+        "decision_id": summary.decision.id if summary.decision else None,
+        "checkpoint": point.id if point else None,
+        "checkpoint_label": point.metadata.label if point else None,
+        "drifted": list(summary.drifted),
+        "effects_to_repeat": effects_data(summary.effects),
+        "interrupted_operation": summary.operation.id if summary.operation else None,
+        "held_by": str(summary.holder) if summary.holder else None,
+    }
+    rows = [
+        ("plan", plan.id),
+        ("phase", plan.phase.value),
+        ("state", plan.state.value),
+        ("next step", _next_step(summary)),
+        ("checkpoint", f"{point.id} ({point.metadata.label})" if point else "none yet"),
+    ]
+    if summary.drifted:
+        changed = ", ".join(summary.drifted)
+        rows.append(("changed since", f"{changed}: would be saved and taken back"))
+    if summary.operation is not None:
+        rows.append(("interrupted", f"the rollback {summary.operation.id} is ended first"))
+    if summary.effects:
+        rows.append(("would happen again", ", ".join(str(effect) for effect in summary.effects)))
+    messages = ("Dry run: nothing was changed",)
+    warnings = () if summary.eligible else (_SENTENCES.get(summary.reason, summary.reason),)
+    return Report(data, (Fields("Resume", tuple(rows)),), messages, warnings=warnings)
+
+
+def resume_sentence(summary: ResumeSummary) -> str:
+    """What is shown before the run goes on."""
+    point = summary.checkpoint
+    where = f" from the checkpoint `{point.metadata.label}` ({point.id})" if point else ""
+    return f"Going on{where}: {_next_step(summary)}"
+
+
+def _next_step(summary: ResumeSummary) -> str:
+    if summary.step_name is None:
+        return "only the last checkpoint is missing"
+    return f"step {summary.next_step + 1} of {len(summary.plan.course)}: {summary.step_name}"
+
+
+def cancel_report(status: PlanStatus) -> Report:
+    plan = status.plan
+    recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints else []
+    data: dict[str, object] = {
+        "plan_id": plan.id,
+        "phase": plan.phase.value,
+        "state": plan.state.value,
+        "reason": plan.cancel_reason,
+        "cancelled_at": moment(plan.updated_at),
+        "sandbox": {
+            "status": "preserved" if status.sandboxes else None,
+            "paths": [sandbox.path for sandbox in status.sandboxes],
+            "checkpoints": len(status.checkpoints),
+        },
+        "child_plans": {"completed": 0, "cancelled": 0, "artifacts_preserved": 0},
+        "recovery": recovery,
+    }
+    rows = [("plan", plan.id), ("state", f"{plan.phase.value}/{plan.state.value}")]
+    if plan.cancel_reason:
+        rows.append(("reason", plan.cancel_reason))
+    rows += [("sandbox kept", sandbox.path) for sandbox in status.sandboxes]
+    rows += [("take it up again", command) for command in recovery]
+    return Report(data, (Fields("Cancelled", tuple(rows)),), ("Plan cancelled",))
+
+
+def errors_report(problems: PlanProblems) -> Report:
+    plan = problems.status.plan
+    data: dict[str, object] = {
+        "plan_id": plan.id,
+        "phase": plan.phase.value,
+        "state": plan.state.value,
+        "error": plan.error.model_dump(mode="json") if plan.error else None,
+        "errors": [_call_data(call) for call in problems.failed_calls],
+        "recovery_hints": [hint.model_dump(mode="json") for hint in problems.hints],
+    }
+    sections: list[Section] = []
+    if plan.error is not None:
+        rows = [("step", plan.error.step), ("tool", plan.error.tool or "")]
+        rows.append(("message", plan.error.message))
+        if plan.error.hint:
+            rows.append(("hint", plan.error.hint))
+        rows.append(("failed state", plan.error.checkpoint or "not kept"))
+        sections.append(Fields("Error", tuple(rows)))
+    sections.append(
+        Table(
+            "Failed Calls",
+            ("Step", "Tool", "When (UTC)", "What happened"),
+            tuple(
+                (
+                    str(call.step_index + 1),
+                    call.tool,
+                    readable(call.started_at),
+                    (call.error or "").partition("\n")[0],
+                )
+                for call in problems.failed_calls
+            ),
+            empty="No tool call of this plan failed.",
+        )
+    )
+    sections.append(
+        Table(
+            "What Can Be Done",
+            ("Action", "Why", "Command"),
+            tuple((hint.action.value, hint.message, hint.cli_command) for hint in problems.hints),
+            empty="Nothing needs to be done.",
+        )
+    )
+    return Report(data, tuple(sections))
+
+
+def _call_data(call: ToolCall) -> dict[str, object]:
+    return {
+        "tool_call_id": call.id,
+        "step_index": call.step_index,
+        "tool": call.tool,
+        "message": call.error,
+        "output": call.output,
+        "started_at": moment(call.started_at),
+        "finished_at": moment(call.finished_at),
+        "undone": call.undone_by is not None,
+    }

@@ -1,0 +1,156 @@
+"""The steps of a plan file: tools with their input, and decisions with steps of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from cleveragents.domain.decision import RECORDED_BY_ACTORS, DecisionType
+from cleveragents.domain.names import IDENTIFIER, nearest
+from cleveragents.domain.plan_file import (
+    DecisionDefinition,
+    OptionDefinition,
+    ResourceDefinition,
+    RollbackPolicy,
+    StepDefinition,
+    decision_step,
+)
+from cleveragents.domain.template import is_template
+from cleveragents.domain.tool import ParameterType, ToolSpec, validate_input
+from cleveragents.infrastructure.plan_file_section import Section, check_name
+
+_STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
+_LATER_STEPS = {"subplans": "`subplans` steps"}
+LATER_TOOLS = (
+    "apply-patch",
+    "edit-file",
+    "list-files",
+    "move-file",
+    "search-files",
+    "spawn-subplan",
+    "sql",
+)
+
+
+class Steps:
+    """Reads lists of steps; those of an option are read like those of the plan."""
+
+    def __init__(
+        self,
+        resources: Mapping[str, ResourceDefinition],
+        tools: Mapping[str, ToolSpec],
+        policy: RollbackPolicy,
+    ) -> None:
+        self._resources = resources
+        self._tools = tools
+        self._policy = policy
+
+    def read(self, section: Section, saved: set[str]) -> list[StepDefinition]:
+        """Args: `saved` has what earlier steps save, and gets what these save."""
+        return [self._step(item, saved) for item in section.items("steps", "step")]
+
+    def _step(self, section: Section, saved: set[str]) -> StepDefinition:
+        if "decision" in section:
+            return self._decision(section, saved)
+        section.allow(_STEP_KEYS, _LATER_STEPS)
+        section.need("tool")
+        spec = _tool(section, self._tools)
+        if spec.unsafe and not self._policy.allow_unsafe_tools:
+            section.fail(
+                f"`{spec.name}` is an unsafe tool",
+                "tool",
+                hint="Set `policy.allow_unsafe_tools: true` if the plan may use it",
+            )
+        save_as = None
+        if "save_as" in section:
+            save_as = section.named("save_as", IDENTIFIER, "version")
+            if save_as in saved:
+                section.fail(f"`{save_as}` is saved by an earlier step already", "save_as")
+            saved.add(save_as)
+        return StepDefinition.model_validate(
+            {
+                "name": section.plain_text("name", spec.name),
+                "tool": spec.name,
+                "with": _input(section, spec),
+                "resource": _resource(section, self._resources),
+                "save_as": save_as,
+            }
+        )
+
+    def _decision(self, step: Section, saved: set[str]) -> StepDefinition:
+        step.allow(("name", "decision"))
+        section = step.inside("decision", "a decision")
+        section.allow(tuple(DecisionDefinition.model_fields))
+        section.need("question", "chosen", "options")
+        question = section.plain_text("question")
+        ends: list[set[str]] = []
+        options: dict[str, OptionDefinition] = {}
+        for name, option in section.entries("options", "the option"):
+            check_name(option, name, "an option")
+            option.allow(("description", "steps"))
+            ends.append(set(saved))
+            steps = self.read(option, ends[-1]) if option.get("steps") else []
+            options[name] = OptionDefinition(description=option.text("description"), steps=steps)
+        if not options:
+            section.fail("a decision needs at least one option", "options")
+        saved.update(*ends)
+        decision = DecisionDefinition(
+            question=question,
+            chosen=_chosen(section, options),
+            rationale=section.text("rationale"),
+            confidence=section.fraction("confidence"),
+            type=_decision_type(section),
+            options=options,
+        )
+        return decision_step(step.plain_text("name", question), decision)
+
+
+def _chosen(section: Section, options: Mapping[str, OptionDefinition]) -> str:
+    """Reads which option is taken; one that an argument names is judged once it is filled in."""
+    chosen = section.text("chosen")
+    if not is_template(chosen) and chosen not in options:
+        section.fail(f"there is no option `{chosen}`", "chosen", hint=nearest(chosen, options))
+    return chosen
+
+
+def _decision_type(section: Section) -> DecisionType:
+    chosen = section.choice("type", DecisionType.IMPLEMENTATION_CHOICE)
+    if chosen not in RECORDED_BY_ACTORS:
+        section.fail(
+            f"a plan cannot record a decision of type `{chosen}`",
+            "type",
+            hint=nearest(chosen, RECORDED_BY_ACTORS),
+        )
+    return chosen
+
+
+def _tool(section: Section, tools: Mapping[str, ToolSpec]) -> ToolSpec:
+    name = section.text("tool")
+    if name in LATER_TOOLS:
+        section.not_yet(f"`{name}` steps", "tool")
+    if name not in tools:
+        section.fail(f"there is no tool `{name}`", "tool", hint=nearest(name, tools))
+    return tools[name]
+
+
+def _resource(section: Section, resources: Mapping[str, ResourceDefinition]) -> str | None:
+    name = section.optional_text("resource")
+    if name is not None and name not in resources:
+        section.fail(
+            f"the plan has no resource `{name}`", "resource", hint=nearest(name, resources)
+        )
+    return name
+
+
+def _input(section: Section, spec: ToolSpec) -> dict[str, JsonValue]:
+    """Reads `with`; text that holds placeholders is judged once they are filled."""
+    given = section.inside("with").data if "with" in section else {}
+    for problem in validate_input(spec, given):
+        value, parameter = given.get(problem.name), spec.parameters.get(problem.name)
+        is_text = parameter is not None and parameter.type is ParameterType.STRING
+        if is_text and isinstance(value, str) and is_template(value):
+            continue
+        inputs = section.inside("with") if problem.name in given else section
+        inputs.fail(problem.message, problem.name, hint=problem.hint)
+    return given

@@ -1,0 +1,54 @@
+"""The tool that records a decision. What is recorded, the tool runner stores with the outcome."""
+
+from __future__ import annotations
+
+from cleveragents.domain.decision import RECORD_DECISION, RECORDED_BY_ACTORS
+from cleveragents.domain.tool import (
+    ParameterType,
+    ToolInvocation,
+    ToolParameter,
+    ToolResult,
+    ToolSpec,
+)
+
+_SAID = r"(?s).*\S.*"
+
+RECORD = ToolSpec(
+    name=RECORD_DECISION,
+    description="Record a decision, with a checkpoint of every resource",
+    parameters={
+        "question": ToolParameter(
+            type=ParameterType.STRING, description="What had to be decided", pattern=_SAID
+        ),
+        "chosen": ToolParameter(
+            type=ParameterType.STRING, description="What was decided", pattern=_SAID
+        ),
+        "alternatives": ToolParameter(
+            type=ParameterType.LIST, description="What was considered", required=False
+        ),
+        "rationale": ToolParameter(
+            type=ParameterType.STRING, description="Why it was decided so", required=False
+        ),
+        "confidence": ToolParameter(
+            type=ParameterType.NUMBER,
+            description="How sure it is, from 0 to 1",
+            required=False,
+            minimum=0,
+            maximum=1,
+        ),
+        "type": ToolParameter(
+            type=ParameterType.STRING,
+            description="One of " + ", ".join(f"`{kind}`" for kind in RECORDED_BY_ACTORS),
+            required=False,
+            pattern="|".join(RECORDED_BY_ACTORS),
+        ),
+    },
+    writes=True,
+    write_scope="plan",
+    idempotent=True,
+)
+
+
+def record_decision(call: ToolInvocation) -> ToolResult:
+    """Returns what was chosen, so that a later step can use it."""
+    return ToolResult(output=str(call.input["chosen"]))
