@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cleveragents.application.events import Event
+from cleveragents.domain.change import PathChange
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Operation
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.lease import Holder, Lease
@@ -384,6 +385,15 @@ class SnapshotStore(Protocol):
 
     def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
         """Says how two snapshots differ."""
+        ...
+
+    def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
+        """Says what became of each path between two snapshots, in the order of the paths.
+
+        Every file, link and directory that is other, or in one of them only, is one
+        entry. MUST leave out what one of the snapshots could not hold, and MUST NOT
+        look at anything when the two are the same.
+        """
         ...
 
 
