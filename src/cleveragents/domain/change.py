@@ -59,6 +59,29 @@ class PathChange(Record):
         return _state(self.after_mode, self.after_hash)
 
 
+class AuthoredChange(PathChange):
+    """A change, and the tool call that made it."""
+
+    resource: str
+    """The name of the resource."""
+    plan_id: str
+    call_id: str
+    call_sequence: int
+    step_index: int
+    tool: str
+    undone_by: str | None
+    """The operation that took the call's effects back."""
+
+
+class ChangeCounts(Record):
+    """How much tool calls changed."""
+
+    changes: int
+    """Each path counts for each call that changed it, directories too."""
+    files: int
+    """Files, links and databases that some call changed, each once."""
+
+
 def change_of(path: str, before: PathState | None, after: PathState | None) -> PathChange | None:
     """Returns how a path changed, or None if it did not."""
     if before == after:
