@@ -33,6 +33,10 @@ Feature: Directories can be brought back
         | filesystem_copy | missing sandboxes are refused           |
         | filesystem_copy | repeated rollbacks find nothing to do   |
         | filesystem_copy | differences are told                    |
+        | filesystem_copy | changes are told path by path           |
+        | filesystem_copy | changes are told while watching         |
+        | filesystem_copy | equal snapshots need no look            |
+        | filesystem_copy | special files count as nothing          |
 
       Examples: overlay
         | strategy        | promise                                 |
@@ -56,6 +60,10 @@ Feature: Directories can be brought back
         | overlay         | unknown snapshots are missing           |
         | overlay         | repeated rollbacks find nothing to do   |
         | overlay         | differences are told                    |
+        | overlay         | changes are told path by path           |
+        | overlay         | changes are told while watching         |
+        | overlay         | equal snapshots need no look            |
+        | overlay         | special files count as nothing          |
 
     Scenario Outline: A sandbox made by <strategy> does not promise that <promise>
       Given directories in sandboxes of the strategy <strategy>
@@ -67,6 +75,8 @@ Feature: Directories can be brought back
         | filesystem_copy | ignored files survive                   |
         | filesystem_copy | ignored files survive a killed rollback |
         | filesystem_copy | git goes back too                       |
+        | filesystem_copy | what was left out is no change          |
+        | filesystem_copy | moves of git are no changes             |
         | filesystem_copy | hard links stay together                |
         | filesystem_copy | modification times come back            |
         | filesystem_copy | extended attributes come back           |
@@ -78,6 +88,8 @@ Feature: Directories can be brought back
         | overlay         | ignored files survive                   |
         | overlay         | ignored files survive a killed rollback |
         | overlay         | git goes back too                       |
+        | overlay         | what was left out is no change          |
+        | overlay         | moves of git are no changes             |
         | overlay         | hard links stay together                |
         | overlay         | modification times come back            |
         | overlay         | extended attributes come back           |

@@ -20,6 +20,10 @@ Feature: A resource without isolation
       | verify  |
       | compare |
 
+  Scenario: Nobody knows what changed in it
+    When somebody asks what changed in it
+    Then nothing is said to have changed
+
   Scenario: The resource is never removed, and missed when it has gone
     When its sandbox is removed and then its directory goes
     Then neither a check nor a snapshot finds it

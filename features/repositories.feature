@@ -36,6 +36,11 @@ Feature: What is stored comes back
         | SQLite     | calls are numbered within their plan      |
         | SQLite     | effective calls are told as ranges        |
         | SQLite     | calls are undone and brought back         |
+        | SQLite     | changes have an author                    |
+        | SQLite     | changes of one path are found             |
+        | SQLite     | changes of undone calls are hidden        |
+        | SQLite     | changes are counted                       |
+        | SQLite     | many changes are added whole              |
         | SQLite     | unfinished operations are found           |
         | SQLite     | leases are put and released               |
         | SQLite     | failed transactions leave nothing         |
@@ -72,6 +77,11 @@ Feature: What is stored comes back
         | PostgreSQL | calls are numbered within their plan      |
         | PostgreSQL | effective calls are told as ranges        |
         | PostgreSQL | calls are undone and brought back         |
+        | PostgreSQL | changes have an author                    |
+        | PostgreSQL | changes of one path are found             |
+        | PostgreSQL | changes of undone calls are hidden        |
+        | PostgreSQL | changes are counted                       |
+        | PostgreSQL | many changes are added whole              |
         | PostgreSQL | unfinished operations are found           |
         | PostgreSQL | leases are put and released               |
         | PostgreSQL | failed transactions leave nothing         |

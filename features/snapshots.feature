@@ -33,6 +33,12 @@ Feature: A snapshot can be brought back
         | git_worktree | missing sandboxes are refused         |
         | git_worktree | repeated rollbacks find nothing to do |
         | git_worktree | differences are told                  |
+        | git_worktree | changes are told path by path         |
+        | git_worktree | changes are told while watching       |
+        | git_worktree | equal snapshots need no look          |
+        | git_worktree | special files count as nothing        |
+        | git_worktree | what was left out is no change        |
+        | git_worktree | moves of git are no changes           |
         | git_worktree | ignored files survive                 |
         | git_worktree | ignored files survive a killed rollback |
         | git_worktree | git goes back too                     |

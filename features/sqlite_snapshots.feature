@@ -35,6 +35,8 @@ Feature: A database can be brought back
         | repeated rollbacks find nothing to do |
         | differences are told                  |
         | coming and going are told             |
+        | a database changes as one path        |
+        | databases change alike in every process |
 
     Scenario: That list is complete
       When somebody counts the promises about databases

@@ -31,7 +31,7 @@ from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import SandboxCheckpoint
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.engine_state import state_path
-from cleveragents.testing.trees import Tree, differing
+from cleveragents.testing.trees import Tree, changes_by_hand, differing
 from property_tests.sandbox_agent import Agent, Edit, Place, edits, own_eyes
 
 
@@ -50,6 +50,12 @@ class Moment:
     @property
     def uncaptured(self) -> frozenset[str]:
         return frozenset(item.path.rstrip("/") for item in self.checkpoint.not_captured)
+
+    @property
+    def unknown(self) -> frozenset[str]:
+        """What may have any bytes: a special file has none."""
+        special = {path for path, node in self.tree.items() if node.kind == "special"}
+        return self.uncaptured - special
 
 
 class SandboxMachine(RuleBasedStateMachine):
@@ -108,6 +114,8 @@ class SandboxMachine(RuleBasedStateMachine):
     def _roll_back(self, todo: list[Edit], wanted: Moment, *, undo: bool) -> Moment:
         """Goes back, and gives the moment before it to go back to."""
         before = self._work(todo)
+        self._changes_are_told(wanted, before)
+        self._changes_are_told(before, wanted)
         if self._go(wanted, before) and undo:
             self._go(before, self._checkpoint())
         return before
@@ -130,6 +138,21 @@ class SandboxMachine(RuleBasedStateMachine):
         unjustified = [path for path in left if not _covered(path, before.uncaptured)]
         assert all(_covered(path, wanted.uncaptured) for path in unjustified), unjustified
         return True
+
+    def _changes_are_told(self, old: Moment, new: Moment) -> None:
+        """Compares with what two whole trees say, as far as both moments hold them."""
+        wanted = [
+            change
+            for change in changes_by_hand(
+                _without(old.tree, old.unknown), _without(new.tree, new.unknown)
+            )
+            if not (change.before is None and _covered(change.path, old.unknown))
+            and not (change.after is None and _covered(change.path, new.unknown))
+        ]
+        found = list(self.manager.changes(self.sandbox, old.id, new.id))
+        assert found == wanted, [
+            change for change in (*found, *wanted) if change not in found or change not in wanted
+        ]
 
     def _checkpoint(self) -> Moment:
         tree, git = self._look(), self._git_state()

@@ -42,11 +42,11 @@ def run_tool(context: Context) -> None:
     container = plans(context).container(Mock())
     plan = container.plan_service().find(plans(context).plan_id)
     runner: ToolRunner = container.tool_runner()
-    context.error = None
+    context.refusal = None
     try:
         runner.run(StepContext(plan, 0, plan.course, ()), lambda _, plan: plan)
     except CleverAgentsError as error:
-        context.error = error
+        context.refusal = error
     finally:
         container.close()
 

@@ -101,6 +101,16 @@ def says_nothing_kept(context: Context, code: int) -> None:
     assert "cannot be rolled back" in error.message
 
 
+@when("somebody asks what changed in it")
+def ask_for_changes(context: Context) -> None:
+    context.changes = context.engine.changes("none", "other")
+
+
+@then("nothing is said to have changed")
+def nothing_changed(context: Context) -> None:
+    assert list(context.changes) == []
+
+
 @when("its sandbox is removed and then its directory goes")
 def none_removed(context: Context) -> None:
     work = strategy_bench(context)

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from cleveragents.application.events import Event
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Operation
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.lease import Holder, Lease
@@ -226,6 +227,37 @@ class ToolCallStore(Protocol):
         ...
 
 
+class ChangeStore(Protocol):
+    """What tool calls did to paths. A call that is undone keeps its changes."""
+
+    def add(self, plan_id: str, call_id: str, resource: str, changes: Sequence[PathChange]) -> None:
+        """Adds what a stored call of the plan did to a resource; all of it or none.
+
+        MUST be quick for tens of thousands.
+        """
+        ...
+
+    def list(
+        self, plan_id: str, *, path: str | None = None, effective_only: bool = True
+    ) -> Sequence[AuthoredChange]:
+        """Returns changes in the order of the calls, and of each in the order they were added.
+
+        Args:
+            plan_id: The plan.
+            path: Only what was done to this path, whatever the resource.
+            effective_only: Without the changes of calls that are undone.
+        """
+        ...
+
+    def of_call(self, call_id: str) -> Sequence[AuthoredChange]:
+        """Returns what one call did, undone or not, in the order it was added."""
+        ...
+
+    def count(self, plan_id: str) -> ChangeCounts:
+        """Counts the changes of calls that are not undone."""
+        ...
+
+
 class OperationStore(Protocol):
     """The journal of rollbacks."""
 
@@ -277,6 +309,9 @@ class Transaction(Protocol):
 
     @property
     def tool_calls(self) -> ToolCallStore: ...
+
+    @property
+    def changes(self) -> ChangeStore: ...
 
     @property
     def operations(self) -> OperationStore: ...
@@ -413,6 +448,15 @@ class SnapshotStore(Protocol):
 
     def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
         """Says how two snapshots differ."""
+        ...
+
+    def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
+        """Says what became of each path between two snapshots, in the order of the paths.
+
+        Every file, link and directory that is other, or in one of them only, is one
+        entry. MUST leave out what one of the snapshots could not hold, and MUST NOT
+        look at anything when the two are the same.
+        """
         ...
 
 

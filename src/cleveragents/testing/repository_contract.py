@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from cleveragents.application.ports import Database
+from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
 from cleveragents.domain.checkpoint import CheckpointType, OperationStatus
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
@@ -32,6 +33,8 @@ MakeDatabase = Callable[[], Database]
 ErrorT = TypeVar("ErrorT", bound=CleverAgentsError)
 
 _WRITERS = 8
+_MANY_CHANGES = 2_000
+"""More than fit into one statement."""
 
 
 class ContractError(AssertionError):
@@ -430,6 +433,115 @@ def calls_are_undone_and_brought_back(make_database: MakeDatabase) -> None:
         _expect(found, ["OPERATION2", "OPERATION3", "OPERATION3", "OPERATION2", "OPERATION2"])
 
 
+def _with_calls(make_database: MakeDatabase, count: int) -> Database:
+    database = _with_plan(make_database)
+    with database.write() as transaction:
+        for number in range(1, count + 1):
+            transaction.tool_calls.add(sample.tool_call(number))
+    return database
+
+
+def _by(number: int, change: PathChange, *, undone_by: str | None = None) -> AuthoredChange:
+    """Returns the change as the work of the `number`-th call."""
+    call = sample.tool_call(number)
+    return AuthoredChange(
+        **change.model_dump(),
+        resource=call.resource,
+        plan_id=call.plan_id,
+        call_id=call.id,
+        call_sequence=call.sequence,
+        step_index=call.step_index,
+        tool=call.tool,
+        undone_by=undone_by,
+    )
+
+
+def changes_have_an_author(make_database: MakeDatabase) -> None:
+    """Each change comes back as it was, with its call; calls in their order, paths in theirs."""
+    database = _with_calls(make_database, 2)
+    paths = ("z", "a", sample.ODD)
+    wanted = [_by(number, sample.change(number, path)) for number in (1, 2) for path in paths]
+    with database.write() as transaction:
+        for number in (2, 1):
+            changes = [sample.change(number, path) for path in paths]
+            transaction.changes.add("PLAN1", f"CALL{number}", sample.ODD, changes[:1])
+            transaction.changes.add("PLAN1", f"CALL{number}", sample.ODD, [])
+            transaction.changes.add("PLAN1", f"CALL{number}", sample.ODD, changes[1:])
+    with make_database().read() as transaction:
+        _expect(list(transaction.changes.list("PLAN1")), wanted)
+        _expect(list(transaction.changes.of_call("CALL2")), wanted[3:])
+        _expect(list(transaction.changes.of_call("CALL3")), [])
+        _expect(list(transaction.changes.list("PLAN2")), [])
+
+
+def changes_of_one_path_are_found(make_database: MakeDatabase) -> None:
+    """Paths are compared exactly, however long, and whatever they begin with."""
+    database = _with_calls(make_database, 1)
+    long = "".join(f"\udc80{number:04}/" for number in range(600))
+    paths = ("a", "A", "a/", "%", sample.ODD, long, f"{long}x")
+    with database.write() as transaction:
+        changes = [sample.change(1, path) for path in paths]
+        transaction.changes.add("PLAN1", "CALL1", sample.ODD, changes)
+    with database.read() as transaction:
+        for path in paths:
+            _expect(
+                list(transaction.changes.list("PLAN1", path=path)), [_by(1, sample.change(1, path))]
+            )
+        _expect(list(transaction.changes.list("PLAN1", path="b")), [])
+
+
+def changes_of_undone_calls_are_hidden(make_database: MakeDatabase) -> None:
+    """They stay, and are listed when asked for, or when the call is in effect again."""
+    database = _with_calls(make_database, 2)
+    kept, undone = (sample.change(number) for number in (1, 2))
+    with database.write() as transaction:
+        for number in (1, 2):
+            transaction.changes.add("PLAN1", f"CALL{number}", sample.ODD, [sample.change(number)])
+        transaction.tool_calls.make_effective("PLAN1", ((1, 1),), "OPERATION1")
+    taken_back = _by(2, undone, undone_by="OPERATION1")
+    with database.read() as transaction:
+        store = transaction.changes
+        _expect(list(store.list("PLAN1")), [_by(1, kept)])
+        _expect(list(store.list("PLAN1", path=sample.ODD)), [_by(1, kept)])
+        _expect(list(store.list("PLAN1", effective_only=False)), [_by(1, kept), taken_back])
+        found = store.list("PLAN1", path=sample.ODD, effective_only=False)
+        _expect(list(found), [_by(1, kept), taken_back])
+        _expect(list(store.of_call("CALL2")), [taken_back])
+        _expect(store.count("PLAN1"), ChangeCounts(changes=1, files=1))
+    with database.write() as transaction:
+        transaction.tool_calls.make_effective("PLAN1", ((1, 2),), "OPERATION2")
+        _expect(list(transaction.changes.list("PLAN1")), [_by(1, kept), _by(2, undone)])
+
+
+def changes_are_counted(make_database: MakeDatabase) -> None:
+    """A file counts once for all calls, in each resource; a directory is no file."""
+    database = _with_calls(make_database, 2)
+    with database.write() as transaction:
+        store = transaction.changes
+        _expect(store.count("PLAN1"), ChangeCounts(changes=0, files=0))
+        store.add("PLAN1", "CALL1", "one", [sample.change(1), sample.made_directory()])
+        store.add("PLAN1", "CALL1", "two", [sample.change(1)])
+        store.add("PLAN1", "CALL2", "one", [sample.change(2), sample.change(2, "other")])
+        _expect(store.count("PLAN1"), ChangeCounts(changes=5, files=3))
+
+
+def many_changes_are_added_whole(make_database: MakeDatabase) -> None:
+    """All that one call did is stored, or nothing of it."""
+    database = _with_calls(make_database, 1)
+    many = [sample.change(1, f"path {number}") for number in range(_MANY_CHANGES)]
+    with database.write() as transaction:
+        _expect_error(
+            DatabaseError, lambda: transaction.changes.add("PLAN1", "CALL2", "project", many)
+        )
+        _expect_error(
+            DatabaseError, lambda: transaction.changes.add("PLAN2", "CALL1", "project", many)
+        )
+        transaction.changes.add("PLAN1", "CALL1", "project", many)
+    with database.read() as transaction:
+        found = [change.path for change in transaction.changes.list("PLAN1")]
+        _expect(found, [change.path for change in many])
+
+
 def unfinished_operations_are_found(make_database: MakeDatabase) -> None:
     """The journal says which operation was begun and not ended."""
     database = _with_plan(make_database)
@@ -572,6 +684,11 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     calls_are_numbered_within_their_plan,
     effective_calls_are_told_as_ranges,
     calls_are_undone_and_brought_back,
+    changes_have_an_author,
+    changes_of_one_path_are_found,
+    changes_of_undone_calls_are_hidden,
+    changes_are_counted,
+    many_changes_are_added_whole,
     unfinished_operations_are_found,
     leases_are_put_and_released,
     failed_transactions_leave_nothing,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from pydantic import JsonValue
 
+from cleveragents.domain.change import ChangeOperation, PathChange
 from cleveragents.domain.checkpoint import (
     Checkpoint,
     CheckpointGroup,
@@ -215,6 +216,30 @@ def tool_call(number: int = 1, plan_id: str = "PLAN1") -> ToolCall:
         started_at=moment(number),
         finished_at=None,
         side_effects=(ODD,),
+    )
+
+
+def change(number: int = 1, path: str = ODD) -> PathChange:
+    """Returns what the `number`-th tool call of a plan did to a path."""
+    return PathChange(
+        path=path,
+        operation=ChangeOperation.MODIFIED,
+        before_hash=f"{number - 1:040}",
+        after_hash=f"{number:040}",
+        before_mode=0o100644,
+        after_mode=0o120777,
+    )
+
+
+def made_directory(path: str = "directory") -> PathChange:
+    """Returns the making of a directory."""
+    return PathChange(
+        path=path,
+        operation=ChangeOperation.CREATED,
+        before_hash=None,
+        after_hash=None,
+        before_mode=None,
+        after_mode=0o40755,
     )
 
 

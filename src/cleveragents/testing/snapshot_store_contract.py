@@ -18,13 +18,14 @@ from enum import StrEnum
 from pathlib import Path
 
 from cleveragents.application.ports import SnapshotStore
+from cleveragents.domain.change import ChangeOperation
 from cleveragents.domain.errors import (
     CleverAgentsError,
     SandboxMissingError,
     SnapshotMissingError,
 )
 from cleveragents.domain.sandbox import ChangeAction, RestoreReport, SandboxRef
-from cleveragents.testing.trees import Tree, differing, read_tree
+from cleveragents.testing.trees import Tree, changes_by_hand, differing, read_tree
 
 _UNKNOWN = "0123456789abcdef0123456789abcdef01234567"
 _ODD_NAMES = (
@@ -464,6 +465,135 @@ def differences_are_told(make_sandbox: MakeSandbox) -> None:
     _expect("+three\n" in diff.patch, True)
 
 
+def changes_are_told_path_by_path(make_sandbox: MakeSandbox) -> None:
+    """Every path that differs is named once, with its bytes and modes before and after."""
+    work = make_sandbox()
+    names = ("changed", "deleted", "closed", "linked", "replaced/in", "emptied/in", "kept/in")
+    for name in (*names, *_ODD_NAMES):
+        work.write(name)
+    (work.root / "link").symlink_to("old")
+    (work.root / "vanishing/nested").mkdir(parents=True)
+    (work.root / "filled").mkdir()
+    before, old = read_tree(work.root), work.store()
+    work.write("changed", b"other")
+    work.write("new/deep/file").chmod(0o4750)
+    work.write("nested/.git/config", b"[core]\n")
+    work.write("filled/in")
+    for name in ("deleted", "linked", "link", "emptied/in"):
+        (work.root / name).unlink()
+    for name in ("vanishing", "replaced"):
+        shutil.rmtree(work.root / name)
+    (work.root / "closed").chmod(0o600)
+    (work.root / "kept").chmod(0o711)
+    (work.root / "linked").symlink_to("changed")
+    (work.root / "link").symlink_to("new")
+    (work.root / "replaced").write_bytes(b"a file now")
+    (work.root / "empty/nested").mkdir(parents=True)
+    work.root.chmod(0o750)
+    for number, name in enumerate(_ODD_NAMES):
+        (work.root / name).unlink() if number % 2 else work.write(name, b"other")
+    after, new = read_tree(work.root), work.store()
+    store = work.open_store()
+    _expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
+    _expect(list(store.changes(work.sandbox, new, old)), changes_by_hand(after, before))
+    found = {change.path: change.operation for change in store.changes(work.sandbox, old, new)}
+    told = {name: found.get(name) for name in (*names, "link", ".", "replaced", "empty", "filled")}
+    _expect(
+        told,
+        {
+            "changed": ChangeOperation.MODIFIED,
+            "deleted": ChangeOperation.DELETED,
+            "closed": ChangeOperation.MODE_CHANGED,
+            "linked": ChangeOperation.TYPE_CHANGED,
+            "replaced/in": ChangeOperation.DELETED,
+            "emptied/in": ChangeOperation.DELETED,
+            "kept/in": None,
+            "link": ChangeOperation.MODIFIED,
+            ".": ChangeOperation.MODE_CHANGED,
+            "replaced": ChangeOperation.TYPE_CHANGED,
+            "empty": ChangeOperation.CREATED,
+            "filled": None,
+        },
+    )
+
+
+def changes_are_told_while_watching(make_sandbox: MakeSandbox) -> None:
+    """A store that follows the sandbox tells the same, also after a rollback."""
+    work = make_sandbox()
+    work.write("deep/er/file")
+    store = work.open_store()
+    with store.watched([work.sandbox]):
+        before, old = read_tree(work.root), store.create_checkpoint(work.sandbox).snapshot_id
+        work.write("deep/er/file", b"other").chmod(0o600)
+        work.write("new/file")
+        after, new = read_tree(work.root), store.create_checkpoint(work.sandbox).snapshot_id
+        _expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
+        store.rollback_to(work.sandbox, old)
+        again = store.create_checkpoint(work.sandbox).snapshot_id
+        _expect(list(store.changes(work.sandbox, new, again)), changes_by_hand(after, before))
+        _expect(list(store.changes(work.sandbox, old, again)), [])
+
+
+def equal_snapshots_need_no_look(make_sandbox: MakeSandbox) -> None:
+    """Between a snapshot and itself nothing changed, whether it is there or not."""
+    work = make_sandbox()
+    store = work.open_store()
+    _expect(list(store.changes(work.sandbox, _UNKNOWN, _UNKNOWN)), [])
+    kept = work.store()
+    for old, new in ((kept, _UNKNOWN), (_UNKNOWN, kept)):
+        _expect_error(
+            SnapshotMissingError, lambda old=old, new=new: store.changes(work.sandbox, old, new)
+        )
+
+
+def special_files_count_as_nothing(make_sandbox: MakeSandbox) -> None:
+    """A file that became a FIFO is gone, and so is what was in a directory that became one."""
+    work = make_sandbox()
+    work.write("file")
+    work.write("directory/in")
+    before, old = read_tree(work.root), work.store()
+    (work.root / "file").unlink()
+    shutil.rmtree(work.root / "directory")
+    for name in ("file", "directory", "other"):
+        os.mkfifo(work.root / name)
+    after, new = read_tree(work.root), work.store()
+    found = list(work.open_store().changes(work.sandbox, old, new))
+    _expect(found, changes_by_hand(before, after))
+    _expect([change.path for change in found], ["directory", "directory/in", "file"])
+
+
+def what_was_left_out_is_no_change(make_sandbox: MakeSandbox) -> None:
+    """A file that ignore rules begin or cease to name was neither deleted nor created."""
+    work = make_sandbox()
+    work.needs(Capability.IGNORE_RULES)
+    work.write("run.log")
+    work.write("cache/entry")
+    bare = work.store()
+    work.write(".gitignore", b"*.log\n/cache/\n")
+    ignoring = work.store()
+    store = work.open_store()
+    for old, new, operation in (
+        (bare, ignoring, ChangeOperation.CREATED),
+        (ignoring, bare, ChangeOperation.DELETED),
+    ):
+        found = store.changes(work.sandbox, old, new)
+        _expect([(item.path, item.operation) for item in found], [(".gitignore", operation)])
+
+
+def moves_of_git_are_no_changes(make_sandbox: MakeSandbox) -> None:
+    """Another commit, branch or index is another snapshot, but no path has changed."""
+    work = make_sandbox()
+    work.needs(Capability.GIT_STATE)
+    work.write("staged")
+    old = work.store()
+    work.git("add", "staged")
+    work.git("commit", "-qm", "work")
+    work.git("checkout", "-q", "-b", "elsewhere")
+    new = work.store()
+    _expect(old == new, False)
+    _expect(list(work.open_store().changes(work.sandbox, old, new)), [])
+
+
 def ignored_files_survive(make_sandbox: MakeSandbox) -> None:
     """What ignore rules name is listed, not captured, and left as it is by a rollback."""
     work = make_sandbox()
@@ -578,6 +708,12 @@ CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     missing_sandboxes_are_refused,
     repeated_rollbacks_find_nothing_to_do,
     differences_are_told,
+    changes_are_told_path_by_path,
+    changes_are_told_while_watching,
+    equal_snapshots_need_no_look,
+    special_files_count_as_nothing,
+    what_was_left_out_is_no_change,
+    moves_of_git_are_no_changes,
     ignored_files_survive,
     ignored_files_survive_a_killed_rollback,
     git_goes_back_too,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cleveragents.application.ports import SnapshotStore
+from cleveragents.domain.change import ChangeOperation
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CleverAgentsError,
@@ -453,6 +454,55 @@ def coming_and_going_are_told(make_place: MakePlace) -> None:
         _expect([item.status for item in found.files], [status])
 
 
+def a_database_changes_as_one_path(make_place: MakePlace) -> None:
+    """Whatever changed in it, the database is one entry with its state hashes and modes."""
+    work = make_place()
+    store = work.open_store()
+    work.path.chmod(0o600)
+    first = store.create_checkpoint(work.sandbox)
+    work.run("INSERT INTO t VALUES (5, 'later')")
+    rows = store.create_checkpoint(work.sandbox)
+    work.path.chmod(0o640)
+    mode = store.create_checkpoint(work.sandbox)
+    work.path.unlink()
+    away = store.create_checkpoint(work.sandbox)
+    work.path.mkdir()
+    other = store.create_checkpoint(work.sandbox)
+    for old, new, wanted in (
+        (first, first, None),
+        (first, rows, (ChangeOperation.MODIFIED, 0o100600, 0o100600)),
+        (rows, mode, (ChangeOperation.MODE_CHANGED, 0o100600, 0o100640)),
+        (first, mode, (ChangeOperation.MODIFIED, 0o100600, 0o100640)),
+        (mode, away, (ChangeOperation.DELETED, 0o100640, None)),
+        (away, first, (ChangeOperation.CREATED, None, 0o100600)),
+        (mode, other, (ChangeOperation.DELETED, 0o100640, None)),
+        (away, other, None),
+    ):
+        found = store.changes(work.sandbox, old.snapshot_id, new.snapshot_id)
+        told = [(item.operation, item.before_mode, item.after_mode) for item in found]
+        _expect(told, [wanted] if wanted else [])
+        hashes = [(item.path, item.before_hash, item.after_hash) for item in found]
+        known = [None if item in (away, other) else item.state_hash for item in (old, new)]
+        _expect(hashes, [(work.path.name, *known)] if wanted else [])
+
+
+def databases_change_alike_in_every_process(make_place: MakePlace) -> None:
+    """The process that made the snapshots and a new one tell the same changes."""
+    work = make_place()
+    store = work.open_store()
+    with store.watched([work.sandbox]):
+        made: list[str] = []
+        for number in range(25):
+            work.run(f"INSERT INTO t VALUES ({number}, 'later')")
+            made.append(store.create_checkpoint(work.sandbox).snapshot_id)
+        for old, new in ((made[0], made[-1]), (made[-2], made[-1])):
+            found = list(store.changes(work.sandbox, old, new))
+            _expect(found, list(work.open_store().changes(work.sandbox, old, new)))
+    _expect_error(
+        SnapshotMissingError, lambda: work.open_store().changes(work.sandbox, _UNKNOWN, made[0])
+    )
+
+
 CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
     rows_come_back,
     equal_content_is_one_snapshot,
@@ -478,4 +528,6 @@ CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
     repeated_rollbacks_find_nothing_to_do,
     differences_are_told,
     coming_and_going_are_told,
+    a_database_changes_as_one_path,
+    databases_change_alike_in_every_process,
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from pathlib import Path
 from typing import NamedTuple
+
+from cleveragents.domain.change import PathChange, PathState, change_of
 
 
 class Node(NamedTuple):
@@ -41,6 +44,23 @@ def read_tree(root: Path) -> Tree:
 def differing(old: Tree, new: Tree) -> list[str]:
     """Returns the paths that are not the same in both."""
     return sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
+
+
+def changes_by_hand(old: Tree, new: Tree) -> list[PathChange]:
+    """Returns what became of each path, by comparing all of them; a special file is nothing."""
+    paths = sorted(old.keys() | new.keys())
+    found = [change_of(path, _state(old.get(path)), _state(new.get(path))) for path in paths]
+    return [change for change in found if change is not None]
+
+
+def _state(node: Node | None) -> PathState | None:
+    if node is None or node.kind == "special":
+        return None
+    if node.kind == "directory":
+        return PathState(mode=stat.S_IFDIR | node.mode, hash=None)
+    blob = b"blob %d\0" % len(node.content) + node.content
+    mode = stat.S_IFLNK | 0o777 if node.kind == "link" else stat.S_IFREG | node.mode
+    return PathState(mode=mode, hash=hashlib.sha1(blob, usedforsecurity=False).hexdigest())
 
 
 def _node(path: str) -> Node:

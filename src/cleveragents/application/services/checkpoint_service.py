@@ -36,6 +36,7 @@ from cleveragents.application.services._pruning import Pruned, prune, prune_afte
 from cleveragents.application.services._reconcile import drop_unnamed_snapshots
 from cleveragents.application.services._rollback import Rollback
 from cleveragents.domain import ids
+from cleveragents.domain.change import PathChange
 from cleveragents.domain.checkpoint import (
     Checkpoint,
     CheckpointGroup,
@@ -338,6 +339,16 @@ class CheckpointService:
             done = self._rollback().recover(plan_id)
             drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
             return done
+
+    def changes_between(
+        self, before: Sequence[Taken], after: Sequence[Taken]
+    ) -> Sequence[tuple[str, Sequence[PathChange]]]:
+        """Says, by resource name, what became of every path between two looks at the sandboxes."""
+        return [
+            (sandbox.resource, changed)
+            for (sandbox, old), (_, new) in zip(before, after, strict=True)
+            if (changed := self._snapshots.changes(sandbox, old.snapshot_id, new.snapshot_id))
+        ]
 
     def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
         """Says how the resources differ between two checkpoints."""

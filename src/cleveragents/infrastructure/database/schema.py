@@ -28,8 +28,9 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0003_sandbox_strategies",
     "0004_undone_tool_calls",
     "0005_include_uncommitted",
+    "0006_decisions_and_effects",
 )
-HEAD_REVISION = "0006_decisions_and_effects"
+HEAD_REVISION = "0007_changes"
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 
 

@@ -9,7 +9,7 @@ transaction that SQLAlchemy opened. PostgreSQL takes the usual way.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
@@ -80,6 +80,15 @@ class Statement:
         cursor = connection.connection.cursor()
         cursor.execute(direct.text, _arguments(direct, values))
         return cursor.rowcount
+
+    def run_each(self, connection: Connection, many: Iterable[Mapping[str, Any]]) -> None:
+        """Runs a statement that gives no rows once for each set of values."""
+        if connection.dialect.name != "sqlite":
+            connection.execute(self._clause, list(many))
+            return
+        direct = self._prepared(connection.dialect)
+        cursor = connection.connection.cursor()
+        cursor.executemany(direct.text, [_arguments(direct, values) for values in many])
 
     def _prepared(self, dialect: Dialect) -> _Direct:
         if self._direct is None:

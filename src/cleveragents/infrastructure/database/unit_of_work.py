@@ -51,6 +51,10 @@ class UnitOfWork(Transaction):
         return repositories.ToolCallRepository(self._connection)
 
     @property
+    def changes(self) -> repositories.ChangeRepository:
+        return repositories.ChangeRepository(self._connection)
+
+    @property
     def operations(self) -> repositories.OperationRepository:
         return repositories.OperationRepository(self._connection)
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 
 from cleveragents.application.ports import Clock, SnapshotStore
+from cleveragents.domain.change import PathChange
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
     RestorePreview,
@@ -89,6 +90,12 @@ class CheckpointManager(SnapshotStore):
     def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
         with self._use(sandbox) as engine:
             return engine.diff(old, new)
+
+    def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
+        if old == new:
+            return ()
+        with self._use(sandbox) as engine:
+            return engine.changes(old, new)
 
     @contextmanager
     def _use(self, sandbox: SandboxRef) -> Generator[SnapshotEngine]:

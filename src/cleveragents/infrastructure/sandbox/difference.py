@@ -73,7 +73,7 @@ class Difference:
 def difference(present: Captured, target: Captured, read: ReadTree) -> Difference:
     """Returns what turns `present` into `target`, leaving alone what neither may touch."""
     if present.usual != target.usual:
-        target = _in_terms_of(present, target, read)
+        target = in_terms_of(present, target, read)
     sides = _Sides(present, target, read)
     extra = {path for path, entry in sides.files.items() if entry is None}
     spared = {
@@ -104,7 +104,7 @@ class _Sides:
     def __init__(self, present: Captured, target: Captured, read: ReadTree) -> None:
         self._present, self._target = present, target
         self._before, self._after = LazyTree(present.tree, read), LazyTree(target.tree, read)
-        self._bare_before, self._bare_after = _around_nothing(present), _around_nothing(target)
+        self._bare_before, self._bare_after = around_nothing(present), around_nothing(target)
         self.files: dict[str, Entry | None] = {}
         """Files that differ, as the target has them, or None."""
         self._directories: set[str] = set()
@@ -168,7 +168,7 @@ class _Sides:
                 self._directories.add(path)
 
 
-def _around_nothing(state: Captured) -> set[str]:
+def around_nothing(state: Captured) -> set[str]:
     """Returns the empty directories and those above them, which a tree may not have."""
     return {place for path in state.empty_directories for place in (path, *ancestors(path))}
 
@@ -192,14 +192,13 @@ def _left_alone(present: Captured, sides: _Sides, spared: Iterable[str]) -> tupl
         (path, reason)
         for path, reason in present.not_captured.items()
         if not (
-            _is_replaceable(reason)
-            and (sides.is_file_wanted(path) or sides.is_directory_wanted(path))
+            is_special(reason) and (sides.is_file_wanted(path) or sides.is_directory_wanted(path))
         )
     ]
     return tuple(Uncaptured(path=path, reason=reason) for path, reason in sorted(found))
 
 
-def _is_replaceable(reason: str) -> bool:
+def is_special(reason: str) -> bool:
     """A special file holds no bytes: one at the very place of a target's file may go."""
     return reason.startswith(_SPECIAL)
 
@@ -215,12 +214,12 @@ def _in_the_way(present: Captured, sides: _Sides, spared: Iterable[str]) -> tupl
             bare == path and sides.is_directory_wanted(bare)
         )
         around_a_file = bare != path and sides.holds_wanted_files(bare)
-        if below_a_file or around_a_file or (same_place and not _is_replaceable(reason)):
+        if below_a_file or around_a_file or (same_place and not is_special(reason)):
             blocked.add(path)
     return tuple(sorted(blocked))
 
 
-def _in_terms_of(present: Captured, target: Captured, read: ReadTree) -> Captured:
+def in_terms_of(present: Captured, target: Captured, read: ReadTree) -> Captured:
     """Returns the target with its modes written down against the present's usual ones."""
     tree = LazyTree(target.tree, read)
     nodes = {path: node[0] for path, node in tree.files()}

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cleveragents.domain.change import PathChange
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     SandboxMissingError,
@@ -54,6 +55,7 @@ from cleveragents.infrastructure.sandbox.objects import (
     store_pack,
 )
 from cleveragents.infrastructure.sandbox.packing import Packing
+from cleveragents.infrastructure.sandbox.path_changes import path_changes
 from cleveragents.infrastructure.sandbox.refs import SnapshotRefs
 from cleveragents.infrastructure.sandbox.restore import SandboxWriter
 from cleveragents.infrastructure.sandbox.sight import Sight
@@ -196,6 +198,9 @@ class FileEngine(SnapshotEngine):
     def diff(self, old: str, new: str) -> TreeDiff:
         before, after = (old, self.load(old)), (new, self.load(new))
         return tree_diff(self._git, before, after, self._objects.read)
+
+    def changes(self, old: str, new: str) -> Sequence[PathChange]:
+        return path_changes(self.load(old), self.load(new), self._read_tree)
 
     def _target(self, snapshot_id: str, sparing: str | None) -> Captured:
         """Returns what a snapshot holds; what another did not hold counts as left out of it too.

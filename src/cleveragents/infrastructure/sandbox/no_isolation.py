@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from cleveragents.application.ports import Clock
+from cleveragents.domain.change import PathChange
 from cleveragents.domain.errors import NotReversibleError, SandboxMissingError
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
@@ -92,6 +93,9 @@ class NoSnapshots(SnapshotEngine):
 
     def diff(self, old: str, new: str) -> TreeDiff:
         self._refuse()
+
+    def changes(self, old: str, new: str) -> Sequence[PathChange]:
+        return ()
 
     def _refuse(self) -> NoReturn:
         raise NotReversibleError(self._sandbox.resource, self._sandbox.path)

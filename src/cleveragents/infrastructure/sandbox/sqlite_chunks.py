@@ -66,6 +66,7 @@ class ChunkedSnapshot:
 
     objects: Sequence[NewObject]
     state_hash: str
+    document: bytes
 
     @property
     def id(self) -> str:
@@ -101,7 +102,7 @@ def snapshot_of(state: DatabaseState, name: str) -> ChunkedSnapshot:
     message = f"CleverAgents snapshot\n\nState-Hash: {state_hash}\nDocument: {document.id}\n"
     lines = (f"tree {tree}".encode(), b"author " + _AUTHOR, b"committer " + _AUTHOR)
     commit = NewObject.of(Kind.COMMIT, b"\n".join(lines) + b"\n\n" + message.encode())
-    return ChunkedSnapshot((document, *trees, commit), state_hash)
+    return ChunkedSnapshot((document, *trees, commit), state_hash, content)
 
 
 def document_id(snapshot_id: str, commit: bytes) -> str:

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cleveragents.domain.change import PathChange
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     ConflictError,
@@ -38,6 +39,7 @@ from cleveragents.infrastructure.sandbox.drafts import scratch
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, store_pack
+from cleveragents.infrastructure.sandbox.sqlite_changes import database_changes
 from cleveragents.infrastructure.sandbox.sqlite_chunks import (
     DatabaseState,
     FileKind,
@@ -61,6 +63,7 @@ from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredS
 _CHUNKS_IN_ONE_PACK = 256
 """As many as are in memory at once: 16 MiB."""
 _PATCH_LIMIT = 1 << 20
+_KEPT_DOCUMENTS = 20
 _RACY_NANOSECONDS = 20_000_000
 _COARSE_RACY_NANOSECONDS = 2_500_000_000
 """How long after a write another one might leave the same times; file systems differ."""
@@ -101,6 +104,8 @@ class SqliteSnapshots(SnapshotEngine):
         self._patience = patience
         self._use: StoreUse | None = None
         self._settled: _Settled | None = None
+        self._documents: dict[str, bytes] = {}
+        """Of the snapshots that were made last."""
 
     def watch(self) -> None:
         """Nothing need be watched: the times of two files tell whether anything changed."""
@@ -201,6 +206,17 @@ class SqliteSnapshots(SnapshotEngine):
             files=(change,), patch=patch[:_PATCH_LIMIT], patch_truncated=len(patch) > _PATCH_LIMIT
         )
 
+    def changes(self, old: str, new: str) -> Sequence[PathChange]:
+        with blob_reader(self._git) as blobs:
+            before, after = (self._document(each, blobs) for each in (old, new))
+        return database_changes(self._place.name, before, after)
+
+    def _document(self, snapshot_id: str, blobs: BlobReader) -> bytes:
+        known = self._documents.get(snapshot_id)
+        if known is not None:
+            return known
+        return blobs.read(document_id(snapshot_id, blobs.read(snapshot_id)))
+
     def _store(self, room: Path) -> StoredSnapshot:
         copy = room / "present"
         found = look(self._place, copy, self._patience)
@@ -213,6 +229,9 @@ class SqliteSnapshots(SnapshotEngine):
                 kept.callback(pack.release)
                 added += pack.size_bytes
             self._git.run("update-ref", f"{self._refs}/{made.id}", made.id)
+        self._documents[made.id] = made.document
+        if len(self._documents) > _KEPT_DOCUMENTS:
+            del self._documents[next(iter(self._documents))]
         return StoredSnapshot(made.id, made.state_hash, added, found.not_captured)
 
     def _missing(

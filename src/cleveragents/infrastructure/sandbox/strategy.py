@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from cleveragents.domain.change import PathChange
 from cleveragents.domain.sandbox import (
     Evidence,
     RestorePreview,
@@ -59,3 +60,5 @@ class SnapshotEngine(Protocol):
     def delete(self, snapshot_ids: Iterable[str]) -> None: ...
 
     def diff(self, old: str, new: str) -> TreeDiff: ...
+
+    def changes(self, old: str, new: str) -> Sequence[PathChange]: ...

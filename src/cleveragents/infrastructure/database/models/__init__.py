@@ -6,6 +6,7 @@ drop, is plain text. `migrations/` makes these tables; a test compares the two.
 """
 
 from cleveragents.infrastructure.database.models.base import Model
+from cleveragents.infrastructure.database.models.changes import ChangeModel
 from cleveragents.infrastructure.database.models.checkpoints import (
     CheckpointGroupModel,
     CheckpointModel,
@@ -19,6 +20,7 @@ from cleveragents.infrastructure.database.models.plans import (
 )
 
 __all__ = [
+    "ChangeModel",
     "CheckpointGroupModel",
     "CheckpointModel",
     "DecisionModel",

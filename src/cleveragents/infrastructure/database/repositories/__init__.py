@@ -6,6 +6,7 @@ from cleveragents.infrastructure.database.repositories import (
     execution,
     plans,
 )
+from cleveragents.infrastructure.database.repositories.changes import ChangeRepository
 from cleveragents.infrastructure.database.repositories.checkpoints import CheckpointRepository
 from cleveragents.infrastructure.database.repositories.control import (
     LeaseRepository,
@@ -29,6 +30,7 @@ FOR_CHECKPOINTS = tuple(
 
 __all__ = [
     "FOR_CHECKPOINTS",
+    "ChangeRepository",
     "CheckpointRepository",
     "DecisionRepository",
     "LeaseRepository",

@@ -64,8 +64,21 @@ def insert(connection: Connection, table: Table, values: Values, noun: str) -> N
         DatabaseError: Something the row refers to is not stored.
     """
     record_id = str(next(iter(values.values())))
-    try:
+    with _refusals(noun, record_id):
         insertion(table).run(connection, values)
+
+
+def add_all(connection: Connection, table: Table, many: Sequence[Values], noun: str) -> None:
+    """Stores new rows, all or none, as fast as the database can; see `insert` for the errors."""
+    if many:
+        with whole(connection), _refusals(noun, str(next(iter(many[0].values())))):
+            insertion(table).run_each(connection, many)
+
+
+@contextmanager
+def _refusals(noun: str, record_id: str) -> Generator[None]:
+    try:
+        yield
     except (IntegrityError, sqlite3.IntegrityError) as error:
         if _is_missing_reference(error):
             raise DatabaseError(

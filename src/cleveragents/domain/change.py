@@ -1,0 +1,112 @@
+"""Changesets: what each tool call did to each path, and what a plan did to it in all.
+
+Only what snapshots hold counts: bytes, links, permission bits and directories.
+Where `HEAD`, the branch and the index are is part of a snapshot, but no path.
+"""
+
+from __future__ import annotations
+
+import stat
+from enum import StrEnum
+
+from cleveragents.domain.record import Record
+
+
+class ChangeOperation(StrEnum):
+    """What became of a path. The first that fits, in this order, is meant."""
+
+    CREATED = "created"
+    """There was nothing."""
+    DELETED = "deleted"
+    """There is nothing any more."""
+    TYPE_CHANGED = "type_changed"
+    """A file, a link or a directory became one of the others."""
+    MODIFIED = "modified"
+    """Other bytes, or another target of a link; the permission bits may differ too."""
+    MODE_CHANGED = "mode_changed"
+    """Other permission bits, the same bytes."""
+
+
+class PathState(Record):
+    """What is at a path."""
+
+    mode: int
+    """Type and all permission bits, as `lstat` gives them."""
+    hash: str | None
+    """The git blob id of a file's bytes or a link's target, the state hash of a database; None
+    for a directory."""
+
+
+class PathChange(Record):
+    """What became of one path between two snapshots."""
+
+    path: str
+    """Relative to the sandbox, which is itself `.`; of a database its name."""
+    operation: ChangeOperation
+    before_hash: str | None
+    """As `PathState.hash`; None also where there was nothing."""
+    after_hash: str | None
+    before_mode: int | None
+    """As `PathState.mode`; None where there was nothing."""
+    after_mode: int | None
+
+    @property
+    def before(self) -> PathState | None:
+        return _state(self.before_mode, self.before_hash)
+
+    @property
+    def after(self) -> PathState | None:
+        return _state(self.after_mode, self.after_hash)
+
+
+class AuthoredChange(PathChange):
+    """A change, and the tool call that made it."""
+
+    resource: str
+    """The name of the resource."""
+    plan_id: str
+    call_id: str
+    call_sequence: int
+    step_index: int
+    tool: str
+    undone_by: str | None
+    """The operation that took the call's effects back."""
+
+
+class ChangeCounts(Record):
+    """How much tool calls changed."""
+
+    changes: int
+    """Each path counts for each call that changed it, directories too."""
+    files: int
+    """Files, links and databases that some call changed, each once."""
+
+
+def change_of(path: str, before: PathState | None, after: PathState | None) -> PathChange | None:
+    """Returns how a path changed, or None if it did not."""
+    if before == after:
+        return None
+    return PathChange(
+        path=path,
+        operation=_operation(before, after),
+        before_hash=None if before is None else before.hash,
+        after_hash=None if after is None else after.hash,
+        before_mode=None if before is None else before.mode,
+        after_mode=None if after is None else after.mode,
+    )
+
+
+def _state(mode: int | None, content: str | None) -> PathState | None:
+    return None if mode is None else PathState(mode=mode, hash=content)
+
+
+def _operation(before: PathState | None, after: PathState | None) -> ChangeOperation:
+    if before is None:
+        return ChangeOperation.CREATED
+    if after is None:
+        return ChangeOperation.DELETED
+    if stat.S_IFMT(before.mode) != stat.S_IFMT(after.mode):
+        return ChangeOperation.TYPE_CHANGED
+    if before.hash != after.hash:
+        return ChangeOperation.MODIFIED
+    return ChangeOperation.MODE_CHANGED
