@@ -79,7 +79,7 @@ Feature: Going on with a plan
     Scenario: It was deleted
       Given the plan has failed
       And the cause of the failure has been mended
-      And the sandbox has been deleted
+      And the plan's sandbox has been deleted
       When the user resumes the plan
       Then the exit code is 0
       And it warns that "The sandbox is missing"

@@ -36,7 +36,9 @@ steps:
                   python3 -c "import os, sqlite3;
                   c = sqlite3.connect(os.environ['CLEVERAGENTS_RESOURCE_DATA']);
                   c.execute('insert into goods values (7)'); c.commit()"
-  - {name: last, tool: shell, with: {command: "echo {{ outputs.made }} >> a.txt; test -e OUTSIDE/mended"}}
+  - name: last
+    tool: shell
+    with: {command: "echo {{ outputs.made }} >> a.txt; test -e OUTSIDE/mended"}
 """
 """Two resources, a decision, an output that is used later, and steps that show a second run."""
 

@@ -21,7 +21,7 @@ def was_cancelled(context: Context) -> None:
     plans(context).prepare("plan", "cancel", plans(context).plan_id)
 
 
-@given("the sandbox has been deleted")
+@given("the plan's sandbox has been deleted")
 def sandbox_deleted(context: Context) -> None:
     shutil.rmtree(plans(context).sandbox)
 

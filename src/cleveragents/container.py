@@ -28,13 +28,14 @@ if TYPE_CHECKING:
         EventSink,
         FaultPoints,
         IdSource,
+        Interruption,
         Locks,
         PlanFiles,
         ToolBackend,
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
-    from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.decision_service import DecisionService
+    from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.plan_executor import PlanExecutor
     from cleveragents.application.services.plan_resume_service import PlanResumeService
     from cleveragents.application.services.plan_service import PlanService
@@ -223,6 +224,12 @@ class Container:
         from cleveragents.infrastructure.tools.backend import BuiltinTools
 
         return BuiltinTools(self._environment)
+
+    @cached_property
+    def _interruption(self) -> Interruption:
+        from cleveragents.infrastructure.interruption import SignalInterruption
+
+        return SignalInterruption()
 
     @cached_property
     def _plan_files(self) -> PlanFiles:

@@ -222,16 +222,15 @@ def resolve_arguments(definition: PlanDefinition, given: Mapping[str, str]) -> d
 
 def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
     """Returns the step that records a decision; `chosen` is filled in when it runs."""
-    return StepDefinition(
-        name=name,
-        tool=RECORD_DECISION,
-        input={
-            "question": decision.question,
-            "alternatives": list(decision.options),
-            "rationale": decision.rationale,
-            **({} if decision.confidence is None else {"confidence": decision.confidence}),
-        },
-        decision=decision,
+    given: dict[str, JsonValue] = {
+        "question": decision.question,
+        "alternatives": list(decision.options),
+        "rationale": decision.rationale,
+    }
+    if decision.confidence is not None:
+        given["confidence"] = decision.confidence
+    return StepDefinition.model_validate(
+        {"name": name, "tool": RECORD_DECISION, "with": given, "decision": decision}
     )
 
 

@@ -24,6 +24,8 @@ class ParameterType(StrEnum):
     STRING = "string"
     INTEGER = "integer"
     BOOLEAN = "boolean"
+    NUMBER = "number"
+    LIST = "list"
 
 
 class ToolParameter(Record):
@@ -124,6 +126,8 @@ class ToolInvocation(Record):
     """The path of every sandbox of the plan, by resource name."""
     plan_id: str | None = None
     """Handed to the tool's environment where there is a plan."""
+    call_id: str | None = None
+    """Handed to the tool's environment, by which its processes are found."""
 
 
 class ToolResult(Record):

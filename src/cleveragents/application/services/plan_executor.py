@@ -190,10 +190,9 @@ class PlanExecutor:
         plan, index, name = context.plan, context.step_index, context.step.name
         steps, attempts = len(context.course), 0
         self._events.emit(StepStarted(plan.id, index, steps, name, context.step.tool))
-        again: StepContext | None = context
-        while again is not None:
+        while True:
             try:
-                self._attempt(again)
+                self._attempt(context)
                 break
             except (DatabaseError, ConflictError, InterruptedByUserError):
                 raise  # Nothing more is recorded: the next run finds an interrupted plan.
@@ -203,6 +202,7 @@ class PlanExecutor:
                 if again is None:
                     self._events.emit(StepFinished(plan.id, index, steps, name, succeeded=False))
                     raise self._failing.end(context, error) from error
+                context = again
         self._events.emit(StepFinished(plan.id, index, steps, name, succeeded=True))
         self._faults.reach(FaultPoint.STEP_ENDED)
 

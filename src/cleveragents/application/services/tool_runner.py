@@ -25,6 +25,7 @@ from cleveragents.application.services._step import (
     input_hash,
 )
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
+from cleveragents.domain.change import PathChange
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
 from cleveragents.domain.decision import RECORD_DECISION, Decision
 from cleveragents.domain.errors import (
@@ -36,7 +37,6 @@ from cleveragents.domain.errors import (
     SnapshotError,
 )
 from cleveragents.domain.plan import Plan, PlanPhase
-from cleveragents.domain.change import PathChange
 from cleveragents.domain.tool import (
     ToolCall,
     ToolCallStatus,

@@ -105,9 +105,7 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
 
 
 def _what_ran(plan: Plan) -> Section:
-    steps = ", ".join(
-        f"{number}. {item.step.name}" for number, item in enumerate(plan.course, 1)
-    )
+    steps = ", ".join(f"{number}. {item.step.name}" for number, item in enumerate(plan.course, 1))
     return Fields(
         "1. A plan ran in a sandbox",
         (("plan", plan.name), ("steps", steps), ("project", "is not touched by any of it")),

@@ -33,12 +33,8 @@ plan = frame.group(
             "errors",
             "Show what went wrong and what can be done about it",
         ),
-        "tree": Lazy(
-            "cleveragents.cli.commands.decisions", "tree", "Show the decisions of a plan"
-        ),
-        "explain": Lazy(
-            "cleveragents.cli.commands.decisions", "explain", "Explain one decision"
-        ),
+        "tree": Lazy("cleveragents.cli.commands.decisions", "tree", "Show the decisions of a plan"),
+        "explain": Lazy("cleveragents.cli.commands.decisions", "explain", "Explain one decision"),
         "checkpoint": Lazy(
             "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
         ),

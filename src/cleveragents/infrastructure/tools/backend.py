@@ -8,6 +8,7 @@ from types import MappingProxyType
 from cleveragents.application.ports import ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.infrastructure.tools.decisions import RECORD, record_decision
 from cleveragents.infrastructure.tools.files import (
     DELETE_FILE,
     READ_FILE,
@@ -19,10 +20,15 @@ from cleveragents.infrastructure.tools.files import (
 from cleveragents.infrastructure.tools.shell import SHELL, run_plan_tool, run_shell
 
 _FILE_TOOLS: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
-    {READ_FILE.name: read_file, WRITE_FILE.name: write_file, DELETE_FILE.name: delete_file}
+    {
+        READ_FILE.name: read_file,
+        WRITE_FILE.name: write_file,
+        DELETE_FILE.name: delete_file,
+        RECORD.name: record_decision,
+    }
 )
 _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
-    {spec.name: spec for spec in (SHELL, READ_FILE, WRITE_FILE, DELETE_FILE)}
+    {spec.name: spec for spec in (SHELL, READ_FILE, WRITE_FILE, DELETE_FILE, RECORD)}
 )
 
 
@@ -50,3 +56,6 @@ class BuiltinTools(ToolBackend):
         if call.spec.name in _FILE_TOOLS:
             return _FILE_TOOLS[call.spec.name](call)
         raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)
+
+    def end_leftovers(self, plan_id: str) -> int:
+        return 0
