@@ -10,6 +10,7 @@ from features.support.tools import (
     ended_group,
     full_disk,
     members_while_ending,
+    problems_with,
     raises_validation_error,
     without_proc,
 )
@@ -240,3 +241,18 @@ def session_gone(context: Context) -> None:
 @given("the sandbox has been moved away")
 def moved_sandbox(context: Context) -> None:
     bench(context).sandbox.rename(bench(context).sandbox.with_name("moved"))
+
+
+@when("a tool with an input of type {kind} is given `{value}`")
+def give_value(context: Context, kind: str, value: str) -> None:
+    context.problems = problems_with(kind, json.loads(value))
+
+
+@then("nothing is wrong with that")
+def no_problems(context: Context) -> None:
+    assert context.problems == [], context.problems
+
+
+@then("the input is wrong: the value {reason}")
+def one_problem(context: Context, reason: str) -> None:
+    assert context.problems == [f"`value` {reason}"], context.problems

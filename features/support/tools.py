@@ -24,6 +24,7 @@ from cleveragents.domain.tool import (
     ToolParameter,
     ToolResult,
     ToolSpec,
+    validate_input,
 )
 from cleveragents.infrastructure.tools import processes
 from cleveragents.infrastructure.tools.backend import BuiltinTools
@@ -206,3 +207,17 @@ def members_while_ending(directory: Path) -> list[int]:
         (directory / "proc" / name).mkdir(parents=True)
     with patch.object(processes, "_PROC", directory / "proc"):
         return processes.session_members(123)
+
+
+def problems_with(kind: str, value: JsonValue) -> list[str]:
+    """What a tool says of a value for its only input; numbers are from 0 to 1, texts not empty."""
+    number = kind != "list"
+    parameter = ToolParameter(
+        type=ParameterType(kind),
+        description="",
+        pattern=None if number else ".+",
+        minimum=0 if number else None,
+        maximum=1 if number else None,
+    )
+    spec = ToolSpec(name="my-tool", parameters={"value": parameter})
+    return [problem.message for problem in validate_input(spec, {"value": value})]

@@ -30,7 +30,13 @@ from cleveragents.domain.resource import (
     default_strategy,
 )
 from cleveragents.domain.template import is_template
-from cleveragents.domain.tool import ParameterType, ToolSpec, resource_variable, validate_input
+from cleveragents.domain.tool import (
+    CheckpointScope,
+    ParameterType,
+    ToolSpec,
+    resource_variable,
+    validate_input,
+)
 from cleveragents.infrastructure.plan_file_section import Section
 from cleveragents.infrastructure.plan_file_tools import read_tool
 from cleveragents.infrastructure.yaml_document import YamlDocument, read_document
@@ -48,6 +54,7 @@ _LATER_TOOLS = (
     "spawn-subplan",
     "sql",
 )
+_ARGUMENT_TYPES = (ParameterType.STRING, ParameterType.INTEGER, ParameterType.BOOLEAN)
 
 
 class YamlPlanFiles(PlanFiles):
@@ -99,6 +106,8 @@ def _arguments(plan: Section) -> Iterator[tuple[str, ArgumentDefinition]]:
         _check_name(section, name, "an argument")
         section.allow(("type", "default", "description"))
         kind = section.choice("type", ParameterType.STRING)
+        if kind not in _ARGUMENT_TYPES:
+            section.fail(f"`type` cannot be `{kind}`", "type", hint=nearest(kind, _ARGUMENT_TYPES))
         default = section.get("default")
         if isinstance(default, bool):
             default = str(default).lower()
@@ -189,7 +198,7 @@ def _steps(
                 "name": section.plain_text("name", spec.name),
                 "tool": spec.name,
                 "with": _input(section, spec),
-                "resource": _resource(section, resources),
+                "resource": _resource(section, resources, spec),
                 "save_as": save_as,
             }
         )
@@ -204,11 +213,35 @@ def _tool(section: Section, tools: Mapping[str, ToolSpec]) -> ToolSpec:
     return tools[name]
 
 
-def _resource(section: Section, resources: Mapping[str, ResourceDefinition]) -> str | None:
+def _resource(
+    section: Section, resources: Mapping[str, ResourceDefinition], spec: ToolSpec
+) -> str | None:
     name = section.optional_text("resource")
     if name is not None and name not in resources:
         section.fail(
             f"the plan has no resource `{name}`", "resource", hint=nearest(name, resources)
+        )
+    if spec.checkpoint_scope == CheckpointScope.TRANSACTION:
+        return _database(section, resources, spec, name)
+    return name
+
+
+def _database(
+    section: Section,
+    resources: Mapping[str, ResourceDefinition],
+    spec: ToolSpec,
+    name: str | None,
+) -> str:
+    """Returns the database the tool runs on: the one that is named, or the only one."""
+    databases = [each for each, one in resources.items() if one.type is ResourceType.SQLITE]
+    if name is None and len(databases) == 1:
+        return databases[0]
+    if name is None or name not in databases:
+        named = "" if name is None else f", and `{name}` is none"
+        section.fail(
+            f"`{spec.name}` runs on a `sqlite` resource{named}",
+            None if name is None else "resource",
+            hint=nearest(name or "", databases),
         )
     return name
 
@@ -217,10 +250,19 @@ def _input(section: Section, spec: ToolSpec) -> dict[str, JsonValue]:
     """Reads `with`; text that holds placeholders is judged once they are filled."""
     given = section.inside("with").data if "with" in section else {}
     for problem in validate_input(spec, given):
-        value, parameter = given.get(problem.name), spec.parameters.get(problem.name)
-        is_text = parameter is not None and parameter.type is ParameterType.STRING
-        if is_text and isinstance(value, str) and is_template(value):
+        parameter = spec.parameters.get(problem.name)
+        if parameter is not None and _is_open(given.get(problem.name), parameter.type):
             continue
         inputs = section.inside("with") if problem.name in given else section
         inputs.fail(problem.message, problem.name, hint=problem.hint)
     return given
+
+
+def _is_open(value: JsonValue, kind: ParameterType) -> bool:
+    """Says whether the value is of its type and holds a placeholder."""
+    if kind is ParameterType.STRING:
+        return isinstance(value, str) and is_template(value)
+    if kind is ParameterType.LIST and isinstance(value, list):
+        texts = [item for item in value if isinstance(item, str)]
+        return texts == value and any(is_template(text) for text in texts)
+    return False
