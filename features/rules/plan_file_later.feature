@@ -21,4 +21,4 @@ Feature: What this version cannot run yet
       | {name: choose, decision: {question: x}} | `decision` steps   |
       | {name: both, subplans: {plans: {}}}     | `subplans` steps   |
       | {tool: sql, with: {statement: x}}       | `sql` steps        |
-      | {tool: edit-file, with: {path: x}}      | `edit-file` steps  |
+      | {tool: spawn-subplan, with: {plan: x}}  | `spawn-subplan` steps |

@@ -136,6 +136,5 @@ Feature: What a plan file may say
         | step                                              | hint                                                              |
         | {tol: shell}                                      | Did you mean `tool`?                                              |
         | {tool: write_file}                                | Did you mean `write-file`?                                        |
-        | {tool: compile}                                   | Known are `delete-file`, `read-file`, `shell`, `write-file`       |
         | {tool: shell, with: {command: x}, resource: prject} | Did you mean `project`?                                         |
         | {tool: shell, with: {command: "{{ who }}"}}       | Known are `resources.project.path`                            |

@@ -10,7 +10,6 @@ from features.support.tools import (
     ended_group,
     full_disk,
     members_while_ending,
-    problems_with,
     raises_validation_error,
     without_proc,
 )
@@ -145,7 +144,7 @@ def end_without_proc(context: Context) -> None:
 
 @then('the file {path} holds "{content}"')
 def holds(context: Context, path: str, content: str) -> None:
-    found = bench(context).file(path).read_text()
+    found = bench(context).file(path).read_bytes().decode()
     assert found == plain(content), found
 
 
@@ -241,18 +240,3 @@ def session_gone(context: Context) -> None:
 @given("the sandbox has been moved away")
 def moved_sandbox(context: Context) -> None:
     bench(context).sandbox.rename(bench(context).sandbox.with_name("moved"))
-
-
-@when("a tool with an input of type {kind} is given `{value}`")
-def give_value(context: Context, kind: str, value: str) -> None:
-    context.problems = problems_with(kind, json.loads(value))
-
-
-@then("nothing is wrong with that")
-def no_problems(context: Context) -> None:
-    assert context.problems == [], context.problems
-
-
-@then("the input is wrong: the value {reason}")
-def one_problem(context: Context, reason: str) -> None:
-    assert context.problems == [f"`value` {reason}"], context.problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -15,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+from behave.runner import Context
+from features.support.values import plain
 from pydantic import JsonValue, ValidationError
 
 from cleveragents.domain.errors import ExecutionError
@@ -95,7 +98,7 @@ class Workbench:
         place.parent.mkdir(parents=True, exist_ok=True)
         match kind:
             case "file":
-                place.write_text(content.replace("\\n", "\n"))
+                place.write_bytes(plain(content).encode())
             case "directory":
                 place.mkdir()
             case "symlink":
@@ -156,6 +159,13 @@ class Workbench:
             return status.read_bytes().rpartition(b")")[2].split()[0] != b"Z"
         except FileNotFoundError:
             return False
+
+
+def bench_of(context: Context) -> Workbench:
+    """The sandbox of the scenario, made when it is first asked for."""
+    if "bench" not in context:
+        context.bench = Workbench(context.world.directory, context.world.environment)
+    return context.bench
 
 
 def _content(path: Path) -> bytes:
@@ -221,3 +231,17 @@ def problems_with(kind: str, value: JsonValue) -> list[str]:
     )
     spec = ToolSpec(name="my-tool", parameters={"value": parameter})
     return [problem.message for problem in validate_input(spec, {"value": value})]
+
+
+def refuse_directory_renames() -> Callable[[], None]:
+    """Makes renaming a directory fail as overlayfs does; gives what takes that back."""
+    real = os.rename
+
+    def rename(source: str, target: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        if stat.S_ISDIR(os.stat(source, dir_fd=src_dir_fd, follow_symlinks=False).st_mode):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        real(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    patcher = patch.object(os, "rename", rename)
+    patcher.start()
+    return patcher.stop

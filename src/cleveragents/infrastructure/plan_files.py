@@ -46,9 +46,7 @@ _STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
 _LATER_STEPS = {"decision": "`decision` steps", "subplans": "`subplans` steps"}
 _LATER_TOOLS = (
     "apply-patch",
-    "edit-file",
     "list-files",
-    "move-file",
     "record-decision",
     "search-files",
     "spawn-subplan",

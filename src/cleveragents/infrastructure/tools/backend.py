@@ -8,6 +8,7 @@ from types import MappingProxyType
 from cleveragents.application.ports import ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.infrastructure.tools.editing import EDIT_FILE, edit_file
 from cleveragents.infrastructure.tools.files import (
     DELETE_FILE,
     READ_FILE,
@@ -16,13 +17,20 @@ from cleveragents.infrastructure.tools.files import (
     read_file,
     write_file,
 )
+from cleveragents.infrastructure.tools.moving import MOVE_FILE, move_file
 from cleveragents.infrastructure.tools.shell import SHELL, run_plan_tool, run_shell
 
-_FILE_TOOLS: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
-    {READ_FILE.name: read_file, WRITE_FILE.name: write_file, DELETE_FILE.name: delete_file}
+_RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
+    {
+        READ_FILE.name: read_file,
+        WRITE_FILE.name: write_file,
+        EDIT_FILE.name: edit_file,
+        MOVE_FILE.name: move_file,
+        DELETE_FILE.name: delete_file,
+    }
 )
 _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
-    {spec.name: spec for spec in (SHELL, READ_FILE, WRITE_FILE, DELETE_FILE)}
+    {spec.name: spec for spec in (SHELL, READ_FILE, WRITE_FILE, EDIT_FILE, MOVE_FILE, DELETE_FILE)}
 )
 
 
@@ -47,6 +55,6 @@ class BuiltinTools(ToolBackend):
             return run_plan_tool(call, call.spec.run, self._environment)
         if call.spec.name == SHELL.name:
             return run_shell(call, self._environment)
-        if call.spec.name in _FILE_TOOLS:
-            return _FILE_TOOLS[call.spec.name](call)
+        if call.spec.name in _RUN:
+            return _RUN[call.spec.name](call)
         raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)
