@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation
 from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.tools.quoting import shown
 
 SECRET = "the secret"
 TOOLS = BuiltinTools({})
@@ -22,6 +23,7 @@ INPUTS: dict[str, dict[str, JsonValue]] = {
     "read-file": {"path": None},
     "delete-file": {"path": None, "recursive": True},
     "edit-file": {"path": None, "old": SECRET, "new": "changed"},
+    "apply-patch": {"patch": None, "strip": 0},
     "move-file from": {"from": None, "to": "taken"},
     "move-file to": {"from": "file", "to": None, "overwrite": True},
 }
@@ -50,9 +52,11 @@ class Paths(unittest.TestCase):
         sandbox, outside = self._fresh(links)
         before = _tree(outside)
         placed = self._placed(path)
+        if tool == "apply-patch":
+            placed = f"--- /dev/null\n+++ {shown(placed)}\n@@ -0,0 +1 @@\n+changed\n"
         call = ToolInvocation(
             spec=TOOLS.specs()[tool.partition(" ")[0]],
-            input={key: value or placed for key, value in INPUTS[tool].items()},
+            input={key: placed if value is None else value for key, value in INPUTS[tool].items()},
             directory=str(sandbox),
             resources={},
         )

@@ -4,8 +4,14 @@ import json
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.tools import bench_of, problems_with, refuse_directory_renames
-from features.support.values import plain
+from features.support.tools import (
+    bench_of,
+    fail_second,
+    problems_with,
+    refuse_directory_renames,
+)
+from features.support.values import plain, table_rows
+from pydantic import JsonValue
 
 
 @when("a tool with an input of type {kind} is given `{value}`")
@@ -53,3 +59,58 @@ def move_over(context: Context, source: str, target: str) -> None:
 def link_target(context: Context, path: str, target: str) -> None:
     found = str(bench_of(context).file(path).readlink())
     assert found == bench_of(context).placed(target), found
+
+
+def patch(context: Context, text: str, **more: JsonValue) -> None:
+    context.patch = text
+    bench_of(context).run("apply-patch", {"patch": text, **more})
+
+
+@when("a tool applies the patch")
+def apply_patch(context: Context) -> None:
+    patch(context, context.text)
+
+
+@given("the patch was applied before")
+def applied_patch(context: Context) -> None:
+    patch(context, context.text)
+
+
+@when("the tool applies it again")
+def apply_again(context: Context) -> None:
+    patch(context, context.patch)
+
+
+@when("a tool applies the patch without dropping directories")
+def apply_unstripped(context: Context) -> None:
+    patch(context, context.text, strip=0)
+
+
+@when("a tool applies the patch with CRLF line ends")
+def apply_crlf(context: Context) -> None:
+    patch(context, context.text.replace("\n", "\r\n") + "\r\n")
+
+
+@when("a tool applies a patch of")
+def apply_lines(context: Context) -> None:
+    patch(context, "".join(f"{row[0]}\n" for row in table_rows(context.table)))
+
+
+@when('a tool applies the text "{text}" as a patch')
+def apply_text(context: Context, text: str) -> None:
+    patch(context, plain(text))
+
+
+@when('a tool applies the text "" as a patch')
+def apply_nothing(context: Context) -> None:
+    patch(context, "")
+
+
+@given("the {step} of the second file will fail")
+def failing_disk(context: Context, step: str) -> None:
+    context.add_cleanup(fail_second(step))
+
+
+@then('the hint of the tool is "{hint}"')
+def hint_is(context: Context, hint: str) -> None:
+    assert bench_of(context).failure.hint == hint, bench_of(context).failure.hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import resource
 import signal
@@ -14,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from behave.runner import Context
@@ -29,7 +31,7 @@ from cleveragents.domain.tool import (
     ToolSpec,
     validate_input,
 )
-from cleveragents.infrastructure.tools import processes
+from cleveragents.infrastructure.tools import patching, processes
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
 SECRET = "secret\n"
@@ -243,5 +245,20 @@ def refuse_directory_renames() -> Callable[[], None]:
         real(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
 
     patcher = patch.object(os, "rename", rename)
+    patcher.start()
+    return patcher.stop
+
+
+def fail_second(step: str) -> Callable[[], None]:
+    """Makes the second such act of a patch fail; gives what takes that back."""
+    where, target = (patching, "write_beside") if step == "writing" else (os, "rename")
+    real, calls = getattr(where, target), itertools.count(1)
+
+    def act(*arguments: Any, **more: Any) -> Any:
+        if next(calls) == 2:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(*arguments, **more)
+
+    patcher = patch.object(where, target, act)
     patcher.start()
     return patcher.stop

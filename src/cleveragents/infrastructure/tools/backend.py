@@ -18,6 +18,7 @@ from cleveragents.infrastructure.tools.files import (
     write_file,
 )
 from cleveragents.infrastructure.tools.moving import MOVE_FILE, move_file
+from cleveragents.infrastructure.tools.patching import APPLY_PATCH, apply_patch
 from cleveragents.infrastructure.tools.shell import SHELL, run_plan_tool, run_shell
 
 _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
@@ -26,11 +27,15 @@ _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
         WRITE_FILE.name: write_file,
         EDIT_FILE.name: edit_file,
         MOVE_FILE.name: move_file,
+        APPLY_PATCH.name: apply_patch,
         DELETE_FILE.name: delete_file,
     }
 )
 _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
-    {spec.name: spec for spec in (SHELL, READ_FILE, WRITE_FILE, EDIT_FILE, MOVE_FILE, DELETE_FILE)}
+    {
+        spec.name: spec
+        for spec in (SHELL, READ_FILE, WRITE_FILE, EDIT_FILE, MOVE_FILE, APPLY_PATCH, DELETE_FILE)
+    }
 )
 
 
