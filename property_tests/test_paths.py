@@ -9,13 +9,25 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation
 from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.tools.quoting import shown
 
 SECRET = "the secret"
 TOOLS = BuiltinTools({})
+INPUTS: dict[str, dict[str, JsonValue]] = {
+    "write-file": {"path": None, "content": "changed"},
+    "read-file": {"path": None},
+    "delete-file": {"path": None, "recursive": True},
+    "edit-file": {"path": None, "old": SECRET, "new": "changed"},
+    "apply-patch": {"patch": None, "strip": 0},
+    "move-file from": {"from": None, "to": "taken"},
+    "move-file to": {"from": "file", "to": None, "overwrite": True},
+}
+"""What each tool is given; None stands for the path in question."""
 PARTS = st.sampled_from(
     ["..", ".", "", "a", "b", "c", "file", ".git", ".GIT", "outside", "secret", "sandbox", "x\n"]
 ) | st.text(max_size=4)
@@ -33,16 +45,18 @@ class Paths(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root)
 
     @settings(deadline=None, max_examples=300)
-    @given(st.sampled_from(["write-file", "read-file", "delete-file"]), PATHS, LINKS)
+    @given(st.sampled_from(list(INPUTS)), PATHS, LINKS)
     def test_nothing_outside_is_read_or_changed(
         self, tool: str, path: str, links: list[tuple[str, str]]
     ) -> None:
         sandbox, outside = self._fresh(links)
         before = _tree(outside)
-        extra = {"write-file": {"content": "changed"}, "delete-file": {"recursive": True}}
+        placed = self._placed(path)
+        if tool == "apply-patch":
+            placed = f"--- /dev/null\n+++ {shown(placed)}\n@@ -0,0 +1 @@\n+changed\n"
         call = ToolInvocation(
-            spec=TOOLS.specs()[tool],
-            input={"path": self._placed(path), **extra.get(tool, {})},
+            spec=TOOLS.specs()[tool.partition(" ")[0]],
+            input={key: placed if value is None else value for key, value in INPUTS[tool].items()},
             directory=str(sandbox),
             resources={},
         )

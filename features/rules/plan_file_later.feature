@@ -10,9 +10,6 @@ Feature: What this version cannot run yet
       | line                                                | what                                     |
       | validations: [{name: tests, run: make}]             | `validations`                            |
       | policy: {max_retries_per_step: 3}                   | retries (`max_retries_per_step`)         |
-      | tools: {t: {run: x, side_effects: [irreversible]}}  | tools with `side_effects`                |
-      | tools: {t: {run: x, unsafe: true}}                  | `unsafe` tools                           |
-      | tools: {t: {run: x, checkpoint_scope: transaction}} | checkpoint scopes other than `sandbox`   |
 
   Scenario Outline: A step is for a later version
     Given a plan file with the step `<step>`
@@ -24,4 +21,4 @@ Feature: What this version cannot run yet
       | {name: choose, decision: {question: x}} | `decision` steps   |
       | {name: both, subplans: {plans: {}}}     | `subplans` steps   |
       | {tool: sql, with: {statement: x}}       | `sql` steps        |
-      | {tool: edit-file, with: {path: x}}      | `edit-file` steps  |
+      | {tool: spawn-subplan, with: {plan: x}}  | `spawn-subplan` steps |

@@ -17,6 +17,8 @@ Feature: What a plan file may say
         | arguments: {"w ho": {}}                              | `w ho` cannot be the name of an argument                   |
         | arguments: {who: {typ: string}}                      | the argument `who` has no key `typ`                        |
         | arguments: {who: {type: date}}                       | `type` cannot be `date`                                    |
+        | arguments: {who: {type: list}}                       | `type` cannot be `list`                                    |
+        | arguments: {who: {type: number}}                     | `type` cannot be `number`                                  |
         | arguments: {who: {type: integer, default: x}}        | the default of `who` must be of type integer               |
         | arguments: {who: {default: [x]}}                     | the default of `who` must be of type string                |
         | resources: {project: {type: git-checkout}}           | the resource `project` needs `path`                        |
@@ -71,6 +73,11 @@ Feature: What a plan file may say
         | {run: x, read_only: true, writes: true}        | a tool cannot be both `read_only` and `writes`           |
         | {run: x, timeout: 0}                           | `timeout` must be between 1 and 86400                    |
         | {run: x, write_scop: y}                        | the tool `my-tool` has no key `write_scop`               |
+        | {run: x, side_effects: irreversible}           | `side_effects` must be a list of texts                   |
+        | {run: x, side_effects: [1]}                    | `side_effects` must be a list of texts                   |
+        | {run: x, side_effects: [" "]}                  | `side_effects` must be a list of texts                   |
+        | {run: x, unsafe: perhaps}                      | `unsafe` must be `true` or `false`                       |
+        | {run: x, checkpoint_scope: world}              | `checkpoint_scope` cannot be `world`                     |
 
     Scenario Outline: The shape of the plan is wrong
       Given a plan file
@@ -129,6 +136,5 @@ Feature: What a plan file may say
         | step                                              | hint                                                              |
         | {tol: shell}                                      | Did you mean `tool`?                                              |
         | {tool: write_file}                                | Did you mean `write-file`?                                        |
-        | {tool: compile}                                   | Known are `delete-file`, `read-file`, `shell`, `write-file`       |
         | {tool: shell, with: {command: x}, resource: prject} | Did you mean `project`?                                         |
         | {tool: shell, with: {command: "{{ who }}"}}       | Known are `resources.project.path`                            |

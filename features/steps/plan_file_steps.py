@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 from behave import given, then, when
 from behave.runner import Context
 from features.support.plan_files import VALID, PlanReading
@@ -135,3 +137,17 @@ def argument_values(context: Context) -> None:
 def arguments_refused(context: Context, problem: str) -> None:
     error = reading(context).complaint
     assert (error.exit_code, error.message) == (2, problem), error.message
+
+
+@then("the tool of the plan declares")
+def tool_declares(context: Context) -> None:
+    (tool,) = reading(context).plan.tools.values()
+    expected = {name: json.loads(value) for name, value in row_values(context.table).items()}
+    found = {name: getattr(tool, name) for name in expected}
+    assert found == expected, found
+
+
+@then("step {number:d} runs on the resource {name}")
+def step_resource(context: Context, number: int, name: str) -> None:
+    found = reading(context).plan.steps[number - 1].resource
+    assert found == name, found

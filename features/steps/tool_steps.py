@@ -144,7 +144,7 @@ def end_without_proc(context: Context) -> None:
 
 @then('the file {path} holds "{content}"')
 def holds(context: Context, path: str, content: str) -> None:
-    found = bench(context).file(path).read_text()
+    found = bench(context).file(path).read_bytes().decode()
     assert found == plain(content), found
 
 

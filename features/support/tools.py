@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import os
 import resource
 import signal
@@ -13,8 +15,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
+from behave.runner import Context
+from features.support.values import plain
 from pydantic import JsonValue, ValidationError
 
 from cleveragents.domain.errors import ExecutionError
@@ -24,8 +29,9 @@ from cleveragents.domain.tool import (
     ToolParameter,
     ToolResult,
     ToolSpec,
+    validate_input,
 )
-from cleveragents.infrastructure.tools import processes
+from cleveragents.infrastructure.tools import patching, processes
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
 SECRET = "secret\n"
@@ -94,7 +100,7 @@ class Workbench:
         place.parent.mkdir(parents=True, exist_ok=True)
         match kind:
             case "file":
-                place.write_text(content.replace("\\n", "\n"))
+                place.write_bytes(plain(content).encode())
             case "directory":
                 place.mkdir()
             case "symlink":
@@ -157,6 +163,13 @@ class Workbench:
             return False
 
 
+def bench_of(context: Context) -> Workbench:
+    """The sandbox of the scenario, made when it is first asked for."""
+    if "bench" not in context:
+        context.bench = Workbench(context.world.directory, context.world.environment)
+    return context.bench
+
+
 def _content(path: Path) -> bytes:
     if path.is_symlink():
         return os.fsencode(path.readlink())
@@ -206,3 +219,46 @@ def members_while_ending(directory: Path) -> list[int]:
         (directory / "proc" / name).mkdir(parents=True)
     with patch.object(processes, "_PROC", directory / "proc"):
         return processes.session_members(123)
+
+
+def problems_with(kind: str, value: JsonValue) -> list[str]:
+    """What a tool says of a value for its only input; numbers are from 0 to 1, texts not empty."""
+    number = kind != "list"
+    parameter = ToolParameter(
+        type=ParameterType(kind),
+        description="",
+        pattern=None if number else ".+",
+        minimum=0 if number else None,
+        maximum=1 if number else None,
+    )
+    spec = ToolSpec(name="my-tool", parameters={"value": parameter})
+    return [problem.message for problem in validate_input(spec, {"value": value})]
+
+
+def refuse_directory_renames() -> Callable[[], None]:
+    """Makes renaming a directory fail as overlayfs does; gives what takes that back."""
+    real = os.rename
+
+    def rename(source: str, target: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        if stat.S_ISDIR(os.stat(source, dir_fd=src_dir_fd, follow_symlinks=False).st_mode):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        real(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    patcher = patch.object(os, "rename", rename)
+    patcher.start()
+    return patcher.stop
+
+
+def fail_second(step: str) -> Callable[[], None]:
+    """Makes the second such act of a patch fail; gives what takes that back."""
+    where, target = (patching, "write_beside") if step == "writing" else (os, "rename")
+    real, calls = getattr(where, target), itertools.count(1)
+
+    def act(*arguments: Any, **more: Any) -> Any:
+        if next(calls) == 2:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(*arguments, **more)
+
+    patcher = patch.object(where, target, act)
+    patcher.start()
+    return patcher.stop

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -23,9 +24,18 @@ class ParameterType(StrEnum):
 
     STRING = "string"
     INTEGER = "integer"
-    BOOLEAN = "boolean"
     NUMBER = "number"
+    BOOLEAN = "boolean"
     LIST = "list"
+    """Of texts."""
+
+
+class CheckpointScope(StrEnum):
+    """What a tool's checkpoints are checkpoints of."""
+
+    SANDBOX = "sandbox"
+    TRANSACTION = "transaction"
+    """A database: the tool runs on a `sqlite` resource and on nothing else."""
 
 
 class ToolParameter(Record):
@@ -35,9 +45,9 @@ class ToolParameter(Record):
     description: str
     required: bool = True
     pattern: str | None = None
-    """What the whole text must match."""
-    minimum: int | None = None
-    maximum: int | None = None
+    """What the whole text must match, or each text of a list."""
+    minimum: int | float | None = None
+    maximum: int | float | None = None
 
 
 class ToolSpec(Record):
@@ -52,7 +62,7 @@ class ToolSpec(Record):
     write_scope: str | None = None
     checkpointable: bool = False
     """Defaults to `writes`: a write that cannot be taken back must say so."""
-    checkpoint_scope: str = "sandbox"
+    checkpoint_scope: str = CheckpointScope.SANDBOX.value
     side_effects: list[str] = []
     """`irreversible` marks what no restore can undo."""
     idempotent: bool = False
@@ -124,6 +134,8 @@ class ToolInvocation(Record):
     """The sandbox it works in."""
     resources: dict[str, str]
     """The path of every sandbox of the plan, by resource name."""
+    database: str | None = None
+    """The file of the `sqlite` resource it runs on; None on any other."""
     plan_id: str | None = None
     """Handed to the tool's environment where there is a plan."""
     call_id: str | None = None
@@ -190,19 +202,33 @@ def _fault(parameter: ToolParameter, value: JsonValue) -> tuple[str, str | None]
             return "must be text", 'Put the value in quotes, like "1"'
         case ParameterType.INTEGER if isinstance(value, bool) or not isinstance(value, int):
             return "must be a whole number", "Write the number without quotes"
+        case ParameterType.NUMBER if not _is_number(value):
+            return "must be a number", "Write the number without quotes"
         case ParameterType.BOOLEAN if not isinstance(value, bool):
             return "must be `true` or `false`", "Write it without quotes"
+        case ParameterType.LIST if not _is_list_of_texts(value):
+            return "must be a list of texts", 'Write it like ["one", "two"]'
         case _:
             return _out_of_bounds(parameter, value)
 
 
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_list_of_texts(value: JsonValue) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
 def _out_of_bounds(parameter: ToolParameter, value: JsonValue) -> tuple[str, str | None] | None:
-    if isinstance(value, str) and parameter.pattern is not None:
-        if re.fullmatch(parameter.pattern, value) is None:
-            return f"must not be `{value}`", parameter.description
-    elif isinstance(value, int):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         if parameter.minimum is not None and value < parameter.minimum:
             return f"must be at least {parameter.minimum}", None
         if parameter.maximum is not None and value > parameter.maximum:
             return f"must be at most {parameter.maximum}", None
+    elif parameter.pattern is not None:
+        texts: Sequence[JsonValue] = value if isinstance(value, list) else [value]
+        for text in texts:
+            if re.fullmatch(parameter.pattern, str(text)) is None:
+                return f"must not be `{text}`", parameter.description
     return None

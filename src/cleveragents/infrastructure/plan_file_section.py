@@ -92,6 +92,16 @@ class Section:
             )
         return value
 
+    def texts(self, key: str) -> list[str]:
+        """Reads a list of texts that are not empty; none when the key is absent."""
+        found = self._data.get(key, [])
+        texts = [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
+        if texts != found or not all(text.strip() for text in texts):
+            self.fail(
+                f"`{key}` must be a list of texts", key, hint=f"Write it like `{key}: [word]`"
+            )
+        return texts
+
     def optional_text(self, key: str) -> str | None:
         return self.text(key) if key in self._data else None
 

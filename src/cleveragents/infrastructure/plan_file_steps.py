@@ -16,21 +16,14 @@ from cleveragents.domain.plan_file import (
     StepDefinition,
     decision_step,
 )
+from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.template import is_template
-from cleveragents.domain.tool import ParameterType, ToolSpec, validate_input
+from cleveragents.domain.tool import CheckpointScope, ParameterType, ToolSpec, validate_input
 from cleveragents.infrastructure.plan_file_section import Section, check_name
 
 _STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
 _LATER_STEPS = {"subplans": "`subplans` steps"}
-LATER_TOOLS = (
-    "apply-patch",
-    "edit-file",
-    "list-files",
-    "move-file",
-    "search-files",
-    "spawn-subplan",
-    "sql",
-)
+LATER_TOOLS = ("list-files", "search-files", "spawn-subplan", "sql")
 
 
 class Steps:
@@ -73,7 +66,7 @@ class Steps:
                 "name": section.plain_text("name", spec.name),
                 "tool": spec.name,
                 "with": _input(section, spec),
-                "resource": _resource(section, self._resources),
+                "resource": _resource(section, self._resources, spec),
                 "save_as": save_as,
             }
         )
@@ -134,11 +127,35 @@ def _tool(section: Section, tools: Mapping[str, ToolSpec]) -> ToolSpec:
     return tools[name]
 
 
-def _resource(section: Section, resources: Mapping[str, ResourceDefinition]) -> str | None:
+def _resource(
+    section: Section, resources: Mapping[str, ResourceDefinition], spec: ToolSpec
+) -> str | None:
     name = section.optional_text("resource")
     if name is not None and name not in resources:
         section.fail(
             f"the plan has no resource `{name}`", "resource", hint=nearest(name, resources)
+        )
+    if spec.checkpoint_scope == CheckpointScope.TRANSACTION:
+        return _database(section, resources, spec, name)
+    return name
+
+
+def _database(
+    section: Section,
+    resources: Mapping[str, ResourceDefinition],
+    spec: ToolSpec,
+    name: str | None,
+) -> str:
+    """Returns the database the tool runs on: the one that is named, or the only one."""
+    databases = [each for each, one in resources.items() if one.type is ResourceType.SQLITE]
+    if name is None and len(databases) == 1:
+        return databases[0]
+    if name is None or name not in databases:
+        named = "" if name is None else f", and `{name}` is none"
+        section.fail(
+            f"`{spec.name}` runs on a `sqlite` resource{named}",
+            None if name is None else "resource",
+            hint=nearest(name or "", databases),
         )
     return name
 
@@ -147,10 +164,19 @@ def _input(section: Section, spec: ToolSpec) -> dict[str, JsonValue]:
     """Reads `with`; text that holds placeholders is judged once they are filled."""
     given = section.inside("with").data if "with" in section else {}
     for problem in validate_input(spec, given):
-        value, parameter = given.get(problem.name), spec.parameters.get(problem.name)
-        is_text = parameter is not None and parameter.type is ParameterType.STRING
-        if is_text and isinstance(value, str) and is_template(value):
+        parameter = spec.parameters.get(problem.name)
+        if parameter is not None and _is_open(given.get(problem.name), parameter.type):
             continue
         inputs = section.inside("with") if problem.name in given else section
         inputs.fail(problem.message, problem.name, hint=problem.hint)
     return given
+
+
+def _is_open(value: JsonValue, kind: ParameterType) -> bool:
+    """Says whether the value is of its type and holds a placeholder."""
+    if kind is ParameterType.STRING:
+        return isinstance(value, str) and is_template(value)
+    if kind is ParameterType.LIST and isinstance(value, list):
+        texts = [item for item in value if isinstance(item, str)]
+        return texts == value and any(is_template(text) for text in texts)
+    return False

@@ -10,6 +10,7 @@ from cleveragents.domain.template import names_in, render
 from cleveragents.domain.tool import (
     DEFAULT_TIMEOUT_SECONDS,
     MAX_TIMEOUT_SECONDS,
+    CheckpointScope,
     ParameterType,
     ToolParameter,
     ToolSpec,
@@ -37,7 +38,7 @@ def read_tool(name: str, section: Section) -> ToolSpec:
     """Reads one tool. It writes unless it says that it only reads.
 
     Raises:
-        PlanFileError: a declaration is wrong, or not one this version can honour.
+        PlanFileError: a declaration is wrong.
     """
     section.allow(_KEYS)
     section.need("run")
@@ -45,7 +46,6 @@ def read_tool(name: str, section: Section) -> ToolSpec:
     writes = section.flag("writes", default=not read_only)
     if read_only and writes:
         section.fail("a tool cannot be both `read_only` and `writes`", "writes")
-    _refuse_what_comes_later(section)
     return ToolSpec(
         name=name,
         description=section.text("description"),
@@ -54,21 +54,15 @@ def read_tool(name: str, section: Section) -> ToolSpec:
         read_only=read_only,
         write_scope=section.optional_text("write_scope"),
         checkpointable=section.flag("checkpointable", default=writes),
+        checkpoint_scope=section.choice("checkpoint_scope", CheckpointScope.SANDBOX).value,
+        side_effects=section.texts("side_effects"),
         idempotent=section.flag("idempotent", default=False),
+        unsafe=section.flag("unsafe", default=False),
         timeout=section.number(
             "timeout", DEFAULT_TIMEOUT_SECONDS, least=1, most=MAX_TIMEOUT_SECONDS
         ),
         run=section.text("run"),
     )
-
-
-def _refuse_what_comes_later(section: Section) -> None:
-    if section.get("side_effects"):
-        section.not_yet("tools with `side_effects`", "side_effects")
-    if section.flag("unsafe", default=False):
-        section.not_yet("`unsafe` tools", "unsafe")
-    if section.text("checkpoint_scope", "sandbox") != "sandbox":
-        section.not_yet("checkpoint scopes other than `sandbox`", "checkpoint_scope")
 
 
 def _parameters(section: Section) -> dict[str, ToolParameter]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cleveragents.application.ports import PlanFiles
-from cleveragents.domain.names import PLAN_NAME
+from cleveragents.domain.names import PLAN_NAME, nearest
 from cleveragents.domain.plan_file import (
     ArgumentDefinition,
     PlanDefinition,
@@ -33,6 +33,7 @@ from cleveragents.infrastructure.plan_file_tools import read_tool
 from cleveragents.infrastructure.yaml_document import YamlDocument, read_document
 
 _PLAN_KEYS = ("name", "description", "arguments", "resources", "tools", "policy", "steps")
+_ARGUMENT_TYPES = (ParameterType.STRING, ParameterType.INTEGER, ParameterType.BOOLEAN)
 
 
 class YamlPlanFiles(PlanFiles):
@@ -79,6 +80,8 @@ def _arguments(plan: Section) -> Iterator[tuple[str, ArgumentDefinition]]:
         check_name(section, name, "an argument")
         section.allow(("type", "default", "description"))
         kind = section.choice("type", ParameterType.STRING)
+        if kind not in _ARGUMENT_TYPES:
+            section.fail(f"`type` cannot be `{kind}`", "type", hint=nearest(kind, _ARGUMENT_TYPES))
         default = section.get("default")
         if isinstance(default, bool):
             default = str(default).lower()

@@ -51,9 +51,13 @@ class StepContext:
     @property
     def directory(self) -> str:
         """Where the tool starts; a database is a file in the directory of its sandbox."""
-        resource = self.plan.definition.resources[self.sandbox.resource]
-        path = self.sandbox.path
-        return path.rpartition("/")[0] if resource.type is ResourceType.SQLITE else path
+        return self.sandbox.path if self.database is None else self.database.rpartition("/")[0]
+
+    @property
+    def database(self) -> str | None:
+        """The database the tool runs on, if that is what its resource is."""
+        kind = self.plan.definition.resources[self.sandbox.resource].type
+        return self.sandbox.path if kind is ResourceType.SQLITE else None
 
     @property
     def paths(self) -> dict[str, str]:

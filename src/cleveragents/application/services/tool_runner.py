@@ -131,6 +131,7 @@ class ToolRunner:
                 input=call.input,
                 directory=context.directory,
                 resources=context.paths,
+                database=context.database,
                 plan_id=context.plan.id,
                 call_id=call.id,
             )

@@ -9,6 +9,7 @@ from cleveragents.application.ports import ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
 from cleveragents.infrastructure.tools.decisions import RECORD, record_decision
+from cleveragents.infrastructure.tools.editing import EDIT_FILE, edit_file
 from cleveragents.infrastructure.tools.files import (
     DELETE_FILE,
     READ_FILE,
@@ -17,18 +18,35 @@ from cleveragents.infrastructure.tools.files import (
     read_file,
     write_file,
 )
+from cleveragents.infrastructure.tools.moving import MOVE_FILE, move_file
+from cleveragents.infrastructure.tools.patching import APPLY_PATCH, apply_patch
 from cleveragents.infrastructure.tools.shell import SHELL, run_plan_tool, run_shell
 
-_FILE_TOOLS: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
+_RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
     {
         READ_FILE.name: read_file,
         WRITE_FILE.name: write_file,
+        EDIT_FILE.name: edit_file,
+        MOVE_FILE.name: move_file,
+        APPLY_PATCH.name: apply_patch,
         DELETE_FILE.name: delete_file,
         RECORD.name: record_decision,
     }
 )
 _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
-    {spec.name: spec for spec in (SHELL, READ_FILE, WRITE_FILE, DELETE_FILE, RECORD)}
+    {
+        spec.name: spec
+        for spec in (
+            SHELL,
+            READ_FILE,
+            WRITE_FILE,
+            EDIT_FILE,
+            MOVE_FILE,
+            APPLY_PATCH,
+            DELETE_FILE,
+            RECORD,
+        )
+    }
 )
 
 
@@ -53,8 +71,8 @@ class BuiltinTools(ToolBackend):
             return run_plan_tool(call, call.spec.run, self._environment)
         if call.spec.name == SHELL.name:
             return run_shell(call, self._environment)
-        if call.spec.name in _FILE_TOOLS:
-            return _FILE_TOOLS[call.spec.name](call)
+        if call.spec.name in _RUN:
+            return _RUN[call.spec.name](call)
         raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)
 
     def end_leftovers(self, plan_id: str) -> int:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import codecs
 import os
-import secrets
 import shutil
 import stat
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import (
@@ -20,19 +17,21 @@ from cleveragents.domain.tool import (
 )
 from cleveragents.infrastructure.tools.containment import open_for_reading, open_parent
 from cleveragents.infrastructure.tools.output import BoundedOutput
+from cleveragents.infrastructure.tools.whole_files import (
+    PATH,
+    encoded,
+    our_errors,
+    refuse_unless_regular,
+    replace_file,
+)
 
 _CHUNK_BYTES = 64 * 1024
-_PATH = ToolParameter(
-    type=ParameterType.STRING,
-    description="Relative to the sandbox; it may not lead out of it",
-    pattern=r"[^\0]+",
-)
 
 WRITE_FILE = ToolSpec(
     name="write-file",
     description="Write text to a file, as UTF-8, creating it and its directories as needed",
     parameters={
-        "path": _PATH,
+        "path": PATH,
         "content": ToolParameter(type=ParameterType.STRING, description="The whole new content"),
         "mode": ToolParameter(
             type=ParameterType.STRING,
@@ -48,7 +47,7 @@ WRITE_FILE = ToolSpec(
 READ_FILE = ToolSpec(
     name="read-file",
     description="Give back a file's text; of a long file, the beginning and the end",
-    parameters={"path": _PATH},
+    parameters={"path": PATH},
     read_only=True,
     idempotent=True,
 )
@@ -56,7 +55,7 @@ DELETE_FILE = ToolSpec(
     name="delete-file",
     description="Delete a file, or a symlink but never what it points to",
     parameters={
-        "path": _PATH,
+        "path": PATH,
         "recursive": ToolParameter(
             type=ParameterType.BOOLEAN,
             description="Delete a directory with everything in it",
@@ -77,11 +76,11 @@ def write_file(call: ToolInvocation) -> ToolResult:
     Raises:
         ExecutionError: the path leads outside, or names something that is no file.
     """
-    path, content = str(call.input["path"]), _encoded(call)
+    path, content = str(call.input["path"]), encoded(str(call.input["content"]))
     if path.endswith("/"):
         raise ExecutionError(f"`{path}` names a directory, not a file", path=path)
-    with _our_errors(path), open_parent(call.directory, path, create=True) as (parent, name):
-        _replace(parent, name, content, _mode(call, parent, name))
+    with our_errors(path), open_parent(call.directory, path, create=True) as (parent, name):
+        replace_file(parent, name, content, _mode(call, parent, name))
     return ToolResult(output=f"Wrote {len(content)} bytes to {path}")
 
 
@@ -92,9 +91,9 @@ def read_file(call: ToolInvocation) -> ToolResult:
         ExecutionError: the path leads outside, or names something that is no file.
     """
     path = str(call.input["path"])
-    with _our_errors(path), open_for_reading(call.directory, path) as descriptor:
+    with our_errors(path), open_for_reading(call.directory, path) as descriptor:
         status = os.fstat(descriptor)
-        _refuse_unless_regular(path, status.st_mode)
+        refuse_unless_regular(path, status.st_mode)
         output, decoder = BoundedOutput(), codecs.getincrementaldecoder("utf-8")()
         try:
             while chunk := os.read(descriptor, _CHUNK_BYTES):
@@ -114,7 +113,7 @@ def delete_file(call: ToolInvocation) -> ToolResult:
         ExecutionError: there is nothing, it is a directory, or the path leads outside.
     """
     path = str(call.input["path"])
-    with _our_errors(path), open_parent(call.directory, path) as (parent, name):
+    with our_errors(path), open_parent(call.directory, path) as (parent, name):
         if not stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             os.unlink(name, dir_fd=parent)
         elif call.input.get("recursive", False):
@@ -128,24 +127,6 @@ def delete_file(call: ToolInvocation) -> ToolResult:
     return ToolResult(output=f"Deleted {path}")
 
 
-def _replace(parent: int, name: str, content: bytes, mode: int | None) -> None:
-    """Writes under a name of ours first; after a kill the target is old or new, never half."""
-    temporary = f".cleveragents-{secrets.token_hex(8)}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    # A file that gets a mode of its own may be secret: it is nobody else's until it has it.
-    descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600, dir_fd=parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
-        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=parent)
-        raise
-
-
 def _mode(call: ToolInvocation, parent: int, name: str) -> int | None:
     """Returns the permission bits asked for, or those of the file there, or None."""
     path = str(call.input["path"])
@@ -155,38 +136,9 @@ def _mode(call: ToolInvocation, parent: int, name: str) -> int | None:
         mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
     except FileNotFoundError:
         return wanted
-    _refuse_unless_regular(path, mode)
+    refuse_unless_regular(path, mode)
     return stat.S_IMODE(mode) if wanted is None else wanted
-
-
-def _encoded(call: ToolInvocation) -> bytes:
-    try:
-        return str(call.input["content"]).encode()
-    except UnicodeEncodeError as error:
-        raise ExecutionError("The content cannot be written as UTF-8") from error
-
-
-def _refuse_unless_regular(path: str, mode: int) -> None:
-    if stat.S_ISREG(mode):
-        return
-    kinds = {stat.S_IFDIR: "a directory", stat.S_IFLNK: "a symlink"}
-    kind = kinds.get(stat.S_IFMT(mode), "a special file")
-    raise ExecutionError(f"`{path}` is {kind}, not a file", path=path)
 
 
 def _binary(path: str, size: int) -> ToolResult:
     return ToolResult(output=f"{path} is a binary file of {size} bytes")
-
-
-@contextmanager
-def _our_errors(path: str) -> Generator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ExecutionError(
-            f"There is no `{path}` in the sandbox",
-            hint="Paths are relative to the sandbox",
-            path=path,
-        ) from error
-    except OSError as error:
-        raise ExecutionError(f"`{path}`: {error.strerror}", path=path) from error

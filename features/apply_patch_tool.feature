@@ -1,0 +1,188 @@
+Feature: Applying a patch
+  A unified diff is applied to all files it names, or to none of them.
+
+  Background:
+    Given a sandbox with
+      | kind | path       | content                       |
+      | file | app.py     | one\ntwo\nthree\nfour\nfive\n |
+      | file | lib/old.py | old\n                         |
+      | file | empty.txt  |                               |
+
+  Rule: the sandbox becomes what the patch says
+
+    Scenario: Files are changed, made and deleted in one go
+      Given the file app.py has the mode 0640
+      When a tool applies the patch
+        """
+        Some words before it.
+
+        --- a/app.py	2026-01-01 00:00:00
+        +++ b/app.py	2026-01-02 00:00:00
+        @@ -1,3 +1,3 @@ section
+         one
+        -two
+        +2
+         three
+        --- /dev/null
+        +++ b/new/file.txt
+        @@ -0,0 +1 @@
+        +new
+        \ No newline at end of file
+        --- a/lib/old.py
+        +++ /dev/null
+        @@ -1 +0,0 @@
+        -old
+        --
+        2.39.5
+        """
+      Then the output is "modified app.py\ncreated new/file.txt\ndeleted lib/old.py\n"
+      And the file app.py holds "one\n2\nthree\nfour\nfive\n"
+      And the mode of app.py is 0640
+      And the file new/file.txt holds "new"
+      And the sandbox has only
+        | path         |
+        | app.py       |
+        | empty.txt    |
+        | new          |
+        | new/file.txt |
+
+    Scenario: git's headers rename, copy, delete and change modes
+      When a tool applies the patch
+        """
+        diff --git a/lib/old.py b/lib/new name.py
+        similarity index 50%
+        rename from lib/old.py
+        rename to lib/new name.py
+        index 3367afd..3e75765 100644
+        --- a/lib/old.py
+        +++ b/lib/new name.py
+        @@ -1 +1 @@
+        -old
+        +new
+        diff --git a/app.py b/app.py
+        old mode 100644
+        new mode 100755
+        diff --git a/app.py b/copy.py
+        copy from app.py
+        copy to copy.py
+        diff --git a/empty.txt b/empty.txt
+        deleted file mode 100644
+        diff --git "a/t\303\251st.txt" "b/t\303\251st.txt"
+        new file mode 100755
+        """
+      Then the output is "renamed lib/old.py to lib/new name.py\nmodified app.py\ncopied app.py to copy.py\ndeleted empty.txt\ncreated tést.txt\n"
+      And the mode of app.py is 0755
+      And the mode of copy.py is 0755
+      And the mode of tést.txt is 0755
+      And the file lib/new name.py holds "new\n"
+      And the sandbox has only
+        | path            |
+        | app.py          |
+        | copy.py         |
+        | lib             |
+        | lib/new name.py |
+        | tést.txt        |
+
+    Scenario: A hunk fits a few lines away
+      Given a sandbox with
+        | kind | path  | content                    |
+        | file | x.txt | new\nnew\na\nb\nc\nd\ne\nf |
+      When a tool applies the patch
+        """
+        --- a/x.txt
+        +++ b/x.txt
+        @@ -1,2 +1,2 @@
+         a
+        -b
+        +B
+        @@ -6,1 +6,0 @@
+        -f
+        \ No newline at end of file
+        """
+      Then the file x.txt holds "new\nnew\na\nB\nc\nd\ne\n"
+      And the output is "modified x.txt (hunk 1 was found 2 lines further down, hunk 2 was found 2 lines further down)\n"
+
+    Scenario: Of two places the nearer one is taken
+      Given a sandbox with
+        | kind | path  | content                |
+        | file | x.txt | a\nx\nx\nx\ny\na\nz\n |
+      When a tool applies the patch
+        """
+        --- a/x.txt
+        +++ b/x.txt
+        @@ -5 +5 @@
+        -a
+        +A
+        """
+      Then the file x.txt holds "a\nx\nx\nx\ny\nA\nz\n"
+
+    Scenario: A hunk fits further up
+      When a tool applies the patch
+        """
+        --- a/app.py
+        +++ b/app.py
+        @@ -90,2 +90,1 @@
+         one
+        -two
+        """
+      Then the output is "modified app.py (hunk 1 was found 89 lines further up)\n"
+
+    Scenario: Names without directories, a backup's name, and empty lines without their blank
+      Given a sandbox with
+        | kind | path  | content |
+        | file | x.txt | a\n\nb\n |
+      When a tool applies the patch without dropping directories
+        """
+        --- x.txt.orig
+        +++ x.txt
+        @@ -1,3 +1,2 @@
+         a
+
+        -b
+        """
+      Then the file x.txt holds "a\n\n"
+
+    Scenario: A file that is not there is made when the patch only adds
+      When a tool applies the patch
+        """
+        --- a/fresh.txt
+        +++ b/fresh.txt
+        @@ -0,0 +1 @@
+        +fresh
+        """
+      Then the file fresh.txt holds "fresh\n"
+
+    Scenario: A patch that was written with CRLF
+      When a tool applies the patch with CRLF line ends
+        """
+        --- a/app.py
+        +++ b/app.py
+        @@ -1 +1 @@
+        -one
+        +1
+        """
+      Then the file app.py holds "1\ntwo\nthree\nfour\nfive\n"
+
+  Rule: when something fails in the middle, all of it is taken back
+
+    Scenario Outline: The disk fails at the <step> of the second file
+      Given the <step> of the second file will fail
+      When a tool applies the patch
+        """
+        --- a/app.py
+        +++ b/app.py
+        @@ -1 +1 @@
+        -one
+        +1
+        --- /dev/null
+        +++ b/new/dir/file.txt
+        @@ -0,0 +1 @@
+        +new
+        """
+      Then the tool fails because `new/dir/file.txt`: Input/output error
+      And nothing inside or outside the sandbox has changed
+
+      Examples:
+        | step    |
+        | writing |
+        | rename  |

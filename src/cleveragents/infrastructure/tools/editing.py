@@ -1,0 +1,127 @@
+"""The tool that replaces a passage of a text file and keeps every other byte."""
+
+from __future__ import annotations
+
+from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.tool import (
+    ParameterType,
+    ToolInvocation,
+    ToolParameter,
+    ToolResult,
+    ToolSpec,
+)
+from cleveragents.infrastructure.tools.containment import open_parent
+from cleveragents.infrastructure.tools.whole_files import (
+    PATH,
+    encoded,
+    our_errors,
+    read_whole,
+    replace_file,
+)
+
+EDIT_FILE = ToolSpec(
+    name="edit-file",
+    description="Replace a passage of a text file that occurs exactly once, or as often as said",
+    parameters={
+        "path": PATH,
+        "old": ToolParameter(
+            type=ParameterType.STRING, description="The exact text there is now", pattern=r"(?s).+"
+        ),
+        "new": ToolParameter(type=ParameterType.STRING, description="The text to put there"),
+        "count": ToolParameter(
+            type=ParameterType.INTEGER,
+            description="How often the old text must occur; each is replaced. Default 1",
+            required=False,
+            minimum=1,
+        ),
+        "all": ToolParameter(
+            type=ParameterType.BOOLEAN,
+            description="Replace the old text wherever it occurs, at least once",
+            required=False,
+        ),
+    },
+    writes=True,
+    write_scope="file",
+)
+
+
+def edit_file(call: ToolInvocation) -> ToolResult:
+    """Replaces the passage; the file keeps its permission bits.
+
+    Where every line of the file ends in CRLF, so does every line of the passage.
+
+    Raises:
+        ExecutionError: the passage does not occur as often as it should, the file is not
+            UTF-8 text, or the path leads outside.
+    """
+    path = str(call.input["path"])
+    with our_errors(path), open_parent(call.directory, path) as (parent, name):
+        file = read_whole(path, parent, name)
+        text = _decoded(path, file.content)
+        changed, count = _changed(call, path, text)
+        replace_file(parent, name, encoded(changed), file.mode)
+    return ToolResult(output=f"Replaced {_times(count, 'passage')} in {path}")
+
+
+def _changed(call: ToolInvocation, path: str, text: str) -> tuple[str, int]:
+    old, new = _in_line_endings_of(text, str(call.input["old"]), str(call.input["new"]))
+    if old == new:
+        raise ExecutionError("`old` and `new` are the same: there is nothing to change", path=path)
+    if not call.input.get("all", False):
+        _require_count(call, path, _occurrences(text, old))
+    elif "count" in call.input:
+        raise ExecutionError("`count` and `all` exclude each other", path=path)
+    elif old not in text:
+        _require_count(call, path, 0)
+    count = text.count(old)
+    return text.replace(old, new), count
+
+
+def _require_count(call: ToolInvocation, path: str, found: int) -> None:
+    wanted = int(str(call.input.get("count", 1)))
+    if found == wanted:
+        return
+    if found == 0:
+        raise ExecutionError(
+            f"`{path}` does not hold the old text",
+            hint="It must be there exactly as given, with its spaces and line ends",
+            path=path,
+            found=0,
+        )
+    raise ExecutionError(
+        f"`{path}` holds the old text {_times(found, 'time')}, not {_times(wanted, 'time')}",
+        hint="Give more of the text around it, or `count`, or `all: true`",
+        path=path,
+        found=found,
+    )
+
+
+def _occurrences(text: str, old: str) -> int:
+    """Counts also those that overlap: which of them is meant would be a guess."""
+    count, place = 0, text.find(old)
+    while place >= 0:
+        count, place = count + 1, text.find(old, place + 1)
+    return count
+
+
+def _in_line_endings_of(text: str, old: str, new: str) -> tuple[str, str]:
+    """A plan's text has plain line ends; in a file that has none, they stand for CRLF."""
+    if "\r\n" in text and text.count("\r\n") == text.count("\n") and "\r" not in old + new:
+        return old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
+    return old, new
+
+
+def _decoded(path: str, content: bytes) -> str:
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise ExecutionError(
+            f"`{path}` is not UTF-8 text: byte {error.start} cannot be read", path=path
+        ) from error
+    if "\0" in text:
+        raise ExecutionError(f"`{path}` is a binary file", path=path)
+    return text
+
+
+def _times(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,124 @@
+"""One file of the sandbox, read whole and replaced whole, and what is said when that fails."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.tool import ParameterType, ToolParameter
+
+MAX_BYTES = 64 * 1024 * 1024
+"""What a tool holds in memory of one file."""
+_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATION = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+PATH = ToolParameter(
+    type=ParameterType.STRING,
+    description="Relative to the sandbox; it may not lead out of it",
+    pattern=r"[^\0]+",
+)
+
+
+@dataclass(frozen=True)
+class WholeFile:
+    """The content and the permission bits of a file."""
+
+    content: bytes
+    mode: int
+
+
+def read_whole(path: str, parent: int, name: str) -> WholeFile:
+    """Reads the file `name` of an open directory, never through a symlink.
+
+    Raises:
+        ExecutionError: it is no file, or too large.
+    """
+    refuse_unless_regular(path, os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+    with os.fdopen(os.open(name, _READING, dir_fd=parent), "rb") as file:
+        status = os.fstat(file.fileno())
+        refuse_unless_regular(path, status.st_mode)
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ExecutionError(
+            f"`{path}` is larger than {MAX_BYTES >> 20} MB",
+            hint="Change it with a program of its own in a `shell` step",
+            path=path,
+        )
+    return WholeFile(content, stat.S_IMODE(status.st_mode))
+
+
+def replace_file(parent: int, name: str, content: bytes, mode: int | None) -> None:
+    """Writes under a name of ours first; after a kill the target is old or new, never half."""
+    temporary = write_beside(parent, content, mode)
+    try:
+        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except BaseException:
+        discard(parent, temporary)
+        raise
+
+
+def write_beside(parent: int, content: bytes, mode: int | None) -> str:
+    """Writes a new file under a name of ours and returns that; leaves nothing if it fails.
+
+    Args:
+        parent: an open directory.
+        content: all of it.
+        mode: its permission bits; None stands for what new files get.
+    """
+    temporary = name_of_ours()
+    # A file that gets a mode of its own may be secret: it is nobody else's until it has it.
+    creation_mode = 0o666 if mode is None else 0o600
+    descriptor = os.open(temporary, _CREATION, creation_mode, dir_fd=parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+    except BaseException:
+        discard(parent, temporary)
+        raise
+    return temporary
+
+
+def encoded(content: str) -> bytes:
+    try:
+        return content.encode()
+    except UnicodeEncodeError as error:
+        raise ExecutionError("The content cannot be written as UTF-8") from error
+
+
+def name_of_ours() -> str:
+    return f".cleveragents-{secrets.token_hex(8)}.tmp"
+
+
+def discard(parent: int, name: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=parent)
+
+
+def refuse_unless_regular(path: str, mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kinds = {stat.S_IFDIR: "a directory", stat.S_IFLNK: "a symlink"}
+    kind = kinds.get(stat.S_IFMT(mode), "a special file")
+    raise ExecutionError(f"`{path}` is {kind}, not a file", path=path)
+
+
+@contextmanager
+def our_errors(path: str) -> Generator[None]:
+    """Makes what the system says about a path an ExecutionError."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ExecutionError(
+            f"There is no `{path}` in the sandbox",
+            hint="Paths are relative to the sandbox",
+            path=path,
+        ) from error
+    except OSError as error:
+        raise ExecutionError(f"`{path}`: {error.strerror}", path=path) from error
