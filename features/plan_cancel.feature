@@ -57,8 +57,8 @@ Feature: Giving a plan up, and what can be done about a failure
       Given the plan has failed
       When the user runs the command of the way out "inspect"
       Then the files that differ are
-        | path  | status |
-        | b.txt | added  |
+        | path  | status | change |
+        | b.txt | added  | +1 -0  |
 
     Scenario: A plan that is well has no errors
       Given the plan has succeeded

@@ -42,7 +42,6 @@ Feature: Going on with a plan
 
       Examples:
         | situation               | reason      |
-        | the plan has been made  | not_started |
         | the plan has succeeded  | complete    |
         | the plan was cancelled  | cancelled   |
 
@@ -55,6 +54,12 @@ Feature: Going on with a plan
       Then the exit code is 0
       And the steps that ran are 2, 3
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
+
+    Scenario: A plan that never ran starts
+      Given the plan has been made
+      And the cause of the failure has been mended
+      When the user resumes the plan
+      Then the steps that ran are 1, 2, 3
 
     Scenario: After a rollback
       Given the plan has succeeded
@@ -70,7 +75,6 @@ Feature: Going on with a plan
 
       Examples:
         | situation              | place               |
-        | the plan has been made | strategize/complete |
         | the plan has succeeded | execute/complete    |
         | the plan was cancelled | execute/cancelled   |
 

@@ -86,7 +86,7 @@ def run_sweep(context: Context, point: str, arguments: tuple[str, ...]) -> None:
         complete = "cannot be resumed" in outcome.stderr
         assert outcome.exit_code == 0 or complete, (point, number, outcome)
         context.ends.append(faults.end_of(plans(context)))
-        plans(context).check_whole([])
+        faults.check_stores(plans(context))
         if fails:
             mended.unlink()
 

@@ -9,9 +9,11 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -157,3 +159,23 @@ def check_status(plans: Plans) -> dict[str, Any]:
     )[0][0]
     assert status["last_completed_step"] == (-1 if done is None else done), (status, done)
     return status
+
+
+def check_stores(plans: Plans) -> None:
+    """Every record has its snapshot, nothing is pending, and every store is whole."""
+    refs: set[str] = set()
+    for mirror in (plans.world.home / "mirrors").glob("*.git"):
+        listing = _git(mirror, "for-each-ref", "--format=%(refname)", "refs/cleveragents")
+        refs |= {name.rpartition("/")[2] for name in listing.split()}
+        _git(mirror, "fsck", "--connectivity-only", "--no-dangling")
+    stored = {ref for (ref,) in plans.query("SELECT sandbox_ref FROM checkpoint_metadata")}
+    assert stored <= refs, (stored, refs)
+    assert not plans.query("SELECT * FROM operations WHERE status = 'pending'")
+
+
+def _git(mirror: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=mirror, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done
+    return done.stdout

@@ -155,6 +155,7 @@ class Container:
         return PlanResumeService(
             database=self._database,
             executor=self._plan_executor,
+            sandboxes=self._sandboxes,
             snapshots=self._checkpoint_manager,
             locks=self._locks,
         )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleveragents.application.ports import Database, Locks, SnapshotStore, Transaction
+from cleveragents.application.ports import Database, Locks, Sandboxes, SnapshotStore, Transaction
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.application.services.plan_executor import PlanExecutor
 from cleveragents.domain.checkpoint import Checkpoint, Operation
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.effects import Effect, repeated_by
-from cleveragents.domain.errors import PlanStateError
+from cleveragents.domain.errors import PlanStateError, SandboxMissingError
 from cleveragents.domain.lease import Holder
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.sandbox import SandboxRef
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class ResumeSummary:
     decision: Decision | None
     """The last one that still stands."""
     drifted: tuple[str, ...]
-    """Resources that are not as the checkpoint left them: they are saved and taken back."""
+    """Resources that are not as the checkpoint left them, or gone: they are taken back."""
     effects: tuple[Effect, ...]
     """What no rollback can undo and would happen once more."""
     operation: Operation | None
@@ -49,7 +50,6 @@ _REASONS = {
     PlanState.CONSTRAINED: "constrained",
 }
 _HINTS = {
-    "not_started": "Run `agents plan execute {plan}` to start it",
     "cancelled": "Run `agents plan rollback {plan}` to go back to one of its checkpoints first",
 }
 
@@ -61,11 +61,13 @@ class PlanResumeService:
         self,
         database: Database,
         executor: PlanExecutor,
+        sandboxes: Sandboxes,
         snapshots: SnapshotStore,
         locks: Locks,
     ) -> None:
         self._database = database
         self._executor = executor
+        self._sandboxes = sandboxes
         self._snapshots = snapshots
         self._locks = locks
 
@@ -85,8 +87,7 @@ class PlanResumeService:
         drifted = tuple(
             sandbox.resource
             for sandbox in sandboxes
-            if sandbox.resource_id in snapshots
-            and self._snapshots.preview(sandbox, snapshots[sandbox.resource_id]).changes
+            if self._has_drifted(sandbox, snapshots.get(sandbox.resource_id))
         )
         return ResumeSummary(
             plan=plan,
@@ -100,6 +101,13 @@ class PlanResumeService:
             operation=operation,
             holder=holder,
         )
+
+    def _has_drifted(self, sandbox: SandboxRef, snapshot: str | None) -> bool:
+        try:
+            self._sandboxes.check(sandbox)
+        except SandboxMissingError:
+            return True
+        return snapshot is not None and bool(self._snapshots.preview(sandbox, snapshot).changes)
 
     def effects(self, plan_id: str) -> tuple[Effect, ...]:
         """Returns what no rollback can undo and going on would do once more."""
@@ -139,8 +147,8 @@ def refuse_unless_resumable(plan: Plan) -> None:
 def _reason(plan: Plan, holder: Holder | None) -> str:
     if holder is not None:
         return "held"
-    if plan.phase is PlanPhase.STRATEGIZE and plan.state is not PlanState.CANCELLED:
-        return "not_started"
+    if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.COMPLETE):
+        return "ok"  # Made, and killed before anything of its run was durable, or never run.
     return _REASONS.get(plan.state, "ok")
 
 

@@ -13,7 +13,6 @@ _SENTENCES = {
     "complete": "The plan is complete: there is nothing left to do",
     "cancelled": "The plan is cancelled; roll it back to a checkpoint to take it up again",
     "applied": "The plan is applied: there is nothing left to do",
-    "not_started": "The plan has not been started; `agents plan execute` does that",
     "held": "Another process is working on the plan",
 }
 
