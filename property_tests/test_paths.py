@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation
+from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
 SECRET = "the secret"
-TOOLS = BuiltinTools({})
+TOOLS = BuiltinTools({}, SignalInterruption())
 PARTS = st.sampled_from(
     ["..", ".", "", "a", "b", "c", "file", ".git", ".GIT", "outside", "secret", "sandbox", "x\n"]
 ) | st.text(max_size=4)

@@ -8,8 +8,8 @@ from features.support.tools import (
     SECRET,
     Workbench,
     ended_group,
+    ended_while_ending,
     full_disk,
-    members_while_ending,
     raises_validation_error,
     without_proc,
 )
@@ -224,12 +224,12 @@ def none_left(context: Context) -> None:
 
 @when("the processes of a session are looked for while one ends")
 def look_while_ending(context: Context) -> None:
-    context.found = members_while_ending(context.world.directory)
+    context.found = ended_while_ending(context.world.directory)
 
 
 @then("none is found")
 def none_found(context: Context) -> None:
-    assert context.found == [], context.found
+    assert context.found == 0, context.found
 
 
 @then("the session's processes are gone")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Database,
         EventSink,
         IdSource,
+        Interruption,
         PlanFiles,
         ToolBackend,
     )
@@ -193,7 +194,13 @@ class Container:
     def _tools(self) -> ToolBackend:
         from cleveragents.infrastructure.tools.backend import BuiltinTools
 
-        return BuiltinTools(self._environment)
+        return BuiltinTools(self._environment, self._interruption)
+
+    @cached_property
+    def _interruption(self) -> Interruption:
+        from cleveragents.infrastructure.interruption import SignalInterruption
+
+        return SignalInterruption()
 
     @cached_property
     def _plan_files(self) -> PlanFiles:

@@ -415,7 +415,35 @@ class ToolBackend(Protocol):
         ...
 
     def run(self, call: ToolInvocation) -> ToolResult:
-        """Raises ExecutionError when the tool fails, times out or reaches outside its sandbox."""
+        """Runs the tool; when this returns or raises, nothing of it MUST run on.
+
+        Raises ExecutionError when the tool fails, times out or reaches outside its
+        sandbox, and InterruptedByUserError when the user wants to stop.
+        """
+        ...
+
+    def end_leftovers(self, plan_id: str) -> int:
+        """Ends what a killed run of the plan left of its tools, and returns how many processes.
+
+        The caller MUST hold the plan. MUST NOT touch anything else.
+        """
+        ...
+
+
+class Interruption(Protocol):
+    """Tells whether the user wants to stop: Ctrl-C, or a request to end."""
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Makes the first request something to ask for, while the block runs; may be nested.
+
+        A second request raises KeyboardInterrupt at once. A request that nobody has
+        acted on when the outermost block ends without an error raises it then. In any
+        thread but the main one this does nothing: only there the system tells.
+        """
+        ...
+
+    def requested(self) -> bool:
+        """Returns whether to stop at the next point where that is safe."""
         ...
 
 

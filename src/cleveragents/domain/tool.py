@@ -111,6 +111,8 @@ class ToolInvocation(Record):
     """The path of every sandbox of the plan, by resource name."""
     plan_id: str | None = None
     """Handed to the tool's environment where there is a plan."""
+    call_id: str | None = None
+    """Handed to the tool's environment, by which its processes are found."""
 
 
 class ToolResult(Record):
