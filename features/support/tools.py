@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +53,8 @@ class Workbench:
         self.result: ToolResult | None = None
         self.error: ExecutionError | None = None
         self.seconds = 0.0
+        self.memory = 0
+        """How much was needed at once while memory was watched."""
         self.before: dict[str, tuple[int, bytes]] = {}
 
     @property
@@ -77,6 +80,23 @@ class Workbench:
         except ExecutionError as error:
             self.error = error
         self.seconds = time.monotonic() - started
+
+    def run_watched(self, command: str) -> None:
+        tracemalloc.start()
+        try:
+            self.run("shell", {"command": command})
+            self.memory = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    def marked(self) -> list[int]:
+        """The processes whose environment names this sandbox."""
+        mark = f"CLEVERAGENTS_RESOURCE_PROJECT={self.sandbox}".encode()
+        return [
+            number
+            for number in processes._table()
+            if mark in (processes._environment(number) or set())
+        ]
 
     def run_plan_tool(self, command: str, given: dict[str, JsonValue]) -> None:
         parameters = {

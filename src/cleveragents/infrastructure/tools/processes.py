@@ -109,6 +109,7 @@ def _end(find: Finder) -> int:
         return 0
     try:
         _signal(found, signal.SIGTERM)
+        _signal(found, signal.SIGCONT)  # One that is stopped could not end.
         _wait_for_end(find, None)
     finally:
         # Also when a second Ctrl-C ends the waiting.
@@ -127,7 +128,8 @@ def _wait_for_end(find: Finder, number: signal.Signals | None) -> None:
 
 
 def _signal(processes: Iterable[Process], number: signal.Signals) -> None:
-    for process in processes:
+    """Signals the oldest first, so that a shell does not report the end of what it started."""
+    for process in sorted(processes, key=lambda process: (process.started, process.number)):
         with suppress(ProcessLookupError, PermissionError):
             _signal_one(process, number)
 

@@ -39,6 +39,7 @@ _POLL_SECONDS = 0.05
 # As much as a pipe can hold: one last read takes all that ended processes left in it.
 _CHUNK_BYTES = 1024 * 1024
 _LAST_LINES = 5
+_LINE_CHARACTERS = 500
 _INPUT_VARIABLE = "CLEVERAGENTS_INPUT_"
 
 SHELL = ToolSpec(
@@ -215,7 +216,10 @@ def _failure(
     call: ToolInvocation, what: str, output: BoundedOutput, status: int | None = None
 ) -> ExecutionError:
     text = output.result().output
-    last = [line for line in text.splitlines() if line.strip()][-_LAST_LINES:]
+    last = [
+        line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}…"
+        for line in [line for line in text.splitlines() if line.strip()][-_LAST_LINES:]
+    ]
     return ExecutionError(
         "\n".join([f"`{call.spec.name}` {what}" + (":" if last else ""), *last]),
         tool=call.spec.name,
