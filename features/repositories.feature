@@ -43,6 +43,7 @@ Feature: What is stored comes back
         | SQLite     | many changes are added whole              |
         | SQLite     | unfinished operations are found           |
         | SQLite     | leases are put and released               |
+        | SQLite     | leases are renewed by their holder only   |
         | SQLite     | failed transactions leave nothing         |
         | SQLite     | reading keeps nothing                     |
         | SQLite     | reading sees one moment                   |
@@ -84,6 +85,7 @@ Feature: What is stored comes back
         | PostgreSQL | many changes are added whole              |
         | PostgreSQL | unfinished operations are found           |
         | PostgreSQL | leases are put and released               |
+        | PostgreSQL | leases are renewed by their holder only   |
         | PostgreSQL | failed transactions leave nothing         |
         | PostgreSQL | reading keeps nothing                     |
         | PostgreSQL | reading sees one moment                   |

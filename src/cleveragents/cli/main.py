@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import closing
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 
 import click
 
@@ -54,7 +56,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     session = Session(os.environ)
     try:
-        return _run(session, arguments)
+        with _ended_like_interrupted():
+            return _run(session, arguments)
     except (KeyboardInterrupt, click.Abort):
         return output.show_failure(
             session, Failure("interrupted", "Interrupted", 130, None, {}, None)
@@ -68,6 +71,22 @@ def main(argv: list[str] | None = None) -> int:
         from cleveragents.cli.bug import bug
 
         return output.show_failure(session, bug(error, session.environ))
+
+
+@contextmanager
+def _ended_like_interrupted() -> Generator[None]:
+    """Has a request to end (SIGTERM) do what Ctrl-C does, where nobody else decided about it."""
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _run(session: Session, arguments: Sequence[str]) -> int:
