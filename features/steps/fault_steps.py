@@ -81,8 +81,7 @@ def run_sweep(context: Context, point: str, arguments: tuple[str, ...]) -> None:
     def check(number: int) -> None:
         faults.check_status(plans(context))
         mended.touch()
-        plans(context).world.agents_here("plan", "resume", plans(context).plan_id)
-        outcome = plans(context).world.last
+        outcome = context.world.agents_here("plan", "resume", plans(context).plan_id)
         complete = "cannot be resumed" in outcome.stderr
         assert outcome.exit_code == 0 or complete, (point, number, outcome)
         context.ends.append(faults.end_of(plans(context)))
@@ -92,7 +91,8 @@ def run_sweep(context: Context, point: str, arguments: tuple[str, ...]) -> None:
 
     context.kills = faults.sweep(plans(context), FaultPoint(point), arguments, check)
     mended.touch()
-    plans(context).prepare("plan", "execute", plans(context).plan_id)
+    outcome = context.world.agents_here("plan", "execute", plans(context).plan_id, "--yes")
+    assert outcome.exit_code == 0, outcome
     context.whole = faults.end_of(plans(context))
 
 

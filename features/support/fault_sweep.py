@@ -9,10 +9,11 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -115,7 +116,7 @@ def end_of(plans: Plans) -> End:
     root = plans.world.home / "sandboxes" / plan
     return End(
         sandboxes={
-            place.name: tree(place) for place in sorted(root.iterdir()) if not place.is_file()
+            place.name: _readable(place) for place in sorted(root.iterdir()) if place.is_dir()
         },
         decisions=plans.query(
             "SELECT d.decision_type, d.question, d.chosen_option, d.alternatives_considered,"
@@ -144,6 +145,17 @@ def end_of(plans: Plans) -> End:
             if item["checkpoint_type"] != "safety" and item["trigger"] != "on_error"
         ],
     )
+
+
+def _readable(place: Path) -> Tree:
+    """Returns what a directory holds; a database as SQL, for its bytes count its changes too."""
+    found = tree(place)
+    for name, node in found.items():
+        if node.content.startswith(b"SQLite format 3"):
+            with closing(sqlite3.connect(place / name)) as connection:
+                said = "\n".join(connection.iterdump())
+            found[name] = node._replace(content=said.encode())
+    return found
 
 
 def check_status(plans: Plans) -> dict[str, Any]:
