@@ -18,7 +18,7 @@ resources:
 steps:
   - name: first
     tool: shell
-    with: {command: "echo 1 >> a.txt; rm run.sh; echo made"}
+    with: {command: "echo 1 >> a.txt; rm run.sh; printf made"}
     save_as: made
   - name: where to keep it
     decision:

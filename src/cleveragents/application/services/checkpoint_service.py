@@ -73,6 +73,17 @@ __all__ = ["CheckpointList", "CheckpointService", "Moment"]
 _PARTIAL = "The checkpoint `{label}` is partial: its deadline passed before everything was read"
 
 
+def _group_it_is_at(transaction: Transaction, plan: Plan) -> CheckpointGroup | None:
+    """Returns what the plan's next checkpoint is compared with.
+
+    The newest group may hold what a killed run left, from which nothing goes on.
+    """
+    if plan.last_checkpoint_id is None:
+        return None
+    last = transaction.checkpoints.get(plan.last_checkpoint_id)
+    return transaction.checkpoints.get_group(last.group_id)
+
+
 def _nothing(_: Transaction, __: Plan) -> None:
     return None
 
@@ -416,7 +427,7 @@ class CheckpointService:
         self, transaction: Transaction, plan: Plan, moment: Moment, taken: Sequence[Taken]
     ) -> tuple[CheckpointGroup, list[Checkpoint]]:
         group_sequence, sequence = transaction.checkpoints.next_sequence(plan.id)
-        before = transaction.checkpoints.last_group(plan.id)
+        before = _group_it_is_at(transaction, plan)
         calls = transaction.tool_calls.effective(plan.id)
         group = CheckpointGroup(
             id=self._ids.new(),
