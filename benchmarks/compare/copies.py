@@ -13,6 +13,7 @@ class Copy(Technique):
     """Copies everything each time and puts everything back."""
 
     name = "cp -a"
+    takes_at_most: int | None = 20_000
 
     def __init__(self, origin: Path, store: Path) -> None:
         self.root = origin
@@ -55,6 +56,7 @@ class LinkedCopy(Copy):
     """Copies what changed and links the rest to the copy before; puts back what differs."""
 
     name = "rsync --link-dest"
+    takes_at_most = None
 
     def __init__(self, origin: Path, store: Path) -> None:
         if shutil.which("rsync") is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from benchmarks.compare.results import Standing
 
 _EXECUTABLE = 0o100
 """The only permission bit that git keeps."""
+_SLACK_NANOSECONDS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -29,35 +31,69 @@ class Entry:
 
 
 Fingerprint = Mapping[str, Entry]
+Signature = tuple[int, int, int, int, int]
+"""Inode, mode, size and times of a file, the change time last."""
+_Known = Mapping[str, tuple[Signature, Entry]]
 
 
-def fingerprint(root: Path) -> Fingerprint:
-    """Reads the whole tree but git's own directory at its top."""
-    found: dict[str, Entry] = {}
-    _read(root, "", found)
-    return found
+class Witness:
+    """Takes fingerprints of one tree, and reads again only what may have changed since the last.
 
+    Whatever changes a file moves its change time, which no technique can set. A
+    file that changed just before it was read is read again the next time, because
+    one more change might leave the same time.
+    """
 
-def _read(directory: Path, prefix: str, found: dict[str, Entry]) -> bool:
-    """Returns whether there is a file somewhere below."""
-    has_files = False
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            path = f"{prefix}{entry.name}"
-            if path == ".git":
-                continue
-            mode = stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode)
-            if entry.is_dir(follow_symlinks=False):
-                below = _read(Path(entry.path), f"{path}/", found)
-                found[path] = Entry("directory", mode, is_empty=not below)
-                has_files |= below
-            else:
-                found[path] = _leaf(entry, mode)
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[str, tuple[Signature, Entry]] = {}
+
+    def fingerprint(self) -> Fingerprint:
+        """Looks at the whole tree but git's own directory at its top."""
+        known, self._known = self._known, {}
+        started = time.time_ns()
+        found: dict[str, Entry] = {}
+        self._look(str(self._root), "", found, known)
+        self._known = {
+            path: (signature, entry)
+            for path, (signature, entry) in self._known.items()
+            if signature[-1] < started - _SLACK_NANOSECONDS
+        }
+        return found
+
+    def _look(self, directory: str, prefix: str, found: dict[str, Entry], known: _Known) -> bool:
+        """Returns whether there is a file somewhere below."""
+        has_files = False
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                path = f"{prefix}{entry.name}"
+                if path == ".git":
+                    continue
+                status = entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    below = self._look(entry.path, f"{path}/", found, known)
+                    mode = stat.S_IMODE(status.st_mode)
+                    found[path] = Entry("directory", mode, is_empty=not below)
+                    has_files |= below
+                    continue
                 has_files = True
-    return has_files
+                signature = _signature(status)
+                before = known.get(path)
+                same = before is not None and before[0] == signature
+                found[path] = before[1] if before and same else _leaf(entry, status.st_mode)
+                self._known[path] = (signature, found[path])
+        return has_files
 
 
-def _leaf(entry: os.DirEntry[str], mode: int) -> Entry:
+def _signature(status: os.stat_result) -> Signature:
+    return (
+        *(status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns),
+        status.st_ctime_ns,
+    )
+
+
+def _leaf(entry: os.DirEntry[str], status: int) -> Entry:
+    mode = stat.S_IMODE(status)
     if entry.is_symlink():
         return Entry("link", mode, os.fsencode(Path(entry.path).readlink()))
     if not entry.is_file():

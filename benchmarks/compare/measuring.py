@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.compare.copies import Copy, LinkedCopy
+from benchmarks.compare.judging import fastest
 from benchmarks.compare.ours import Ours, OursInNewProcess
 from benchmarks.compare.peers import (
     Cline,
@@ -23,7 +24,7 @@ from benchmarks.compare.peers import (
     OpenCode,
     OpenCodeEarlier,
 )
-from benchmarks.compare.results import OnTree, Scenario, Tree
+from benchmarks.compare.results import OnTree, Role, Scenario, Tree
 from benchmarks.compare.subject import Subject
 from benchmarks.compare.technique import NotAvailable, Technique
 from benchmarks.compare.trees import Editor, make_project
@@ -74,8 +75,9 @@ class _Rota:
 
     def turn(self, scenario: Scenario | None, act: Act) -> None:
         """Has all do it but those that had enough; one that fails is out from then on."""
+        best = _fastest(self._present, scenario)
         for subject in self._chance.sample(self._present, len(self._present)):
-            if scenario is not None and subject.has_had_enough(scenario):
+            if scenario is not None and subject.has_had_enough(scenario, best):
                 continue
             try:
                 act(subject)
@@ -85,10 +87,20 @@ class _Rota:
                 self._present.remove(subject)
 
 
+def _fastest(subjects: Sequence[Subject], scenario: Scenario | None) -> float:
+    """Returns the best median so far of the others that do not watch."""
+    others = [one.result() for one in subjects if one.technique.role is Role.PEER]
+    timed = fastest([one for one in others if not one.watches], scenario) if scenario else None
+    return timed[1] if timed else 0.0
+
+
 def _subjects(tree: Tree, place: Path, project: Path) -> tuple[list[Subject], list[str]]:
     subjects: list[Subject] = []
     missing: list[str] = []
     for kind in TECHNIQUES:
+        if tree.files > (kind.takes_at_most or tree.files):
+            missing.append(f"{kind.name}, {tree}: it would take minutes for each snapshot")
+            continue
         try:
             subjects.append(Subject(kind, place, project, tree))
         except NotAvailable as error:

@@ -127,10 +127,12 @@ class OpenCodeEarlier(ShadowRepository):
     """Keeps trees without commits; goes back by writing every file again.
 
     The tool deletes files made since only from the list it keeps of a step's
-    changes, so both together are its way back.
+    changes, so both together are its way back. It leaves an index that knows no
+    file's time, so the next snapshot reads every file.
     """
 
     name = "OpenCode, earlier"
+    restores_at_most = 20_000
 
     def snapshot(self) -> object:
         self.git("add", ".")
@@ -152,7 +154,6 @@ class OpenCode(OpenCodeEarlier):
     """
 
     name = "OpenCode"
-    restores_at_most = 20_000
     settings = ("feature.manyFiles", "index.threads", "core.untrackedCache")
 
     def make(self) -> None:

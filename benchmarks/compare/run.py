@@ -66,7 +66,7 @@ def _checks(place: Path, trees: Sequence[Tree], checkpoints: int) -> Iterable[Ch
     _say("disk")
     yield from _apart(place / "disk", lambda here: extras.disk(here, usual))
     _say("memory")
-    pair = (sizes[0], sizes[-1]) if len(sizes) > 1 else (sizes[0], sizes[0] * 5)
+    pair = (sizes[0], sizes[-1]) if len(sizes) > 1 else (min(sizes[0], 1_000), max(sizes[0], 5_000))
     yield _apart(place / "memory", lambda here: extras.memory(here, pair))
 
 

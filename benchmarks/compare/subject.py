@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.compare.exactness import Fingerprint, differences, fingerprint, standing_of
+from benchmarks.compare.exactness import Fingerprint, Witness, differences, standing_of
 from benchmarks.compare.ours import OursInNewProcess
 from benchmarks.compare.results import Measured, Role, Scenario, Standing, Tree
 from benchmarks.compare.technique import Technique
@@ -17,6 +17,10 @@ from benchmarks.compare.trees import Editor, check_out, furnish
 
 ENOUGH_SECONDS = 10.0
 """A technique that has taken so long in a scenario is not asked again."""
+_LONG_SECONDS = 1.0
+_FAR_BEHIND = 5
+
+_NO_RESTORE = "was not asked to restore: it writes every file, for minutes"
 
 Change = Callable[[Editor], None]
 
@@ -61,6 +65,7 @@ class Subject:
         os.sync()
         self._latest = self._measured(Scenario.FIRST, self.technique.first)
         self._editor = Editor(self.technique.root, self._tree)
+        self._witness = Witness(self.technique.root)
 
     def take(self, scenario: Scenario, changed: int) -> None:
         self._settle()
@@ -72,6 +77,8 @@ class Subject:
     def bring_back(self, scenario: Scenario, change: Change) -> None:
         """Measures the way back past a change that was snapshotted too, and looks at the result."""
         if self._tree.files > (self.technique.restores_at_most or self._tree.files):
+            if not self.seconds[scenario] and _NO_RESTORE not in self.notes:
+                self.notes.append(_NO_RESTORE)
             return
         self._with_way_back(
             change, lambda target: self._measured(scenario, lambda: self.technique.restore(target))
@@ -90,8 +97,13 @@ class Subject:
             change, lambda target: self.rollback.append(technique.roll_back(target))
         )
 
-    def has_had_enough(self, scenario: Scenario) -> bool:
-        return sum(self.seconds[scenario]) > ENOUGH_SECONDS
+    def has_had_enough(self, scenario: Scenario, fastest: float) -> bool:
+        """Says whether asking again would only take time: the fastest took `fastest` seconds."""
+        taken = self.seconds[scenario]
+        if not taken or self._kind.role is not Role.PEER:
+            return False
+        hopeless = sum(taken) > _LONG_SECONDS and min(taken) > _FAR_BEHIND * fastest
+        return hopeless or sum(taken) > ENOUGH_SECONDS
 
     def give_up(self, scenario: str) -> str:
         """Counts an act that failed as a restore that went wrong; returns whose it was."""
@@ -110,7 +122,7 @@ class Subject:
 
     def _with_way_back(self, change: Change, way_back: Callable[[object], object]) -> None:
         target = self._settle()
-        wanted = fingerprint(self.technique.root)
+        wanted = self._witness.fingerprint()
         change(self._editor)
         if self.technique.snapshots_after_change:
             self.technique.snapshot_unmeasured()
@@ -118,7 +130,7 @@ class Subject:
         self._latest = None
         os.sync()
         way_back(target)
-        self._look(wanted, fingerprint(self.technique.root))
+        self._look(wanted, self._witness.fingerprint())
 
     def _look(self, wanted: Fingerprint, found: Fingerprint) -> None:
         seen = standing_of(wanted, found)

@@ -18,6 +18,8 @@ class Technique(ABC):
     name = ""
     role = Role.PEER
     watches = False
+    takes_at_most: int | None = None
+    """Files in a tree beyond which a snapshot takes so long that it is left out altogether."""
     restores_at_most: int | None = None
     """Files in a tree beyond which its restore takes minutes and is left out."""
     snapshots_after_change = True

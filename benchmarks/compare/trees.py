@@ -49,7 +49,8 @@ def make_project(root: Path, tree: Tree) -> None:
 
 def check_out(project: Path, root: Path) -> None:
     """Makes a repository of its own with the project's files, as a user would get it."""
-    _git("clone", "--quiet", "--local", "--template=", str(project), str(root))
+    several = ("-c", f"checkout.workers={os.cpu_count() or 1}")
+    _git(*several, "clone", "--quiet", "--local", "--template=", str(project), str(root))
 
 
 def _git(*arguments: str) -> None:

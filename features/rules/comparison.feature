@@ -20,6 +20,24 @@ Feature: Judging a comparison with other tools
         | a file that should be there      | inexact    |
         | a link in place of a file        | inexact    |
 
+    Scenario Outline: A restore is found out that left <what>
+      Given a tree that was looked at
+      When afterwards there is <what>
+      Then another look finds that it differs
+
+      Examples:
+        | what                                             |
+        | another byte in a file, and its old times        |
+        | another mode                                     |
+        | another file of the same size in a file's place  |
+        | a link to elsewhere                              |
+        | one directory less                               |
+
+    Scenario: What was not touched looks the same
+      Given a tree that was looked at
+      When afterwards there is nothing else
+      Then another look finds that nothing differs
+
   Rule: ours is held against the fastest that counts
 
     Background:

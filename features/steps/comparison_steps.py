@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from benchmarks.compare.exactness import standing_of
+from benchmarks.compare.exactness import Witness, standing_of
 from benchmarks.compare.judging import failures, judge, limit_of
 from benchmarks.compare.page import page
 from benchmarks.compare.results import Check, Measured, Role, Scenario
@@ -10,7 +10,9 @@ from features.support.comparisons import (
     RESTORED,
     ROLES,
     STANDINGS,
+    TOUCHES,
     ComparisonDraft,
+    make_tree,
     restored_wrongly,
     seconds,
 )
@@ -53,6 +55,28 @@ def check_measured(context: Context, measured: str, limit: int) -> None:
 @given("rsync was not there")
 def no_rsync(context: Context) -> None:
     context.comparison.add_note("rsync --link-dest: rsync is not installed")
+
+
+@given("a tree that was looked at")
+def looked_at(context: Context) -> None:
+    make_tree(context.world.project)
+    context.witness = Witness(context.world.project)
+    context.wanted = context.witness.fingerprint()
+
+
+@when("afterwards there is {what}")
+def touched(context: Context, what: str) -> None:
+    TOUCHES[what](context.world.project)
+
+
+@then("another look finds that it differs")
+def differs(context: Context) -> None:
+    assert context.witness.fingerprint() != context.wanted
+
+
+@then("another look finds that nothing differs")
+def is_the_same(context: Context) -> None:
+    assert context.witness.fingerprint() == context.wanted
 
 
 @when("a restore leaves {what} wrong")

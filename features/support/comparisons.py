@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from benchmarks.compare.exactness import Entry, Fingerprint
 from benchmarks.compare.results import (
@@ -80,3 +83,35 @@ class ComparisonDraft:
     def finished(self) -> Comparison:
         tree = OnTree(Tree(self._files), self._techniques)
         return Comparison(Machine({"git": "2.39.5"}), [tree], self._checks, self._notes)
+
+
+def make_tree(root: Path) -> None:
+    """Makes a tree that is old enough for its times to be believed."""
+    (root / "empty").mkdir()
+    (root / "file").write_text("content")
+    (root / "other").write_text("CONTENT")
+    (root / "link").symlink_to("file")
+    time.sleep(0.15)
+
+
+def _edit(root: Path) -> None:
+    before = (root / "file").stat()
+    (root / "file").write_text("Content")
+    os.utime(root / "file", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _point_elsewhere(root: Path) -> None:
+    (root / "link").unlink()
+    (root / "link").symlink_to("elsewhere")
+
+
+TOUCHES: Mapping[str, Callable[[Path], object]] = {
+    "nothing else": lambda _: None,
+    "another byte in a file, and its old times": _edit,
+    "another mode": lambda root: (root / "file").chmod(0o600),
+    "another file of the same size in a file's place": lambda root: (root / "other").rename(
+        root / "file"
+    ),
+    "a link to elsewhere": _point_elsewhere,
+    "one directory less": lambda root: (root / "empty").rmdir(),
+}

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -32,17 +32,19 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes, mode: int, *, durable: bool) -> None:
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    directory, name = os.path.split(path)
+    draft = os.path.join(directory, f".{name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with open(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
             if durable:
-                os.fsync(stream.fileno())
-        draft.replace(path)
+                os.fsync(descriptor)
+        os.replace(draft, path)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(draft)
         raise
 
 

@@ -1,4 +1,7 @@
-"""Reading stored objects back through one resident git, each checked against its name."""
+"""Reading stored objects back, each checked against its name.
+
+A few are read straight from the packs; for the rest one git stays and answers.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,25 @@ from typing import IO
 
 from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
 from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.pack_reading import Packs
 
 _CHUNK = 1 << 20
 _ASKED_AT_ONCE = 200
 """Fewer than a pipe holds, so that git never waits for us while we wait for it."""
+_FEW = 20
+"""Up to so many objects are read before git has started."""
 
 Write = Callable[[bytes], object]
 
 
 class BlobReader:
-    """Answers for the bytes of objects in one repository; starts git at the first question."""
+    """Answers for the bytes of objects in one repository; starts git when that is needed."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
         self._place = str(git.directory)
+        self._packs = Packs(git.directory / "objects" / "pack")
         self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Starts git already now: it gets ready while something else is done."""
-        self._running()
 
     def close(self) -> None:
         if self._process is not None:
@@ -43,6 +46,10 @@ class BlobReader:
             SnapshotMissingError: the object is not there.
             SnapshotCorruptError: its bytes do not have that name.
         """
+        content = self._packs.read(object_id)
+        if content is not None:
+            write(content)
+            return
         self._ask([object_id])
         self._answer(object_id, write)
 
@@ -53,7 +60,12 @@ class BlobReader:
 
     def copy_many(self, object_ids: Iterable[str], writer: Callable[[str], Write]) -> None:
         """Like `copy` for each object, asking ahead; `writer` gives what takes its bytes."""
-        waiting = iter(object_ids)
+        wanted = list(object_ids)
+        if len(wanted) <= _FEW:
+            for object_id in wanted:
+                self.copy(object_id, writer(object_id))
+            return
+        waiting = iter(wanted)
         asked: list[str] = []
         while batch := list(islice(waiting, _ASKED_AT_ONCE)):
             self._ask(batch)

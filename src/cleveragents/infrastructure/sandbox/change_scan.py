@@ -14,8 +14,8 @@ import subprocess  # nosec B404 # `find` is started with an argument list, never
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,9 +24,11 @@ from cleveragents.infrastructure.sandbox.directories import Directories
 SLACK_NANOSECONDS = 20_000_000
 _COARSE_NANOSECONDS = 2_500_000_000
 _SECOND = 1_000_000_000
-_FEW_DIRECTORIES = 30
+_FEW_DIRECTORIES = 100
 """Up to so many, looking ourselves is quicker than starting programs."""
 _PARTS = 16
+_UNDIVIDED = 30
+"""Directories that are not worth dividing among two programs."""
 _PRUNED_AT_MOST = 500
 _FIND = "/usr/bin/find"
 
@@ -134,9 +136,10 @@ class _Looker:
         if top and os.lstat(full).st_ctime_ns >= self._start:
             self.found.append(Found("", is_directory=True, inode=0))
         before = "" if top else f"{path}/"
-        # Nothing is called in here that need not be: this runs for every file.
+        # Nothing is called in here that need not be: this runs for every file. Names are looked
+        # up from the open directory, because the path of a sandbox is long.
         late, skip, found, waiting = self._start, self._skip, self.found, self.waiting
-        with os.scandir(full) as entries:
+        with _opened(full) as directory, os.scandir(directory) as entries:
             for entry in entries:
                 inner = before + entry.name
                 if inner in skip:
@@ -161,7 +164,7 @@ class _Looker:
         sizes = {path: _size(known, path) for path in self.waiting}
         while sizes and len(sizes) < _PARTS:
             largest = max(sizes, key=lambda path: sizes[path])
-            if sizes[largest] <= _FEW_DIRECTORIES:
+            if sizes[largest] <= _UNDIVIDED:
                 break
             del sizes[largest]
             self.waiting = []
@@ -175,6 +178,15 @@ class _Looker:
             parts[lighter].append(path)
             weights[lighter] += sizes[path]
         return parts
+
+
+@contextmanager
+def _opened(directory: str) -> Generator[int]:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _size(known: Directories, path: str) -> int:

@@ -266,8 +266,6 @@ class FileEngine(SnapshotEngine):
 
     def _present(self) -> tuple[Captured, GitLook]:
         """Returns the sandbox as it is. Raises SandboxMissingError."""
-        if not self._sight.is_watching:
-            self._objects.start()  # It gets ready while the sandbox is scanned.
         path = self._sandbox.path
         if os.path.islink(path) or not os.path.isdir(path):
             raise SandboxMissingError(path, "is not there any more")

@@ -79,14 +79,15 @@ class SandboxGit:
 
     def stamps(self) -> Stamps:
         """Returns what changes whenever HEAD, the branch or the index may have changed."""
-        head = self._admin / "HEAD"
+        admin = str(self._admin)
         try:
-            branch = os.fsdecode(head.read_bytes()).removeprefix("ref: ").strip()
+            with open(f"{admin}/HEAD", "rb", buffering=0) as head:
+                branch = os.fsdecode(head.read()).removeprefix("ref: ").strip()
         except OSError:
             branch = ""
-        places = [f"{head}", f"{self._admin}/index", f"{self._link}"]
+        places = [f"{admin}/HEAD", f"{admin}/index", f"{self._sandbox.path}/.git"]
         places += [f"{self._sandbox.store}/{name}" for name in (branch, "packed-refs")]
-        places += [f"{self._admin}/{name}" for name in _UNDER_WAY]
+        places += [f"{admin}/{name}" for name in _UNDER_WAY]
         return [_stamp(place) for place in places]
 
     def look(self) -> GitLook:

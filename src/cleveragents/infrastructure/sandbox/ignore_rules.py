@@ -20,6 +20,10 @@ _ASKED_AT_ONCE = 24_000
 class IgnoreRules(Protocol):
     """Says which paths are left out of snapshots."""
 
+    def start(self) -> None:
+        """Gets ready while something else is done."""
+        ...
+
     def learn(self, paths: Iterable[str]) -> None:
         """Finds out about many paths at once, so that asking for each costs nothing."""
         ...
@@ -41,6 +45,9 @@ class IgnoreRules(Protocol):
 
 class NoRules(IgnoreRules):
     """Everything is kept."""
+
+    def start(self) -> None:
+        return None
 
     def learn(self, paths: Iterable[str]) -> None:
         return None
@@ -67,6 +74,10 @@ class GitIgnoreRules(IgnoreRules):
         self._root = root
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: dict[str, bool] = {}
+        self._has_read_rules = False
+
+    def start(self) -> None:
+        self._running()
 
     def learn(self, paths: Iterable[str]) -> None:
         batch: list[str] = []
@@ -88,10 +99,12 @@ class GitIgnoreRules(IgnoreRules):
 
     def forget(self) -> None:
         self._answers.clear()
-        self._end()
+        if self._has_read_rules:
+            self._end()
 
     def close(self) -> None:
-        self.forget()
+        self._answers.clear()
+        self._end()
 
     def settle(self) -> None:
         self._answers.clear()
@@ -101,6 +114,7 @@ class GitIgnoreRules(IgnoreRules):
         asked = b"".join(os.fsencode(f"./{path}") + b"\0" for path in paths)
         try:
             process = self._running()
+            self._has_read_rules = True
             questions, _ = Git.pipes(process)
             questions.write(asked)
             questions.flush()
@@ -148,6 +162,7 @@ class GitIgnoreRules(IgnoreRules):
         if self._process is not None:
             self._git.end(self._process)
             self._process = None
+        self._has_read_rules = False
 
 
 class Wanted:

@@ -8,6 +8,7 @@ import secrets
 import struct
 import zlib
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -18,6 +19,7 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 GITLINK = "160000"
 _CHUNK = 1 << 20
 _FASTEST = 1
+_KEPT = b"cleveragents: until its ref is written\n"
 
 
 class ObjectChangedError(Exception):
@@ -149,22 +151,38 @@ def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
     """
     if not new:
         return StoredPack(0, None)
-    draft = objects / "pack" / f"tmp_pack_cleveragents_{os.getpid()}_{secrets.token_hex(4)}"
+    packs = objects / "pack"
+    draft = f"{packs}/tmp_pack_cleveragents_{os.getpid()}_{secrets.token_hex(4)}"
     try:
         entries, checksum, size = _write_pack(draft, new)
-        name = objects / "pack" / f"pack-{checksum.hex()}"
+        name = f"{packs}/pack-{checksum.hex()}"
         # Order: the keep file guards the pack from a prune, and git sees the pack with its index.
-        name.with_suffix(".keep").write_bytes(b"cleveragents: until its ref is written\n")
-        draft.replace(name.with_suffix(".pack"))
-        index = _index_bytes(entries, checksum)
-        write_durably(name.with_suffix(".idx"), index, mode=0o444)
-        return StoredPack(size + len(index), name.with_suffix(".keep"))
-    finally:
-        draft.unlink(missing_ok=True)
+        keep = Path(f"{name}.keep")
+        _guard(keep, objects / "info" / "cleveragents-keep")
+        os.replace(draft, f"{name}.pack")
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(draft)
+        raise
+    index = _index_bytes(entries, checksum)
+    write_durably(Path(f"{name}.idx"), index, mode=0o444)
+    return StoredPack(size + len(index), keep)
+
+
+def _guard(keep: Path, pattern: Path) -> None:
+    """Makes a keep file, as one more name of one that stays: making a file costs far more."""
+    try:
+        os.link(pattern, keep)
+    except FileExistsError:
+        return
+    except OSError:  # The first time, or where there are no links.
+        keep.write_bytes(_KEPT)
+        with suppress(OSError):
+            os.link(keep, pattern)
 
 
 def _write_pack(
-    draft: Path, new: Collection[NewObject]
+    draft: str, new: Collection[NewObject]
 ) -> tuple[list[tuple[bytes, int, int]], bytes, int]:
     whole = hashlib.sha1(usedforsecurity=False)
     entries: list[tuple[bytes, int, int]] = []

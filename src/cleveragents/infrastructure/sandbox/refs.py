@@ -28,7 +28,7 @@ class SnapshotRefs:
 
     def has(self, name: str) -> bool:
         """Says whether a ref is there: as a file of its own, or packed with others."""
-        if os.path.exists(self._store / name):
+        if os.path.exists(f"{self._store}/{name}"):
             return True
         return f" {name}\n".encode() in self._packed()
 
@@ -43,14 +43,14 @@ class SnapshotRefs:
 
     def prepare(self) -> None:
         """Makes the directory of the refs, durably, so that the first snapshot need not."""
-        directory = self._store / self._place
-        if not directory.is_dir():
-            self._make_directory(directory)
+        directory = f"{self._store}/{self._place}"
+        if not os.path.isdir(directory):
+            self._make_directory(Path(directory))
 
     def write(self, snapshot_id: str, anchor: str) -> None:
         """Makes the ref, durably."""
         self.prepare()
-        path = self._store / self.name(snapshot_id)
+        path = Path(f"{self._store}/{self.name(snapshot_id)}")
         write_durably(path, f"{anchor}\n".encode(), mode=0o644)
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:

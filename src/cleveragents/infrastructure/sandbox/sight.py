@@ -91,10 +91,6 @@ class Sight:
     def is_partial(self) -> bool:
         return self._live is not None and self._live.is_partial
 
-    @property
-    def is_watching(self) -> bool:
-        return self._watch is not None
-
     def watch(self) -> None:
         """Has changes told by the kernel from now on, if that is possible."""
         if self._watch is None:
@@ -286,6 +282,7 @@ class Sight:
         try:
             live = self._known()
             self._watch = Watch(self._sandbox.path)
+            self._rules.start()
             # Watches first: what changes while the scan runs is told, what changed before is found.
             live.watch_with(self._watch)
             self._scan(live)

@@ -103,12 +103,11 @@ class GitWorktrees(SandboxMaker):
         return sandbox
 
     def check(self, sandbox: SandboxRef) -> None:
-        path = Path(sandbox.path)
-        if path.is_symlink() or not path.is_dir():
+        if os.path.islink(sandbox.path) or not os.path.isdir(sandbox.path):
             raise SandboxMissingError(sandbox.path, "is not there any more")
-        pointer = admin_directory(sandbox) / "gitdir"
         try:
-            belongs = os.fsdecode(pointer.read_bytes()).rstrip("\n") == f"{sandbox.path}/.git"
+            with open(admin_directory(sandbox) / "gitdir", "rb", buffering=0) as pointer:
+                belongs = os.fsdecode(pointer.read()).rstrip("\n") == f"{sandbox.path}/.git"
         except OSError:
             belongs = False
         if not belongs:

@@ -30,9 +30,12 @@ _SANDBOXES_OF_PLAN = Statement(
     .order_by(_RESOURCES.c.position, _SANDBOXES.c.created_at, _SANDBOXES.c.sandbox_id)
 )
 
+_WITH_CHECKPOINT = ("last_checkpoint_id", "updated_at")
+_WITH_RUN = ("phase", "state", *_WITH_CHECKPOINT)
 FOR_CHECKPOINTS = (
     *(_PLAN, _SANDBOXES_OF_PLAN),
-    *(rows.changing(_PLANS, ("last_checkpoint_id", "updated_at")),),
+    *(rows.changing(_PLANS, columns) for columns in (_WITH_CHECKPOINT, _WITH_RUN)),
+    rows.changing(_PLANS, (*_WITH_RUN, "started_at")),
 )
 
 
