@@ -12,5 +12,6 @@ _.checkpoint_manager  # the container's public face
 _.tool_runner  # the container's public face
 _.prune_checkpoints  # the service's public face; retention calls its inside
 _.of_call  # the store's public face
+_.snapshots_now  # the service's public face, as `changes_between` and `forget_unnamed` are
 artifacts_of  # for `plan artifacts`
 summary_of  # for `plan artifacts`

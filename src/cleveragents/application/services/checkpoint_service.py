@@ -22,6 +22,7 @@ from cleveragents.application.ports import (
     SnapshotStore,
     Transaction,
 )
+from cleveragents.application.services import _changes
 from cleveragents.application.services._group import (
     Moment,
     Taken,
@@ -162,6 +163,32 @@ class CheckpointService:
             )
         )
         return checkpoints[0], not any(made.partial for _, made in taken)
+
+    def snapshots_now(self, plan_id: str) -> _changes.Snapshots:
+        """Stores every sandbox of the plan as it is, without making a checkpoint.
+
+        The caller holds the plan's lease: while it does, what these hold stays.
+        Raises SandboxMissingError or SnapshotError like `create_checkpoint`.
+        """
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+        return {item.resource_id: self._take(item).snapshot_id for item in sandboxes}
+
+    def changes_between(
+        self, plan_id: str, before: _changes.Snapshots, after: _changes.Snapshots
+    ) -> _changes.ResourceChanges:
+        """Returns the plan's sandboxes in which something changed, each with its changes."""
+        if before == after:
+            return ()
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+        return _changes.changes_between(sandboxes, self._snapshots, before, after)
+
+    def forget_unnamed(
+        self, plan_id: str, before: _changes.Snapshots, after: _changes.Snapshots
+    ) -> None:
+        """Drops the snapshots before a call that no group names; those after it stay."""
+        _changes.forget_unnamed(self._database, self._snapshots, plan_id, before, after)
 
     def create_as_required(
         self,
