@@ -11,5 +11,6 @@ _.format_epilog  # Click: part of the help
 _.checkpoint_manager  # the container's public face
 _.tool_runner  # the container's public face
 _.prune_checkpoints  # the service's public face; retention calls its inside
-_.end_leftovers  # the tool backend's public face; for whoever takes up a plan again
-_.listening  # the interruption's public face; for whoever runs steps
+_.of_call  # the store's public face
+artifacts_of  # for `plan artifacts`
+summary_of  # for `plan artifacts`

@@ -21,6 +21,11 @@ Taken = tuple[SandboxRef, SandboxCheckpoint]
 """A sandbox and the snapshot just made of it."""
 
 
+def snapshot_ids(taken: Sequence[Taken]) -> dict[str, str]:
+    """Returns the snapshot of each resource, by the resource's id."""
+    return {sandbox.resource_id: made.snapshot_id for sandbox, made in taken}
+
+
 @dataclass(frozen=True)
 class Moment:
     """Where the plan is when a checkpoint is made, and why one is made."""

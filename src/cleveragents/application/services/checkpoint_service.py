@@ -24,19 +24,20 @@ from cleveragents.application.ports import (
     SnapshotStore,
     Transaction,
 )
+from cleveragents.application.services import _changes
 from cleveragents.application.services._group import (
     Moment,
     Taken,
     checkpoint_of,
     is_of_moment,
     recorded,
+    snapshot_ids,
     united_diff,
 )
 from cleveragents.application.services._pruning import Pruned, prune, prune_after, resume_point
 from cleveragents.application.services._reconcile import drop_unnamed_snapshots
 from cleveragents.application.services._rollback import Rollback
 from cleveragents.domain import ids
-from cleveragents.domain.change import PathChange
 from cleveragents.domain.checkpoint import (
     Checkpoint,
     CheckpointGroup,
@@ -197,6 +198,22 @@ class CheckpointService:
             sandboxes = transaction.sandboxes.list(plan_id)
         return [(sandbox, self._take(sandbox)) for sandbox in sandboxes]
 
+    def changes_between(
+        self, plan_id: str, before: _changes.Snapshots, after: _changes.Snapshots
+    ) -> _changes.ResourceChanges:
+        """Returns the plan's sandboxes in which something changed, each with its changes."""
+        if before == after:
+            return ()
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+        return _changes.changes_between(sandboxes, self._snapshots, before, after)
+
+    def forget_unnamed(
+        self, plan_id: str, before: _changes.Snapshots, after: _changes.Snapshots
+    ) -> None:
+        """Drops the snapshots before a call that no group names; those after it stay."""
+        _changes.forget_unnamed(self._database, self._snapshots, plan_id, before, after)
+
     def create_as_required(
         self,
         plan: Plan,
@@ -351,16 +368,6 @@ class CheckpointService:
             drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
             return done
 
-    def changes_between(
-        self, before: Sequence[Taken], after: Sequence[Taken]
-    ) -> Sequence[tuple[str, Sequence[PathChange]]]:
-        """Says, by resource name, what became of every path between two looks at the sandboxes."""
-        return [
-            (sandbox.resource, changed)
-            for (sandbox, old), (_, new) in zip(before, after, strict=True)
-            if (changed := self._snapshots.changes(sandbox, old.snapshot_id, new.snapshot_id))
-        ]
-
     def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
         """Says how the resources differ between two checkpoints."""
         with self._database.read() as transaction:
@@ -419,8 +426,7 @@ class CheckpointService:
                 return None
             if is_of_moment(checkpoint, moment, calls):
                 group = store.get_group(checkpoint.group_id)
-                found = {sandbox.resource_id: made.snapshot_id for sandbox, made in taken}
-                return checkpoint if group.snapshots == found else None
+                return checkpoint if group.snapshots == snapshot_ids(taken) else None
         return None
 
     def _records(
@@ -434,7 +440,7 @@ class CheckpointService:
             plan_id=plan.id,
             sequence=group_sequence,
             created_at=self._clock.now(),
-            snapshots={sandbox.resource_id: made.snapshot_id for sandbox, made in taken},
+            snapshots=snapshot_ids(taken),
             state_hashes={sandbox.resource_id: made.state_hash for sandbox, made in taken},
             pinned=False,
             set_aside_by=None,

@@ -17,7 +17,8 @@ from cleveragents.application.ports import (
     ToolBackend,
     Transaction,
 )
-from cleveragents.application.services._group import Taken
+from cleveragents.application.services._changes import ResourceChanges
+from cleveragents.application.services._group import Taken, snapshot_ids
 from cleveragents.application.services._step import (
     StepContext,
     decision_of,
@@ -25,7 +26,6 @@ from cleveragents.application.services._step import (
     input_hash,
 )
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
-from cleveragents.domain.change import PathChange
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
 from cleveragents.domain.decision import RECORD_DECISION, Decision
 from cleveragents.domain.errors import (
@@ -47,8 +47,6 @@ from cleveragents.domain.tool import (
 )
 
 Outcome = Callable[[Transaction, Plan], Plan]
-Changes = Sequence[tuple[str, Sequence[PathChange]]]
-"""What a call changed, by resource name."""
 
 __all__ = ["StepContext", "ToolRunner"]
 
@@ -121,6 +119,10 @@ class ToolRunner:
             self._fail(context, call, error, before)
             raise
         self._succeed(context, spec, call, result, changes, after, on_success)
+        if before is not None and after is not None:
+            self._checkpoints.forget_unnamed(
+                context.plan.id, snapshot_ids(before), snapshot_ids(after)
+            )
 
     def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
         for problem in validate_input(spec, call.input):
@@ -143,7 +145,7 @@ class ToolRunner:
         spec: ToolSpec,
         call: ToolCall,
         result: ToolResult,
-        changes: Changes,
+        changes: ResourceChanges,
         after: Sequence[Taken] | None,
         on_success: Outcome,
     ) -> None:
@@ -153,7 +155,7 @@ class ToolRunner:
 
         def succeed(transaction: Transaction, plan: Plan) -> Plan:
             transaction.tool_calls.save(ended)
-            self._record_changes(transaction, ended, changes)
+            _record(transaction, ended, changes)
             return on_success(transaction, plan)
 
         if spec.name == RECORD_DECISION:
@@ -245,9 +247,11 @@ class ToolRunner:
         context: StepContext,
         before: Sequence[Taken] | None,
         after: Sequence[Taken] | None,
-    ) -> Changes:
+    ) -> ResourceChanges:
         if before is not None and after is not None:
-            return self._checkpoints.changes_between(before, after)
+            return self._checkpoints.changes_between(
+                context.plan.id, snapshot_ids(before), snapshot_ids(after)
+            )
         self._events.emit(
             Warned(
                 f"What step {context.number} (`{context.step.name}`) changed is not recorded: "
@@ -255,10 +259,6 @@ class ToolRunner:
             )
         )
         return ()
-
-    def _record_changes(self, transaction: Transaction, call: ToolCall, changes: Changes) -> None:
-        for resource, found in changes:
-            transaction.changes.add(call.plan_id, call.id, resource, found)
 
     def _begin(self, context: StepContext, spec: ToolSpec) -> ToolCall:
         """Stores the intent."""
@@ -304,7 +304,7 @@ class ToolRunner:
         before: Sequence[Taken] | None,
     ) -> None:
         """Records the failed call and, where that can be found out, what it changed."""
-        changes: Changes = ()
+        changes: ResourceChanges = ()
         try:
             changes = self._changes(context, before, self._look(context))
         except CleverAgentsError as worse:  # The sandbox itself may be gone.
@@ -315,7 +315,7 @@ class ToolRunner:
         )
         with self._database.write() as transaction:
             transaction.tool_calls.save(ended)
-            self._record_changes(transaction, ended, changes)
+            _record(transaction, ended, changes)
         self._faults.reach(FaultPoint.CALL_FAILED)
 
 
@@ -324,7 +324,7 @@ def _refuse_writes_while_reading(plan: Plan, spec: ToolSpec) -> None:
         raise PlanStateError(f"run `{spec.name}`, which writes", plan.phase.value, plan.state.value)
 
 
-def _refuse_changes_of_a_reader(spec: ToolSpec, changes: Changes) -> None:
+def _refuse_changes_of_a_reader(spec: ToolSpec, changes: ResourceChanges) -> None:
     paths = [item.path for _, found in changes for item in found]
     if paths and not spec.writes:
         more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
@@ -333,6 +333,11 @@ def _refuse_changes_of_a_reader(spec: ToolSpec, changes: Changes) -> None:
             hint="Declare it with `writes: true`",
             tool=spec.name,
         )
+
+
+def _record(transaction: Transaction, call: ToolCall, changes: ResourceChanges) -> None:
+    for sandbox, found in changes:
+        transaction.changes.add(call.plan_id, call.id, sandbox.resource, found)
 
 
 def _ended(call: ToolCall, status: ToolCallStatus, clock: Clock) -> ToolCall:
