@@ -6,6 +6,7 @@ import errno
 import itertools
 import os
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -31,7 +32,7 @@ from cleveragents.domain.tool import (
     ToolSpec,
     validate_input,
 )
-from cleveragents.infrastructure.tools import patching, processes
+from cleveragents.infrastructure.tools import patching, processes, walking
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
 SECRET = "secret\n"
@@ -260,5 +261,20 @@ def fail_second(step: str) -> Callable[[], None]:
         return real(*arguments, **more)
 
     patcher = patch.object(where, target, act)
+    patcher.start()
+    return patcher.stop
+
+
+def vanish_after_first_look(directory: Path) -> Callable[[], None]:
+    """Removes a directory once its parent has been listed; gives what takes that back."""
+    real = walking._children
+
+    def children(top: int, parts: tuple[str, ...]) -> list[walking.Entry]:
+        found = real(top, parts)
+        if not parts:
+            shutil.rmtree(directory)
+        return found
+
+    patcher = patch.object(walking, "_children", children)
     patcher.start()
     return patcher.stop

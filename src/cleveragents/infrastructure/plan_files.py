@@ -45,9 +45,7 @@ _PLAN_KEYS = ("name", "description", "arguments", "resources", "tools", "policy"
 _STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
 _LATER_STEPS = {"decision": "`decision` steps", "subplans": "`subplans` steps"}
 _LATER_TOOLS = (
-    "list-files",
     "record-decision",
-    "search-files",
     "spawn-subplan",
     "sql",
 )

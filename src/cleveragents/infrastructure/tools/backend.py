@@ -8,6 +8,7 @@ from types import MappingProxyType
 from cleveragents.application.ports import ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.infrastructure.tools.child import run_in_child
 from cleveragents.infrastructure.tools.editing import EDIT_FILE, edit_file
 from cleveragents.infrastructure.tools.files import (
     DELETE_FILE,
@@ -17,9 +18,16 @@ from cleveragents.infrastructure.tools.files import (
     read_file,
     write_file,
 )
+from cleveragents.infrastructure.tools.listing import LIST_FILES, list_files
 from cleveragents.infrastructure.tools.moving import MOVE_FILE, move_file
 from cleveragents.infrastructure.tools.patching import APPLY_PATCH, apply_patch
-from cleveragents.infrastructure.tools.shell import SHELL, run_plan_tool, run_shell
+from cleveragents.infrastructure.tools.searching import SEARCH_FILES, search_files
+from cleveragents.infrastructure.tools.shell import (
+    SHELL,
+    run_plan_tool,
+    run_shell,
+    tool_environment,
+)
 
 _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
     {
@@ -28,13 +36,24 @@ _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
         EDIT_FILE.name: edit_file,
         MOVE_FILE.name: move_file,
         APPLY_PATCH.name: apply_patch,
+        LIST_FILES.name: list_files,
         DELETE_FILE.name: delete_file,
     }
 )
 _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
     {
         spec.name: spec
-        for spec in (SHELL, READ_FILE, WRITE_FILE, EDIT_FILE, MOVE_FILE, APPLY_PATCH, DELETE_FILE)
+        for spec in (
+            SHELL,
+            READ_FILE,
+            LIST_FILES,
+            SEARCH_FILES,
+            WRITE_FILE,
+            EDIT_FILE,
+            APPLY_PATCH,
+            MOVE_FILE,
+            DELETE_FILE,
+        )
     }
 )
 
@@ -60,6 +79,8 @@ class BuiltinTools(ToolBackend):
             return run_plan_tool(call, call.spec.run, self._environment)
         if call.spec.name == SHELL.name:
             return run_shell(call, self._environment)
+        if call.spec.name == SEARCH_FILES.name:
+            return run_in_child(search_files, call, tool_environment(call, self._environment))
         if call.spec.name in _RUN:
             return _RUN[call.spec.name](call)
         raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)
