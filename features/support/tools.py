@@ -8,13 +8,14 @@ import os
 import resource
 import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -54,6 +55,7 @@ class Workbench:
         self.environment = dict(environment)
         self.resources = {"project": str(self.sandbox), "my-site": str(self.outside)}
         self.plan_id: str | None = None
+        self.database: Path | None = None
         self.result: ToolResult | None = None
         self.error: ExecutionError | None = None
         self.seconds = 0.0
@@ -71,6 +73,7 @@ class Workbench:
             directory=str(self.sandbox),
             resources=self.resources,
             plan_id=self.plan_id,
+            database=None if self.database is None else str(self.database),
         )
         started = time.monotonic()
         try:
@@ -278,3 +281,21 @@ def vanish_after_first_look(directory: Path) -> Callable[[], None]:
     patcher = patch.object(walking, "_children", children)
     patcher.start()
     return patcher.stop
+
+
+def make_database(place: Path, script: str, *, write_ahead: bool = False) -> None:
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute(f"PRAGMA journal_mode={'wal' if write_ahead else 'delete'}")
+        connection.executescript(script)
+
+
+def ask_database(place: Path, query: str) -> list[list[str]]:
+    with closing(sqlite3.connect(place)) as connection:
+        return [[str(value) for value in row] for row in connection.execute(query)]
+
+
+def lock_database(place: Path) -> Callable[[], None]:
+    """Begins a transaction as another program would; gives what ends it."""
+    connection = sqlite3.connect(place, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    return connection.close

@@ -44,11 +44,7 @@ from cleveragents.infrastructure.yaml_document import YamlDocument, read_documen
 _PLAN_KEYS = ("name", "description", "arguments", "resources", "tools", "policy", "steps")
 _STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
 _LATER_STEPS = {"decision": "`decision` steps", "subplans": "`subplans` steps"}
-_LATER_TOOLS = (
-    "record-decision",
-    "spawn-subplan",
-    "sql",
-)
+_LATER_TOOLS = ("record-decision", "spawn-subplan")
 _ARGUMENT_TYPES = (ParameterType.STRING, ParameterType.INTEGER, ParameterType.BOOLEAN)
 
 

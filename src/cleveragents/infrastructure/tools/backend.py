@@ -9,6 +9,7 @@ from cleveragents.application.ports import ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
 from cleveragents.infrastructure.tools.child import run_in_child
+from cleveragents.infrastructure.tools.database import SQL, run_sql
 from cleveragents.infrastructure.tools.editing import EDIT_FILE, edit_file
 from cleveragents.infrastructure.tools.files import (
     DELETE_FILE,
@@ -37,6 +38,7 @@ _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
         MOVE_FILE.name: move_file,
         APPLY_PATCH.name: apply_patch,
         LIST_FILES.name: list_files,
+        SQL.name: run_sql,
         DELETE_FILE.name: delete_file,
     }
 )
@@ -53,6 +55,7 @@ _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
             APPLY_PATCH,
             MOVE_FILE,
             DELETE_FILE,
+            SQL,
         )
     }
 )
