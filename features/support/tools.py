@@ -24,6 +24,7 @@ from behave.runner import Context
 from features.support.values import plain
 from pydantic import JsonValue, ValidationError
 
+from cleveragents.application.ports import ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import (
     ParameterType,
@@ -56,6 +57,7 @@ class Workbench:
         self.resources = {"project": str(self.sandbox), "my-site": str(self.outside)}
         self.plan_id: str | None = None
         self.database: Path | None = None
+        self.tools: ToolBackend | None = None
         self.result: ToolResult | None = None
         self.error: ExecutionError | None = None
         self.seconds = 0.0
@@ -77,7 +79,7 @@ class Workbench:
         )
         started = time.monotonic()
         try:
-            self.result = BuiltinTools(self.environment).run(call)
+            self.result = (self.tools or BuiltinTools(self.environment)).run(call)
         except ExecutionError as error:
             self.error = error
         self.seconds = time.monotonic() - started

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         IdSource,
         Locks,
         PlanFiles,
-        ToolBackend,
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.maintenance_service import MaintenanceService
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
     from cleveragents.infrastructure.sandbox.git import Git
     from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
+    from cleveragents.infrastructure.tools.registry import Tools
 
 
 class Container:
@@ -69,6 +69,9 @@ class Container:
 
     def plan_service(self) -> PlanService:
         return self._plan_service
+
+    def tools(self) -> Tools:
+        return self._tools
 
     def tool_runner(self) -> ToolRunner:
         return self._tool_runner
@@ -187,10 +190,10 @@ class Container:
         return Git(self._environment, self._home)
 
     @cached_property
-    def _tools(self) -> ToolBackend:
-        from cleveragents.infrastructure.tools.backend import BuiltinTools
+    def _tools(self) -> Tools:
+        from cleveragents.infrastructure.tools.registry import Tools
 
-        return BuiltinTools(self._environment)
+        return Tools(self._environment)
 
     @cached_property
     def _plan_files(self) -> PlanFiles:

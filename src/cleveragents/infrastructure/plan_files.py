@@ -6,8 +6,10 @@ ignored: a plan that loads is a plan that means what it says.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias, cast
 
 from pydantic import JsonValue
 
@@ -39,12 +41,14 @@ from cleveragents.domain.tool import (
 )
 from cleveragents.infrastructure.plan_file_section import Section
 from cleveragents.infrastructure.plan_file_tools import read_tool
+from cleveragents.infrastructure.tools.backend import BUILTIN_NAMES
 from cleveragents.infrastructure.yaml_document import YamlDocument, read_document
 
 _PLAN_KEYS = ("name", "description", "arguments", "resources", "tools", "policy", "steps")
 _STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
 _LATER_STEPS = {"decision": "`decision` steps", "subplans": "`subplans` steps"}
 _LATER_TOOLS = ("record-decision", "spawn-subplan")
+Tools: TypeAlias = dict[str, ToolSpec]
 _ARGUMENT_TYPES = (ParameterType.STRING, ParameterType.INTEGER, ParameterType.BOOLEAN)
 
 
@@ -69,14 +73,15 @@ class YamlPlanFiles(PlanFiles):
             resources=resources,
             tools=tools,
             policy=policy,
-            steps=list(_steps(plan, resources, {**self._tools, **tools})),
+            # Not merged into one: a package's tool is imported when a step names it.
+            steps=list(_steps(plan, resources, ChainMap(tools, cast("Tools", self._tools)))),
         )
         _refuse_unknown_names(document, definition)
         return definition
 
     def _own_tools(self, plan: Section) -> Iterator[tuple[str, ToolSpec]]:
         for name, section in plan.entries("tools", "the tool"):
-            if name in self._tools or name in _LATER_TOOLS:
+            if name in BUILTIN_NAMES or name in _LATER_TOOLS:
                 section.fail(f"`{name}` is the name of a built-in tool", hint="Choose another name")
             _check_name(section, name, "a tool")
             yield name, read_tool(name, section)

@@ -59,6 +59,7 @@ _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
         )
     }
 )
+BUILTIN_NAMES = frozenset(_SPECS)
 
 
 class BuiltinTools(ToolBackend):

@@ -25,6 +25,7 @@ from cleveragents.domain.errors import CleverAgentsError, ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult
 from cleveragents.infrastructure.tools.output import BoundedOutput
 from cleveragents.infrastructure.tools.processes import end_session
+from cleveragents.tools import ToolFunction
 
 # As much as a pipe can hold: one last read takes all that ended processes left in it.
 _CHUNK_BYTES = 1024 * 1024
@@ -33,8 +34,6 @@ _POLL_SECONDS = 0.05
 _FIRST_DESCRIPTOR = 3
 _LAST_DESCRIPTOR = 1 << 20
 _TAKEN = ("tool", "output", "message", "hint")
-
-PythonTool = Callable[[ToolInvocation], ToolResult | str]
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class _Pipe:
 
 
 def run_in_child(
-    function: PythonTool, call: ToolInvocation, environment: Mapping[str, str]
+    function: ToolFunction, call: ToolInvocation, environment: Mapping[str, str]
 ) -> ToolResult:
     """Calls the function in the sandbox's directory, for no longer than the tool's timeout.
 
@@ -146,7 +145,7 @@ def _failure(call: ToolInvocation, what: str, printed: BoundedOutput) -> Executi
 
 
 def _be_child(
-    function: PythonTool,
+    function: ToolFunction,
     call: ToolInvocation,
     environment: Mapping[str, str],
     answer: int,
@@ -189,7 +188,7 @@ def _be_alone(answer: int, said: int) -> None:
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)
 
 
-def _answer(function: PythonTool, call: ToolInvocation) -> dict[str, Any]:
+def _answer(function: ToolFunction, call: ToolInvocation) -> dict[str, Any]:
     try:
         result = function(call)
     except CleverAgentsError as error:
