@@ -14,3 +14,4 @@ _.prune_checkpoints  # the service's public face; retention calls its inside
 _.of_call  # the store's public face
 artifacts_of  # for `plan artifacts`
 summary_of  # for `plan artifacts`
+_.text_factory  # sqlite3: what becomes of text

@@ -25,6 +25,7 @@ INPUTS: dict[str, dict[str, JsonValue]] = {
     "delete-file": {"path": None, "recursive": True},
     "edit-file": {"path": None, "old": SECRET, "new": "changed"},
     "apply-patch": {"patch": None, "strip": 0},
+    "list-files": {"path": None, "recursive": True},
     "move-file from": {"from": None, "to": "taken"},
     "move-file to": {"from": "file", "to": None, "overwrite": True},
 }

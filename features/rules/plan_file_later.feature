@@ -20,5 +20,5 @@ Feature: What this version cannot run yet
       | step                                    | what               |
       | {name: choose, decision: {question: x}} | `decision` steps   |
       | {name: both, subplans: {plans: {}}}     | `subplans` steps   |
-      | {tool: sql, with: {statement: x}}       | `sql` steps        |
+      | {tool: record-decision, with: {}}       | `record-decision` steps |
       | {tool: spawn-subplan, with: {plan: x}}  | `spawn-subplan` steps |

@@ -9,9 +9,12 @@ from features.support.tools import (
     fail_second,
     problems_with,
     refuse_directory_renames,
+    vanish_after_first_look,
 )
 from features.support.values import plain, table_rows
 from pydantic import JsonValue
+
+from cleveragents.infrastructure.tools.searching import SEARCH_FILES
 
 
 @when("a tool with an input of type {kind} is given `{value}`")
@@ -114,3 +117,28 @@ def failing_disk(context: Context, step: str) -> None:
 @then('the hint of the tool is "{hint}"')
 def hint_is(context: Context, hint: str) -> None:
     assert bench_of(context).failure.hint == hint, bench_of(context).failure.hint
+
+
+@given("a sandbox with names that no line can hold")
+def odd_names(context: Context) -> None:
+    for name in (" ", '"q"\n'):
+        bench_of(context).make("file", f"odd/{name}", "")
+
+
+@given("the directory {path} will be gone when its turn comes")
+def vanishing(context: Context, path: str) -> None:
+    context.add_cleanup(vanish_after_first_look(bench_of(context).file(path)))
+
+
+@when("a search for `{pattern}` has {seconds:d} second")
+def short_search(context: Context, pattern: str, seconds: int) -> None:
+    spec = SEARCH_FILES.model_copy(update={"timeout": seconds})
+    bench_of(context).run_spec(spec, {"pattern": pattern})
+
+
+@then("the output says that of line 1 only the beginning is shown")
+def long_line(context: Context) -> None:
+    found = bench_of(context).output
+    first, _, rest = found.partition("\n")
+    assert first == "a.py:1: " + "x" * 500 + "…", first
+    assert rest == "[there are more than 1: narrow the search, or raise `limit`]\n", rest

@@ -6,7 +6,9 @@ import errno
 import itertools
 import os
 import resource
+import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -23,6 +25,7 @@ from behave.runner import Context
 from features.support.values import plain
 from pydantic import JsonValue, ValidationError
 
+from cleveragents.application.ports import ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import (
     ParameterType,
@@ -33,7 +36,7 @@ from cleveragents.domain.tool import (
     validate_input,
 )
 from cleveragents.infrastructure.interruption import SignalInterruption
-from cleveragents.infrastructure.tools import patching, processes
+from cleveragents.infrastructure.tools import patching, processes, walking
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
 SECRET = "secret\n"
@@ -56,6 +59,9 @@ class Workbench:
         self.resources = {"project": str(self.sandbox), "my-site": str(self.outside)}
         self.plan_id: str | None = None
         self.interruption = SignalInterruption()
+        self.database: Path | None = None
+        self.chosen: ToolBackend | None = None
+        """Other tools than the built-in ones."""
         self.result: ToolResult | None = None
         self.error: ExecutionError | None = None
         self.seconds = 0.0
@@ -64,8 +70,8 @@ class Workbench:
         self.before: dict[str, tuple[int, bytes]] = {}
 
     @property
-    def tools(self) -> BuiltinTools:
-        return BuiltinTools(self.environment, self.interruption)
+    def tools(self) -> ToolBackend:
+        return self.chosen or BuiltinTools(self.environment, self.interruption)
 
     def run(self, name: str, given: dict[str, JsonValue]) -> None:
         self.run_spec(self.tools.specs()[name], given)
@@ -79,6 +85,7 @@ class Workbench:
             directory=str(self.sandbox),
             resources=self.resources,
             plan_id=self.plan_id,
+            database=None if self.database is None else str(self.database),
         )
         started = time.monotonic()
         try:
@@ -294,3 +301,36 @@ def fail_second(step: str) -> Callable[[], None]:
     patcher = patch.object(where, target, act)
     patcher.start()
     return patcher.stop
+
+
+def vanish_after_first_look(directory: Path) -> Callable[[], None]:
+    """Removes a directory once its parent has been listed; gives what takes that back."""
+    real = walking._children
+
+    def children(top: int, parts: tuple[str, ...]) -> list[walking.Entry]:
+        found = real(top, parts)
+        if not parts:
+            shutil.rmtree(directory)
+        return found
+
+    patcher = patch.object(walking, "_children", children)
+    patcher.start()
+    return patcher.stop
+
+
+def make_database(place: Path, script: str, *, write_ahead: bool = False) -> None:
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute(f"PRAGMA journal_mode={'wal' if write_ahead else 'delete'}")
+        connection.executescript(script)
+
+
+def ask_database(place: Path, query: str) -> list[list[str]]:
+    with closing(sqlite3.connect(place)) as connection:
+        return [[str(value) for value in row] for row in connection.execute(query)]
+
+
+def lock_database(place: Path) -> Callable[[], None]:
+    """Begins a transaction as another program would; gives what ends it."""
+    connection = sqlite3.connect(place, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    return connection.close

@@ -69,6 +69,19 @@ PROGRAM_KEYS = (
 )
 
 
+COUNT_LINES = """
+from cleveragents.tools import ParameterType, ToolParameter, ToolSpec, tool
+
+PATH = ToolParameter(type=ParameterType.STRING, description="A file")
+
+
+@tool(ToolSpec(name="count-lines", read_only=True, parameters={"path": PATH}, timeout=30))
+def count_lines(call):
+    with open(call.input["path"]) as file:
+        return str(sum(1 for _ in file))
+"""
+
+
 @library(scope="TEST", auto_keywords=False)
 class AgentsCli:
     """One user, one repository, and what the last command said."""
@@ -525,6 +538,37 @@ class AgentsCli:
     def the_sandbox_holds(self, file: str) -> None:
         if not Path(self.sandbox, file).is_file():
             raise AssertionError(f"{file} is not in {_names_in(self.sandbox)}")
+
+    @keyword("The Sandbox Holds The Lines")
+    def the_sandbox_holds_lines(self, file: str, *lines: str) -> None:
+        """Compares the whole file."""
+        _equal(Path(self.sandbox, file).read_text().splitlines(), list(lines))
+
+    @keyword("The Sandbox Holds The Line")
+    def the_sandbox_holds_line(self, file: str, line: str) -> None:
+        found = Path(self.sandbox, file).read_text().splitlines()
+        if line not in found:
+            raise AssertionError(f"`{line}` is not in {found}")
+
+    @keyword("A Package Offers The Tool")
+    def a_package_offers(self, tool: str) -> None:
+        """Puts a package where Python finds it, with the metadata an installer writes."""
+        self._install(tool, COUNT_LINES)
+
+    @keyword("A Broken Package Offers The Tool")
+    def a_broken_package_offers(self, tool: str) -> None:
+        self._install(tool, "import no_such_module\n")
+
+    def _install(self, tool: str, module: str) -> None:
+        packages = self.place / "packages"
+        metadata = packages / "acme-1.2.dist-info"
+        metadata.mkdir(parents=True)
+        (packages / "acme_tools.py").write_text(module)
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.2\n")
+        (metadata / "entry_points.txt").write_text(
+            f"[cleveragents.tools]\n{tool} = acme_tools:count_lines\n"
+        )
+        self.environment["PYTHONPATH"] = str(packages)
 
     @keyword("The Sandbox Is Moved Away")
     def the_sandbox_is_moved_away(self) -> None:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         IdSource,
         Interruption,
         PlanFiles,
-        ToolBackend,
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.decision_service import DecisionService
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
     from cleveragents.infrastructure.sandbox.git import Git
     from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
+    from cleveragents.infrastructure.tools.registry import Tools
 
 
 class Container:
@@ -80,6 +80,9 @@ class Container:
 
     def decision_service(self) -> DecisionService:
         return self._decision_service
+
+    def tools(self) -> Tools:
+        return self._tools
 
     def tool_runner(self) -> ToolRunner:
         return self._tool_runner
@@ -224,10 +227,10 @@ class Container:
         return Git(self._environment, self._home)
 
     @cached_property
-    def _tools(self) -> ToolBackend:
-        from cleveragents.infrastructure.tools.backend import BuiltinTools
+    def _tools(self) -> Tools:
+        from cleveragents.infrastructure.tools.registry import Tools
 
-        return BuiltinTools(self._environment, self._interruption)
+        return Tools(self._environment, self._interruption)
 
     @cached_property
     def _interruption(self) -> Interruption:

@@ -24,6 +24,7 @@ COMMANDS = {
     "demo": Lazy("cleveragents.cli.commands.demo", "demo", "Show it all on a scratch repository"),
     "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
     "gc": Lazy("cleveragents.cli.commands.gc", "gc", "Reclaim the space of what nothing needs"),
+    "tool": Lazy("cleveragents.cli.commands.tool", "tool", "Look at the tools that plans may use"),
     "config": Lazy("cleveragents.cli.commands.config", "config", "Manage the configuration"),
     "completion": Lazy(
         "cleveragents.cli.commands.completion", "completion", "Print a shell completion script"

@@ -23,7 +23,7 @@ from cleveragents.infrastructure.plan_file_section import Section, check_name
 
 _STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
 _LATER_STEPS = {"subplans": "`subplans` steps"}
-LATER_TOOLS = ("list-files", "search-files", "spawn-subplan", "sql")
+LATER_TOOLS = ("spawn-subplan",)
 
 
 class Steps:

@@ -6,8 +6,10 @@ ignored: a plan that loads is a plan that means what it says.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias, cast
 
 from cleveragents.application.ports import PlanFiles
 from cleveragents.domain.names import PLAN_NAME, nearest
@@ -30,9 +32,11 @@ from cleveragents.domain.tool import ParameterType, ToolSpec, resource_variable
 from cleveragents.infrastructure.plan_file_section import Section, check_name
 from cleveragents.infrastructure.plan_file_steps import LATER_TOOLS, Steps
 from cleveragents.infrastructure.plan_file_tools import read_tool
+from cleveragents.infrastructure.tools.backend import BUILTIN_NAMES
 from cleveragents.infrastructure.yaml_document import YamlDocument, read_document
 
 _PLAN_KEYS = ("name", "description", "arguments", "resources", "tools", "policy", "steps")
+Tools: TypeAlias = dict[str, ToolSpec]
 _ARGUMENT_TYPES = (ParameterType.STRING, ParameterType.INTEGER, ParameterType.BOOLEAN)
 
 
@@ -57,14 +61,17 @@ class YamlPlanFiles(PlanFiles):
             resources=resources,
             tools=tools,
             policy=policy,
-            steps=Steps(resources, {**self._tools, **tools}, policy).read(plan, set()),
+            # Not merged into one: a package's tool is imported when a step names it.
+            steps=Steps(resources, ChainMap(tools, cast("Tools", self._tools)), policy).read(
+                plan, set()
+            ),
         )
         _refuse_unknown_names(document, definition)
         return definition
 
     def _own_tools(self, plan: Section) -> Iterator[tuple[str, ToolSpec]]:
         for name, section in plan.entries("tools", "the tool"):
-            if name in self._tools or name in LATER_TOOLS:
+            if name in BUILTIN_NAMES or name in LATER_TOOLS:
                 section.fail(f"`{name}` is the name of a built-in tool", hint="Choose another name")
             check_name(section, name, "a tool")
             yield name, read_tool(name, section)

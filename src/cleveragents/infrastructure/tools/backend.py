@@ -8,6 +8,8 @@ from types import MappingProxyType
 from cleveragents.application.ports import Interruption, ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.infrastructure.tools.child import run_in_child
+from cleveragents.infrastructure.tools.database import SQL, run_sql
 from cleveragents.infrastructure.tools.decisions import RECORD, record_decision
 from cleveragents.infrastructure.tools.editing import EDIT_FILE, edit_file
 from cleveragents.infrastructure.tools.files import (
@@ -18,10 +20,17 @@ from cleveragents.infrastructure.tools.files import (
     read_file,
     write_file,
 )
+from cleveragents.infrastructure.tools.listing import LIST_FILES, list_files
 from cleveragents.infrastructure.tools.moving import MOVE_FILE, move_file
 from cleveragents.infrastructure.tools.patching import APPLY_PATCH, apply_patch
 from cleveragents.infrastructure.tools.processes import end_plan
-from cleveragents.infrastructure.tools.shell import SHELL, run_plan_tool, run_shell
+from cleveragents.infrastructure.tools.searching import SEARCH_FILES, search_files
+from cleveragents.infrastructure.tools.shell import (
+    SHELL,
+    run_plan_tool,
+    run_shell,
+    tool_environment,
+)
 
 _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
     {
@@ -30,6 +39,8 @@ _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
         EDIT_FILE.name: edit_file,
         MOVE_FILE.name: move_file,
         APPLY_PATCH.name: apply_patch,
+        LIST_FILES.name: list_files,
+        SQL.name: run_sql,
         DELETE_FILE.name: delete_file,
         RECORD.name: record_decision,
     }
@@ -40,15 +51,19 @@ _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
         for spec in (
             SHELL,
             READ_FILE,
+            LIST_FILES,
+            SEARCH_FILES,
             WRITE_FILE,
             EDIT_FILE,
-            MOVE_FILE,
             APPLY_PATCH,
+            MOVE_FILE,
             DELETE_FILE,
+            SQL,
             RECORD,
         )
     }
 )
+BUILTIN_NAMES = frozenset(_SPECS)
 
 
 class BuiltinTools(ToolBackend):
@@ -73,6 +88,9 @@ class BuiltinTools(ToolBackend):
             return run_plan_tool(call, call.spec.run, self._environment, self._interruption)
         if call.spec.name == SHELL.name:
             return run_shell(call, self._environment, self._interruption)
+        if call.spec.name == SEARCH_FILES.name:
+            environment = tool_environment(call, self._environment)
+            return run_in_child(search_files, call, environment, self._interruption)
         if call.spec.name in _RUN:
             return _RUN[call.spec.name](call)
         raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)

@@ -32,6 +32,16 @@ def parts_inside(directory: str, path: str) -> tuple[str, ...]:
     Raises:
         ExecutionError: the path is empty, names the sandbox itself or leads outside it.
     """
+    parts = normal_parts(directory, path)
+    if not parts:
+        raise ExecutionError(
+            f"`{path}` names no file inside the sandbox", hint="Name a file", path=path
+        )
+    return parts
+
+
+def normal_parts(directory: str, path: str) -> tuple[str, ...]:
+    """Returns the same for any path that does not lead outside; the sandbox itself has none."""
     if "\0" in path or not _is_encodable(path):
         raise ExecutionError(f"`{path!a}` is not a path", path=path)
     parts: list[str] = []
@@ -42,10 +52,6 @@ def parts_inside(directory: str, path: str) -> tuple[str, ...]:
             parts.pop()
         else:
             parts.append(part)
-    if not parts:
-        raise ExecutionError(
-            f"`{path}` names no file inside the sandbox", hint="Name a file", path=path
-        )
     return tuple(parts)
 
 
@@ -107,6 +113,24 @@ def open_for_reading(directory: str, path: str) -> Generator[int]:
             break
     else:
         raise ExecutionError(f"`{path}` leads through too many symlinks", path=path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def open_to_look_through(directory: str, path: str) -> Generator[int]:
+    """Opens what the path names for reading; unlike a file, that may be the sandbox itself.
+
+    Raises:
+        ExecutionError: as `open_for_reading` does.
+    """
+    if normal_parts(directory, path):
+        with open_for_reading(directory, path) as descriptor:
+            yield descriptor
+        return
+    descriptor = _open_root(directory)
     try:
         yield descriptor
     finally:

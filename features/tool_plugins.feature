@@ -1,0 +1,96 @@
+Feature: Tools of other packages
+  Packages offer tools as entry points, programs register them; plans use them like others.
+
+  Rule: a function becomes a tool
+
+    Background:
+      Given the package acme 1.2 offers the tools
+        | name          | object                   |
+        | count-words   | acme_tools:count_words   |
+        | look-around   | acme_tools:look_around   |
+        | talk          | acme_tools:talk          |
+        | raise-error   | acme_tools:raise_error   |
+        | raise-nothing | acme_tools:raise_nothing |
+        | refuse        | acme_tools:refuse        |
+        | leave         | acme_tools:leave         |
+        | give-number   | acme_tools:give_number   |
+        | sleep         | acme_tools:sleep         |
+        | background    | acme_tools:background    |
+
+    Scenario: It gives its output back
+      When the tool count-words of the package runs with `{"text": "one two"}`
+      Then the output is "2"
+
+    Scenario: It runs in the sandbox, without git's variables and without input
+      Given git's variables point at another repository
+      When the tool look-around of the package runs with `{}`
+      Then the output is "SANDBOX SANDBOX None"
+
+    Scenario: Much output keeps its beginning and its end
+      When the tool talk of the package runs with `{}`
+      Then the output is cut, and says that 737856 bytes were left out
+
+    Scenario Outline: It fails
+      When the tool <name> of the package runs with `<input>`
+      Then the tool fails because <reason>
+
+      Examples:
+        | name          | input | reason                                                              |
+        | raise-error   | {}    | `raise-error` failed: ZeroDivisionError: division by zero           |
+        | raise-nothing | {}    | `raise-nothing` failed: KeyError                                    |
+        | refuse        | {}    | not today                                                           |
+        | give-number   | {}    | `give-number` gave back int, not text                               |
+        | count-words   | {}    | `count-words` needs the input `text`                                |
+        | sleep         | {}    | `sleep` took longer than 1 seconds and was ended:\ngoing to sleep   |
+
+    Scenario: A function that ends its process
+      When the tool leave of the package runs with `{}`
+      Then the failure keeps what was printed: SystemExit: 3
+
+    Scenario: What it printed is kept with its failure
+      When the tool raise-error of the package runs with `{}`
+      Then the failure keeps what was printed: so far
+
+    Scenario Outline: Nothing of it goes on
+      When the tool <name> of the package runs with `{}`
+      Then none of its processes is left
+      And it took less than 5 seconds
+
+      Examples:
+        | name       |
+        | sleep      |
+        | background |
+
+  Rule: a package that is broken harms nobody else
+
+    Scenario Outline: A tool that cannot be used
+      Given the package acme 1.2 offers the tool <name> as <object>
+      When the tool <name> of the package is looked up
+      Then that tool is refused because The tool `<name>` of acme 1.2 cannot be used: <reason>
+
+      Examples:
+        | name     | object                 | reason                                                        |
+        | broken   | acme_broken:tool       | ModuleNotFoundError: No module named 'no_such_module'         |
+        | exits    | acme_exits:tool        | SystemExit: 9                                                 |
+        | absent   | acme_tools:nothing     | AttributeError: module 'acme_tools' has no attribute 'nothing' |
+        | number   | acme_tools:not_a_tool  | acme_tools:not_a_tool is not a `cleveragents.tools.Tool`      |
+        | other    | acme_tools:talk        | it calls itself `talk`                                        |
+        | odd name | acme_tools:odd         | a tool cannot have that name                                  |
+        | runs     | acme_tools:runs        | it declares a shell command to `run`                          |
+
+    Scenario: Two packages offer the same name
+      Given the package acme 1.2 offers the tool talk as acme_tools:talk
+      And the package rival 3.0 offers the tool talk as acme_tools:look_around
+      When the tool talk of the package is looked up
+      Then that tool is refused because The tool `talk` of acme 1.2 and rival 3.0 cannot be used: more than one package offers it
+
+    Scenario: A plan that does not use it is not concerned
+      Given the package acme 1.2 offers the tool broken as acme_broken:tool
+      When a plan is read that uses list-files
+      Then the plan is accepted
+      And no package was imported
+
+    Scenario: A plan that uses it is told which package is broken
+      Given the package acme 1.2 offers the tool broken as acme_broken:tool
+      When a plan is read that uses broken
+      Then the refusal names the tool broken and the package acme 1.2

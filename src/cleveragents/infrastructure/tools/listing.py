@@ -1,0 +1,101 @@
+"""The tool that lists what is in a directory."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from itertools import islice
+
+from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.tool import (
+    ParameterType,
+    ToolInvocation,
+    ToolParameter,
+    ToolResult,
+    ToolSpec,
+)
+from cleveragents.infrastructure.tools.containment import normal_parts, open_to_look_through
+from cleveragents.infrastructure.tools.globs import glob_matches
+from cleveragents.infrastructure.tools.output import BoundedOutput
+from cleveragents.infrastructure.tools.quoting import shown
+from cleveragents.infrastructure.tools.walking import Entry, walk
+from cleveragents.infrastructure.tools.whole_files import PATH, our_errors
+
+LIMIT = 1000
+MAX_LIMIT = 100_000
+
+LIST_FILES = ToolSpec(
+    name="list-files",
+    description="List what is in a directory, sorted, one path in a line",
+    parameters={
+        "path": PATH.model_copy(
+            update={"description": "The directory; default the sandbox itself", "required": False}
+        ),
+        "pattern": ToolParameter(
+            type=ParameterType.STRING,
+            description="Only paths that fit, like `*.py` or `src/**/test_*.py`",
+            required=False,
+            pattern=r"[^\0]+",
+        ),
+        "recursive": ToolParameter(
+            type=ParameterType.BOOLEAN,
+            description="Go into directories too; a pattern with `/` does so by itself",
+            required=False,
+        ),
+        "limit": ToolParameter(
+            type=ParameterType.INTEGER,
+            description=f"How many are listed at most; default {LIMIT}",
+            required=False,
+            minimum=1,
+            maximum=MAX_LIMIT,
+        ),
+    },
+    read_only=True,
+    idempotent=True,
+)
+
+
+def list_files(call: ToolInvocation) -> ToolResult:
+    """Lists paths relative to the sandbox; `.git` is left out, and symlinks are not followed.
+
+    Raises:
+        ExecutionError: the path leads outside, or names no directory.
+    """
+    path = str(call.input.get("path", "."))
+    limit = int(str(call.input.get("limit", LIMIT)))
+    with our_errors(path), open_to_look_through(call.directory, path) as top:
+        if not stat.S_ISDIR(os.fstat(top).st_mode):
+            raise ExecutionError(f"`{path}` is no directory", path=path)
+        lines = list(islice(_lines(call, path, top), limit + 1))
+    output = BoundedOutput()
+    for line in lines[:limit]:
+        output.feed(f"{line}\n".encode())
+    if len(lines) > limit:
+        output.add_note(
+            f"there are more than {limit}: narrow `path` or `pattern`, or raise `limit`"
+        )
+    if not lines:
+        output.add_note("nothing")
+    result = output.result()
+    return ToolResult(output=result.output, truncated=result.truncated or len(lines) > limit)
+
+
+def _lines(call: ToolInvocation, path: str, top: int) -> Iterator[str]:
+    pattern = call.input.get("pattern")
+    recursive = bool(call.input.get("recursive", False)) or "/" in str(pattern)
+    prefix = below(call.directory, path)
+    for entry in walk(top, recursive=recursive):
+        if pattern is None or glob_matches(str(pattern), entry.path):
+            yield shown(prefix + entry.path) + _kind(entry)
+
+
+def below(directory: str, path: str) -> str:
+    """Returns what stands before paths of a walk that began at `path`."""
+    return "".join(f"{part}/" for part in normal_parts(directory, path))
+
+
+def _kind(entry: Entry) -> str:
+    if entry.is_directory:
+        return "/"
+    return f" -> {shown(entry.read_link())}" if entry.is_link else ""

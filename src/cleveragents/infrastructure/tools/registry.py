@@ -1,0 +1,154 @@
+"""All tools there are: built in, registered by a program, and offered by packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from cleveragents.application.ports import Interruption, ToolBackend
+from cleveragents.domain.errors import ConfigurationError, ExecutionError, NotFoundError
+from cleveragents.domain.names import NAME, nearest
+from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.tools.child import run_in_child
+from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
+from cleveragents.infrastructure.tools.shell import tool_environment
+from cleveragents.tools import Tool
+
+BUILT_IN = "built-in"
+REGISTERED = "registered"
+# A step of its own kind, which no function can be put in place of.
+_RESERVED = frozenset({"spawn-subplan"})
+
+
+@dataclass(frozen=True)
+class KnownTool:
+    """A tool and where it comes from."""
+
+    spec: ToolSpec
+    source: str
+    """`built-in`, `registered`, or the package with its version."""
+
+
+class Tools(ToolBackend):
+    """Built-in tools come first, and nothing can take their place."""
+
+    def __init__(self, environment: Mapping[str, str], interruption: Interruption) -> None:
+        """Takes the environment that tools inherit, git's variables excepted."""
+        self._environment = dict(environment)
+        self._interruption = interruption
+        self._builtin = BuiltinTools(environment, interruption)
+        self._registered: dict[str, Tool] = {}
+        self._loaded: dict[str, Tool] = {}
+
+    def register(self, tool: Tool) -> None:
+        """Adds a tool for as long as this program runs.
+
+        Raises:
+            ConfigurationError: a built-in tool has that name, or no tool can have it.
+        """
+        name = tool.spec.name
+        if self._is_reserved(name):
+            raise ConfigurationError(f"`{name}` is the name of a built-in tool", tool=name)
+        if NAME.fullmatch(name) is None or tool.spec.run is not None:
+            raise ConfigurationError(f"`{name}` cannot be registered as a tool", tool=name)
+        self._registered[name] = tool
+
+    def specs(self) -> Mapping[str, ToolSpec]:
+        """Returns the tools by name; one of a package is imported when it is looked up."""
+        return _Specs(self)
+
+    def has(self, name: object) -> bool:
+        """Answers without importing anything, and for a built-in tool without looking."""
+        return name in self._builtin.specs() or name in self.names()
+
+    def names(self) -> list[str]:
+        return [*self._builtin.specs(), *self._registered, *self._plugins]
+
+    def spec(self, name: str) -> ToolSpec:
+        """Raises KeyError for an unknown name, and ConfigurationError for a broken package."""
+        builtin = self._builtin.specs()
+        return builtin[name] if name in builtin else self._foreign(name).spec
+
+    def known(self, name: str) -> KnownTool:
+        """Raises NotFoundError with the nearest name, and ConfigurationError as `spec` does."""
+        if not self.has(name):
+            raise NotFoundError(
+                f"There is no tool `{name}`", hint=nearest(name, self.names()), tool=name
+            )
+        return KnownTool(self.spec(name), self._source(name))
+
+    def all(self) -> tuple[list[KnownTool], list[str]]:
+        """Returns every tool that can be used, and what is wrong with the others."""
+        tools: list[KnownTool] = []
+        problems = [
+            f"The tool `{plugin.name}` of {plugin.source} is left out: "
+            "no package can replace a built-in tool"
+            for plugin in self._found.values()
+            if self._is_reserved(plugin.name)
+        ]
+        for name in self.names():
+            try:
+                tools.append(self.known(name))
+            except ConfigurationError as error:
+                problems.append(error.message)
+        return tools, problems
+
+    def run(self, call: ToolInvocation) -> ToolResult:
+        name = call.spec.name
+        if call.spec.run is not None or name in self._builtin.specs() or not self.has(name):
+            return self._builtin.run(call)
+        for problem in validate_input(call.spec, call.input):
+            raise ExecutionError(problem.message, hint=problem.hint, tool=name)
+        environment = tool_environment(call, self._environment)
+        return run_in_child(self._foreign(name).run, call, environment, self._interruption)
+
+    def end_leftovers(self, plan_id: str) -> int:
+        return self._builtin.end_leftovers(plan_id)
+
+    def _foreign(self, name: str) -> Tool:
+        if name in self._registered:
+            return self._registered[name]
+        if name not in self._loaded:
+            self._loaded[name] = self._plugins[name].load()
+        return self._loaded[name]
+
+    def _source(self, name: str) -> str:
+        if name in self._builtin.specs():
+            return BUILT_IN
+        return REGISTERED if name in self._registered else self._plugins[name].source
+
+    def _is_reserved(self, name: str) -> bool:
+        return name in self._builtin.specs() or name in _RESERVED
+
+    @cached_property
+    def _found(self) -> Mapping[str, Plugin]:
+        return find_plugins()
+
+    @property
+    def _plugins(self) -> Mapping[str, Plugin]:
+        return {
+            name: plugin
+            for name, plugin in self._found.items()
+            if not self._is_reserved(name) and name not in self._registered
+        }
+
+
+class _Specs(Mapping[str, ToolSpec]):
+    """Looks things up as late as can be: packages only for names that are not built in."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def __getitem__(self, name: str) -> ToolSpec:
+        return self._tools.spec(name)
+
+    def __contains__(self, name: object) -> bool:
+        return self._tools.has(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools.names())
+
+    def __len__(self) -> int:
+        return len(self._tools.names())
