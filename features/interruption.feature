@@ -65,3 +65,8 @@ Feature: Asking a run to stop
       When that process is asked to end
       Then it says with the code 130 that it was interrupted
       And its tool does not run any more
+
+    Scenario: Where requests to end are ignored, they stay ignored
+      Given the user has had requests to end ignored
+      When the user runs "agents --version"
+      Then the exit code is 0

@@ -10,6 +10,12 @@ Feature: Leases on plans
       Then the plan is still held by the first host, for the 1. time
       And a process of the second host is told that Plan PLAN is held by process 1 on first.example.org (`agents plan execute`)
 
+    Scenario: A plan that is done does not end the renewing of another
+      Given the plan is held by the first host, whose leases are short
+      And another plan was held by it too, and is done
+      When the work takes longer than a lease
+      Then the plan is still held by the first host, for the 1. time
+
     Scenario: A renewal that fails is tried again
       Given the plan is held by the first host, whose leases are short
       And the database is busy for the next 3 renewals

@@ -3,6 +3,7 @@ from __future__ import annotations
 from behave import given, then, when
 from behave.runner import Context
 from features.support.leases import (
+    ANOTHER,
     PLAN,
     Host,
     TwoHosts,
@@ -38,6 +39,12 @@ def held_shortly(context: Context) -> None:
 @given("the plan is held by a program that closes its services in the middle")
 def held_by_program(context: Context) -> None:
     two(context).shorten()
+
+
+@given("another plan was held by it too, and is done")
+def another_held(context: Context) -> None:
+    with host(context, "first").locks.hold(ANOTHER) as lease:
+        assert lease.fencing == 1
 
 
 @given("its lease has ended, and the second host has taken the plan over")

@@ -18,7 +18,7 @@ from cleveragents.infrastructure.fencing import FencedDatabase
 from cleveragents.infrastructure.locks import DatabaseLocks
 from cleveragents.testing import sample_records as sample
 
-PLAN = "PLAN1"
+PLAN, ANOTHER = "PLAN1", "PLAN2"
 SHORT_SECONDS = 0.3
 _PATIENCE_SECONDS = 60
 
@@ -89,6 +89,7 @@ class TwoHosts:
         self.sql = SqlDatabase(None, home)
         with self.sql.write() as transaction:
             transaction.plans.add(sample.plan(PLAN))
+            transaction.plans.add(sample.plan(ANOTHER))
         self.hosts = {
             "first": Host(self.sql, 1, "first", 300),
             "second": Host(self.sql, 2, "second", 300),

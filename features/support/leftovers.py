@@ -90,7 +90,7 @@ class Leftovers:
 
     def end_without_table(self) -> None:
         with without_proc():
-            self.end()
+            self.ended = self.bench.tools.end_leftovers(self.plan_id)
 
     def end_from_inside(self) -> None:
         """Ends them from a process that the plan's tool started, and whose parents are its too."""

@@ -76,18 +76,17 @@ def main(argv: list[str] | None = None) -> int:
 
 @contextmanager
 def _ended_like_interrupted() -> Generator[None]:
-    """Has a request to end (SIGTERM) do what Ctrl-C does, where nobody else decided about it."""
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    ):
+    """Has a request to end (SIGTERM) do what Ctrl-C does, unless it is ignored."""
+    before = signal.getsignal(signal.SIGTERM)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if before in (signal.SIG_IGN, None) or not in_main_thread:
         yield
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(session: Session, arguments: Sequence[str]) -> int:
