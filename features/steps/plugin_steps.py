@@ -25,7 +25,7 @@ def packages(context: Context) -> Packages:
 
 def tools_of(context: Context) -> Tools:
     if "tools" not in context:
-        context.tools = Tools(bench_of(context).environment)
+        context.tools = Tools(bench_of(context).environment, SignalInterruption())
     return context.tools
 
 
