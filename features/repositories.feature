@@ -38,6 +38,11 @@ Feature: What is stored comes back
         | SQLite     | calls are undone and brought back         |
         | SQLite     | unfinished operations are found           |
         | SQLite     | leases are put and released               |
+        | SQLite     | events follow from what is stored         |
+        | SQLite     | what did not change is no event           |
+        | SQLite     | events are listed as asked                |
+        | SQLite     | what is told is what is stored            |
+        | SQLite     | failed transactions have no events        |
         | SQLite     | failed transactions leave nothing         |
         | SQLite     | reading keeps nothing                     |
         | SQLite     | reading sees one moment                   |
@@ -74,6 +79,11 @@ Feature: What is stored comes back
         | PostgreSQL | calls are undone and brought back         |
         | PostgreSQL | unfinished operations are found           |
         | PostgreSQL | leases are put and released               |
+        | PostgreSQL | events follow from what is stored         |
+        | PostgreSQL | what did not change is no event           |
+        | PostgreSQL | events are listed as asked                |
+        | PostgreSQL | what is told is what is stored            |
+        | PostgreSQL | failed transactions have no events        |
         | PostgreSQL | failed transactions leave nothing         |
         | PostgreSQL | reading keeps nothing                     |
         | PostgreSQL | reading sees one moment                   |

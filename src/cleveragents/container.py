@@ -25,6 +25,7 @@ from cleveragents.domain.settings import (
 if TYPE_CHECKING:
     from cleveragents.application.ports import (
         Clock,
+        Database,
         EventSink,
         IdSource,
         Locks,
@@ -79,13 +80,13 @@ class Container:
     def git(self) -> Git:
         return self._git
 
-    def database(self) -> SqlDatabase:
+    def database(self) -> Database:
         return self._database
 
     def close(self) -> None:
         """Lets go of the database."""
-        if "_database" in self.__dict__:
-            self._database.close()
+        if "_sql_database" in self.__dict__:
+            self._sql_database.close()
 
     @cached_property
     def _checkpoint_service(self) -> CheckpointService:
@@ -199,7 +200,14 @@ class Container:
         return YamlPlanFiles(self._tools.specs())
 
     @cached_property
-    def _database(self) -> SqlDatabase:
+    def _database(self) -> Database:
+        """The database as services see it: what is stored is announced."""
+        from cleveragents.infrastructure.database.announcing import AnnouncingDatabase
+
+        return AnnouncingDatabase(self._sql_database, self._events)
+
+    @cached_property
+    def _sql_database(self) -> SqlDatabase:
         from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
 
         return SqlDatabase(self._settings[DATABASE_URL], self._home)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from cleveragents.application.events import CheckpointCreated, Warned
+from cleveragents.application.events import Warned
 from cleveragents.application.ports import (
     Clock,
     Database,
@@ -153,14 +153,6 @@ class CheckpointService:
                 transaction.plans.save(plan)
             pruned = prune_after(transaction, plan, self._retention, group, checkpoints[0], keep)
         self._forget_snapshots(sandboxes, pruned)
-        self._events.emit(
-            CheckpointCreated(
-                plan_id,
-                checkpoints[0].id,
-                checkpoints[0].metadata.label,
-                checkpoints[0].metadata.trigger,
-            )
-        )
         return checkpoints[0], not any(made.partial for _, made in taken)
 
     def create_as_required(

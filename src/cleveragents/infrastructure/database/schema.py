@@ -27,8 +27,9 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0002_checkpoints_view",
     "0003_sandbox_strategies",
     "0004_undone_tool_calls",
+    "0005_include_uncommitted",
 )
-HEAD_REVISION = "0005_include_uncommitted"
+HEAD_REVISION = "0008_events"
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 
 
