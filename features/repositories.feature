@@ -44,6 +44,11 @@ Feature: What is stored comes back
         | SQLite     | unfinished operations are found           |
         | SQLite     | leases are put and released               |
         | SQLite     | leases are renewed by their holder only   |
+        | SQLite     | events follow from what is stored         |
+        | SQLite     | what did not change is no event           |
+        | SQLite     | events are listed as asked                |
+        | SQLite     | what is told is what is stored            |
+        | SQLite     | failed transactions have no events        |
         | SQLite     | failed transactions leave nothing         |
         | SQLite     | reading keeps nothing                     |
         | SQLite     | reading sees one moment                   |
@@ -86,6 +91,11 @@ Feature: What is stored comes back
         | PostgreSQL | unfinished operations are found           |
         | PostgreSQL | leases are put and released               |
         | PostgreSQL | leases are renewed by their holder only   |
+        | PostgreSQL | events follow from what is stored         |
+        | PostgreSQL | what did not change is no event           |
+        | PostgreSQL | events are listed as asked                |
+        | PostgreSQL | what is told is what is stored            |
+        | PostgreSQL | failed transactions have no events        |
         | PostgreSQL | failed transactions leave nothing         |
         | PostgreSQL | reading keeps nothing                     |
         | PostgreSQL | reading sees one moment                   |

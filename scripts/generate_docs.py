@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 if TYPE_CHECKING:
     from click import Context, Parameter
@@ -175,6 +175,34 @@ def command_line() -> str:
     return page("Command line", *section(root, Context(root, info_name="agents")))
 
 
+def events() -> str:
+    from dataclasses import fields
+
+    from cleveragents.application import events as progress
+    from cleveragents.domain.events import HAPPENINGS
+
+    def row(kind: Any) -> tuple[str, ...]:
+        facts = [f"`{field.name}`" for field in fields(kind) if field.name != "plan_id"]
+        return f"`{kind.type}`", (kind.__doc__ or "").strip().splitlines()[0], ", ".join(facts)
+
+    head = ("Type", "Meaning", "`data`")
+    return page(
+        "Events",
+        "What happens to a plan is stored together with the records it follows from.\n"
+        "`agents plan log` shows it, and `--progress json` prints it while it happens.\n"
+        "Types and fields are added, never renamed or removed.",
+        table(head, [row(kind) for kind in HAPPENINGS.values()]),
+        "Indexes of steps count from 0.\n"
+        "A group of checkpoints, which is one moment, is one event; "
+        "`resources` are those that have a checkpoint in it.\n"
+        "`operation_id` of `checkpoint.restored` is null when a run took its sandboxes back by "
+        "itself, after a failure or before going on.",
+        "## Progress",
+        "These are told by `--progress json` and not stored.",
+        table(head, [row(kind) for kind in get_args(progress.Progress)]),
+    )
+
+
 def option_row(param: Parameter, ctx: Context) -> tuple[str, ...]:
     """One row of an options table; an argument has its name, an option all its spellings."""
     from click import Choice, Option
@@ -193,6 +221,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "concepts/plan-states.md": plan_states,
     "reference/configuration.md": configuration,
     "reference/errors.md": errors,
+    "reference/events.md": events,
     "reference/exit-codes.md": exit_codes,
     "reference/cli.md": command_line,
 }

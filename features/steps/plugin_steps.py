@@ -12,6 +12,7 @@ from features.support.values import row_values
 
 from cleveragents.domain.errors import ConfigurationError, PlanFileError
 from cleveragents.domain.tool import ToolInvocation
+from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.plan_files import YamlPlanFiles
 from cleveragents.infrastructure.tools.registry import Tools
 

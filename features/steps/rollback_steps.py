@@ -210,7 +210,9 @@ def only_the_attempt(context: Context) -> None:
         "checkpoint_groups": 1,
         "checkpoint_metadata": 1,
         "operations": 1,
+        "events": 1,
     }, added
+    assert "checkpoint.created" in added["events"][0], added
     assert "undone" in added["operations"][0] and "safety" in added["checkpoint_metadata"][0]
 
 

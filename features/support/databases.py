@@ -115,13 +115,15 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
     path.touch(0o600)
     schema.create_sqlite_file(path, revision, busy_seconds=BUSY_SECONDS)
     if plans:
-        # Through the program's own rows: the table of plans is the same in every revision.
+        # As a row and nothing more: only the table of plans is the same in every revision.
         from cleveragents.infrastructure.database.engine import open_sqlite
-        from cleveragents.infrastructure.database.unit_of_work import UnitOfWork
+        from cleveragents.infrastructure.database.models import PlanModel
+        from cleveragents.infrastructure.database.repositories import rows
 
         engines = open_sqlite(path, busy_seconds=BUSY_SECONDS)
         with engines.writing.begin() as connection:
-            UnitOfWork(connection).plans.add(sample.plan())
+            values = PlanModel.from_domain(sample.plan())
+            rows.insert(connection, PlanModel.table(), values, "plan")
         engines.dispose()
 
 

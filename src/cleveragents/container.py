@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.decision_service import DecisionService
+    from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.plan_executor import PlanExecutor
     from cleveragents.application.services.plan_resume_service import PlanResumeService
@@ -65,6 +66,9 @@ class Container:
 
     def checkpoint_service(self) -> CheckpointService:
         return self._checkpoint_service
+
+    def log_service(self) -> LogService:
+        return self._log_service
 
     def maintenance_service(self) -> MaintenanceService:
         return self._maintenance_service
@@ -122,6 +126,12 @@ class Container:
                 max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]
             ),
         )
+
+    @cached_property
+    def _log_service(self) -> LogService:
+        from cleveragents.application.services.log_service import LogService
+
+        return LogService(self._database)
 
     @cached_property
     def _maintenance_service(self) -> MaintenanceService:
@@ -246,9 +256,12 @@ class Container:
 
     @cached_property
     def _database(self) -> Database:
+        """The database as services see it: fenced, and what is stored is announced."""
+        from cleveragents.infrastructure.database.announcing import AnnouncingDatabase
         from cleveragents.infrastructure.fencing import FencedDatabase
 
-        return FencedDatabase(self._sql_database, self._locks)
+        fenced = FencedDatabase(self._sql_database, self._locks)
+        return AnnouncingDatabase(fenced, self._events)
 
     @cached_property
     def _sql_database(self) -> SqlDatabase:

@@ -1,14 +1,22 @@
-"""What happens while a plan runs, as records for progress and audit."""
+"""What is told while a command runs: how far it is, and what has just been stored.
+
+Progress is shown and forgotten. What happens to a plan is stored first, see
+`cleveragents.domain.events`, and told when that is durable.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+from cleveragents.domain.events import StoredEvent
 
 
 @dataclass(frozen=True)
 class PlanStarted:
     """Execution began, or went on at `first_step`."""
 
+    type: ClassVar[str] = "progress.plan_started"
     plan_id: str
     first_step: int
     steps: int
@@ -18,6 +26,7 @@ class PlanStarted:
 class StepStarted:
     """A tool is about to run."""
 
+    type: ClassVar[str] = "progress.step_started"
     plan_id: str
     step_index: int
     steps: int
@@ -29,6 +38,7 @@ class StepStarted:
 class StepFinished:
     """A step ended, well or not."""
 
+    type: ClassVar[str] = "progress.step_finished"
     plan_id: str
     step_index: int
     steps: int
@@ -37,29 +47,10 @@ class StepFinished:
 
 
 @dataclass(frozen=True)
-class StepRetried:
-    """A step failed and was taken back, and is tried for the `attempt`-th time more."""
-
-    plan_id: str
-    step_index: int
-    tool: str
-    attempt: int
-
-
-@dataclass(frozen=True)
-class CheckpointCreated:
-    """A checkpoint is durable."""
-
-    plan_id: str
-    checkpoint_id: str
-    label: str
-    trigger: str
-
-
-@dataclass(frozen=True)
 class PlanFinished:
     """Execution ended, well or not."""
 
+    type: ClassVar[str] = "progress.plan_finished"
     plan_id: str
     succeeded: bool
 
@@ -68,6 +59,7 @@ class PlanFinished:
 class Stage:
     """A long piece of work began: for a progress line."""
 
+    type: ClassVar[str] = "progress.stage"
     name: str
 
 
@@ -75,6 +67,7 @@ class Stage:
 class Advanced:
     """Of a long piece of work, `done` of `total` equal parts are behind us: for a progress bar."""
 
+    type: ClassVar[str] = "progress.advanced"
     name: str
     done: int
     total: int
@@ -84,17 +77,9 @@ class Advanced:
 class Warned:
     """Something the user must not miss."""
 
+    type: ClassVar[str] = "progress.warned"
     text: str
 
 
-Event = (
-    PlanStarted
-    | StepStarted
-    | StepFinished
-    | StepRetried
-    | CheckpointCreated
-    | PlanFinished
-    | Stage
-    | Advanced
-    | Warned
-)
+Progress = PlanStarted | StepStarted | StepFinished | PlanFinished | Stage | Advanced | Warned
+Event = StoredEvent | Progress

@@ -18,6 +18,7 @@ from cleveragents.application.fault_points import FaultPoint
 from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Operation
 from cleveragents.domain.decision import Decision
+from cleveragents.domain.events import Happening, StoredEvent
 from cleveragents.domain.lease import Holder, Lease
 from cleveragents.domain.maintenance import CollectedStore, Named
 from cleveragents.domain.number_ranges import Ranges
@@ -55,7 +56,7 @@ class FaultPoints(Protocol):
 
 
 class EventSink(Protocol):
-    """Receives what happens, for progress and audit. MUST NOT raise."""
+    """Is told what happens. MUST NOT raise: what it is told of has happened already."""
 
     def emit(self, event: Event) -> None: ...
 
@@ -300,6 +301,28 @@ class LeaseStore(Protocol):
         ...
 
 
+class EventStore(Protocol):
+    """What happened to plans.
+
+    The other stores enter here, in the same transaction, what follows from the
+    records they are given. So the events cannot tell of anything else.
+    """
+
+    def add(self, event: Happening) -> None:
+        """Enters what does not follow from a record."""
+        ...
+
+    def list(
+        self, plan_id: str, *, after: int = 0, types: Collection[str] | None = None
+    ) -> Sequence[StoredEvent]:
+        """Returns events by sequence: those with a higher number than `after`, of these types."""
+        ...
+
+    def added(self) -> Sequence[StoredEvent]:
+        """Returns what this transaction has entered so far."""
+        ...
+
+
 class Transaction(Protocol):
     """One transaction: everything in it is stored together or not at all."""
 
@@ -326,6 +349,9 @@ class Transaction(Protocol):
 
     @property
     def leases(self) -> LeaseStore: ...
+
+    @property
+    def events(self) -> EventStore: ...
 
 
 class Database(Protocol):

@@ -17,6 +17,7 @@ from cleveragents.application.services.checkpoint_service import CheckpointServi
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointType, Trigger
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.errors import CleverAgentsError, ExecutionError
+from cleveragents.domain.events import ToolRetried
 from cleveragents.domain.plan import Plan, PlanError, PlanEvent
 from cleveragents.domain.plan_file import OnFailure
 
@@ -40,8 +41,12 @@ class Failing:
         self._events = events
         self._faults = faults
 
-    def take_back(self, context: StepContext) -> None:
+    def take_back(self, context: StepContext, attempt: int) -> None:
         """Keeps the failed state, then brings the sandboxes back to before the step.
+
+        Args:
+            context: The step.
+            attempt: Which retry this is for, from 1.
 
         Raises:
             CleverAgentsError: one of the two could not be done.
@@ -50,6 +55,11 @@ class Failing:
         self._keep(context)
         if point is not None:
             self._return_to(context, point)
+        most = context.plan.definition.policy.max_retries_per_step
+        with self._database.write() as transaction:
+            transaction.events.add(
+                ToolRetried(context.plan.id, context.step_index, context.step.tool, attempt, most)
+            )
 
     def end(self, context: StepContext, error: CleverAgentsError) -> ExecutionError:
         """Keeps the failed state, follows the plan's policy, and returns the error to raise."""

@@ -43,6 +43,7 @@ from cleveragents.domain.errors import (
     SnapshotCorruptError,
     SnapshotError,
 )
+from cleveragents.domain.events import CheckpointRestored
 from cleveragents.domain.number_ranges import ranges_of
 from cleveragents.domain.plan import Plan, PlanEvent, transition
 from cleveragents.domain.sandbox import (
@@ -192,6 +193,9 @@ class Rollback:
                         "updated_at": self._clock.now(),
                     }
                 )
+            )
+            transaction.events.add(
+                CheckpointRestored(plan_id, checkpoint.id, checkpoint.metadata.label, None, None)
             )
         self._faults.reach(FaultPoint.RETURN_RECORDED)
 

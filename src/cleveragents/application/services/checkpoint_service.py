@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from cleveragents.application.events import CheckpointCreated, Warned
+from cleveragents.application.events import Warned
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import (
     Clock,
@@ -175,14 +175,6 @@ class CheckpointService:
             pruned = prune_after(transaction, plan, self._retention, group, checkpoints[0], keep)
         self._faults.reach(FaultPoint.GROUP_RECORDED)
         self._forget_snapshots([sandbox for sandbox, _ in taken], pruned)
-        self._events.emit(
-            CheckpointCreated(
-                plan_id,
-                checkpoints[0].id,
-                checkpoints[0].metadata.label,
-                checkpoints[0].metadata.trigger,
-            )
-        )
         return checkpoints[0], not any(made.partial for _, made in taken)
 
     def take(self, plan_id: str) -> Sequence[Taken]:

@@ -9,7 +9,6 @@ from cleveragents.application.events import (
     PlanFinished,
     PlanStarted,
     StepFinished,
-    StepRetried,
     StepStarted,
     Warned,
 )
@@ -233,12 +232,9 @@ class PlanExecutor:
             # What cannot be undone is not done twice, unless twice is the same as once.
             if spec.is_irreversible and not spec.idempotent:
                 return None
-            self._failing.take_back(context)
+            self._failing.take_back(context, attempts)
         except CleverAgentsError:
             return None  # The failure is then ended as any other, which says what went wrong.
-        self._events.emit(
-            StepRetried(context.plan.id, context.step_index, context.step.tool, attempts)
-        )
         return replace(context, repeated=True)
 
     def _trigger(self, trigger: Trigger, context: StepContext, label: str) -> Checkpoint | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
+from cleveragents.cli.commands.options import progress_option
 from cleveragents.cli.frame import Lazy
 from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
@@ -38,6 +39,7 @@ plan = frame.group(
         "checkpoint": Lazy(
             "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
         ),
+        "log": Lazy("cleveragents.cli.commands.log", "log", "Show what happened to a plan"),
     },
 )
 
@@ -94,6 +96,7 @@ def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
 @_project_option
 @_arg_option
 @_uncommitted_option
+@progress_option
 @frame.pass_session
 def run(
     session: Session,
@@ -149,6 +152,7 @@ def use(
 )
 @plan_argument
 @yes_option
+@progress_option
 @frame.pass_session
 def execute(session: Session, plan_ref: str, yes: bool) -> Report:
     with open_plan(session, plan_ref) as (container, found):

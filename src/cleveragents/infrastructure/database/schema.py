@@ -29,8 +29,9 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0004_undone_tool_calls",
     "0005_include_uncommitted",
     "0006_decisions_and_effects",
+    "0007_changes",
 )
-HEAD_REVISION = "0007_changes"
+HEAD_REVISION = "0008_events"
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 
 

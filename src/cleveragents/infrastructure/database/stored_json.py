@@ -38,12 +38,12 @@ def dump(value: Record | Mapping[str, JsonValue] | Mapping[str, str] | list[str]
 def load_metadata(text: str) -> CheckpointMetadata:
     """Returns a checkpoint's metadata, whatever is stored; never raises.
 
-    This is the one place that tolerates malformed data: a checkpoint whose
+    Only this and `load_object` tolerate malformed data: a checkpoint whose
     description is damaged still has its snapshot. Known fields that can be
     read are kept, unknown ones dropped, and the others say `unreadable`, or -1
     for a step; `not_captured` then holds one entry that says so.
     """
-    stored = _object_or_nothing(text)
+    stored = load_object(text)
     known = {name: stored[name] for name in CheckpointMetadata.model_fields if name in stored}
     if isinstance(listed := known.get("not_captured"), list):
         known["not_captured"] = [_known_of_uncaptured(entry) for entry in listed]
@@ -55,7 +55,8 @@ def load_metadata(text: str) -> CheckpointMetadata:
         return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **readable})
 
 
-def _object_or_nothing(text: str) -> dict[str, JsonValue]:
+def load_object(text: str) -> dict[str, JsonValue]:
+    """Returns a stored JSON object, or an empty one where something else is stored."""
     try:
         value: JsonValue = json.loads(text)
     except (ValueError, RecursionError):

@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from cleveragents.application.ports import Database, Transaction
+from cleveragents.domain.events import StoredEvent
 from cleveragents.domain.plan import Plan
 from cleveragents.infrastructure.database import repositories, schema, sqlite_file
 from cleveragents.infrastructure.database.engine import (
@@ -29,26 +30,27 @@ class UnitOfWork(Transaction):
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._plans: dict[str, Plan] = {}
+        self._happened: list[StoredEvent] = []
 
     @property
     def plans(self) -> repositories.PlanRepository:
-        return repositories.PlanRepository(self._connection, self._plans)
+        return repositories.PlanRepository(self._connection, self.events, self._plans)
 
     @property
     def sandboxes(self) -> repositories.SandboxRepository:
-        return repositories.SandboxRepository(self._connection)
+        return repositories.SandboxRepository(self._connection, self.events)
 
     @property
     def checkpoints(self) -> repositories.CheckpointRepository:
-        return repositories.CheckpointRepository(self._connection)
+        return repositories.CheckpointRepository(self._connection, self.events)
 
     @property
     def decisions(self) -> repositories.DecisionRepository:
-        return repositories.DecisionRepository(self._connection)
+        return repositories.DecisionRepository(self._connection, self.events)
 
     @property
     def tool_calls(self) -> repositories.ToolCallRepository:
-        return repositories.ToolCallRepository(self._connection)
+        return repositories.ToolCallRepository(self._connection, self.events)
 
     @property
     def changes(self) -> repositories.ChangeRepository:
@@ -56,11 +58,15 @@ class UnitOfWork(Transaction):
 
     @property
     def operations(self) -> repositories.OperationRepository:
-        return repositories.OperationRepository(self._connection)
+        return repositories.OperationRepository(self._connection, self.events)
 
     @property
     def leases(self) -> repositories.LeaseRepository:
         return repositories.LeaseRepository(self._connection)
+
+    @property
+    def events(self) -> repositories.EventRepository:
+        return repositories.EventRepository(self._connection, self._happened)
 
 
 class SqlDatabase(Database):

@@ -12,6 +12,7 @@ from cleveragents.infrastructure.database.models.checkpoints import (
     CheckpointModel,
 )
 from cleveragents.infrastructure.database.models.control import LockModel, OperationModel
+from cleveragents.infrastructure.database.models.events import EventModel
 from cleveragents.infrastructure.database.models.execution import DecisionModel, ToolCallModel
 from cleveragents.infrastructure.database.models.plans import (
     PlanModel,
@@ -24,6 +25,7 @@ __all__ = [
     "CheckpointGroupModel",
     "CheckpointModel",
     "DecisionModel",
+    "EventModel",
     "LockModel",
     "Model",
     "OperationModel",

@@ -3,6 +3,7 @@
 from cleveragents.infrastructure.database.repositories import (
     checkpoints,
     control,
+    events,
     execution,
     plans,
 )
@@ -12,6 +13,7 @@ from cleveragents.infrastructure.database.repositories.control import (
     LeaseRepository,
     OperationRepository,
 )
+from cleveragents.infrastructure.database.repositories.events import EventRepository
 from cleveragents.infrastructure.database.repositories.execution import (
     DecisionRepository,
     ToolCallRepository,
@@ -23,7 +25,7 @@ from cleveragents.infrastructure.database.repositories.plans import (
 
 FOR_CHECKPOINTS = tuple(
     statement
-    for module in (checkpoints, control, execution, plans)
+    for module in (checkpoints, control, events, execution, plans)
     for statement in module.FOR_CHECKPOINTS
 )
 """The statements that making a checkpoint and going back to one run."""
@@ -33,6 +35,7 @@ __all__ = [
     "ChangeRepository",
     "CheckpointRepository",
     "DecisionRepository",
+    "EventRepository",
     "LeaseRepository",
     "OperationRepository",
     "PlanRepository",

@@ -9,9 +9,11 @@ from sqlalchemy import Connection, bindparam, func, select, update
 from cleveragents.application.ports import CheckpointStore
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.errors import CheckpointNotFoundError
-from cleveragents.infrastructure.database import stored_json
+from cleveragents.domain.events import CheckpointPruned
+from cleveragents.infrastructure.database import happenings, stored_json
 from cleveragents.infrastructure.database.models import CheckpointGroupModel, CheckpointModel
 from cleveragents.infrastructure.database.repositories import rows
+from cleveragents.infrastructure.database.repositories.events import EventRepository
 from cleveragents.infrastructure.database.statements import Statement, StoredRow
 
 _GROUPS, _CHECKPOINTS = CheckpointGroupModel.table(), CheckpointModel.table()
@@ -59,10 +61,17 @@ _NAMING_SNAPSHOT = Statement(
         func.replace(_GROUPS.c.snapshots_json, bindparam("entry"), "") != _GROUPS.c.snapshots_json,
     )
 )
+_FIRST_OF_GROUP = Statement(
+    select(_CHECKPOINTS.c.plan_id, _CHECKPOINTS.c.checkpoint_id, _CHECKPOINTS.c.metadata_json)
+    .where(_CHECKPOINTS.c.group_id == bindparam("group_id"))
+    .order_by(_CHECKPOINTS.c.sequence)
+    .limit(1)
+)
 _DELETE_GROUP = Statement(_GROUPS.delete().where(_GROUPS.c.group_id == bindparam("group_id")))
 
 FOR_CHECKPOINTS = (
-    *(_NEXT_SEQUENCES, _LAST_GROUP, _GROUP, _COUNT, _ALL_GROUPS, _NAMING_SNAPSHOT, _DELETE_GROUP),
+    *(_NEXT_SEQUENCES, _LAST_GROUP, _GROUP, _COUNT, _ALL_GROUPS, _NAMING_SNAPSHOT),
+    *(_FIRST_OF_GROUP, _DELETE_GROUP),
     *(rows.insertion(_GROUPS), rows.insertion(_CHECKPOINTS)),
 )
 """What every checkpoint runs; see `Database.prepare`."""
@@ -71,8 +80,9 @@ FOR_CHECKPOINTS = (
 class CheckpointRepository(CheckpointStore):
     """Checkpoints and their groups; a group is written, set aside and deleted whole."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, events: EventRepository) -> None:
         self._connection = connection
+        self._events = events
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
         with rows.whole(self._connection):
@@ -81,6 +91,7 @@ class CheckpointRepository(CheckpointStore):
             for checkpoint in checkpoints:
                 values = CheckpointModel.from_domain(checkpoint)
                 rows.insert(self._connection, _CHECKPOINTS, values, "checkpoint")
+        self._events.add_all(happenings.of_new_group(group, checkpoints))
 
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
         [(group, checkpoint)] = _NEXT_SEQUENCES.rows(self._connection, {"plan_id": plan_id})
@@ -91,6 +102,11 @@ class CheckpointRepository(CheckpointStore):
         if row is None:
             raise CheckpointNotFoundError(checkpoint_id)
         return rows.record(row, CheckpointModel.to_domain, "checkpoint")
+
+    def label(self, checkpoint_id: str) -> str:
+        """Returns the label of a checkpoint; one that is gone has none that could be read."""
+        row = _CHECKPOINT.first(self._connection, {"checkpoint_id": checkpoint_id})
+        return stored_json.UNREADABLE if row is None else _label(row)
 
     def get_group(self, group_id: str) -> CheckpointGroup:
         row = _GROUP.first(self._connection, {"group_id": group_id})
@@ -152,8 +168,19 @@ class CheckpointRepository(CheckpointStore):
 
     def delete_groups(self, group_ids: Collection[str]) -> None:
         for group_id in group_ids:
+            first = _FIRST_OF_GROUP.first(self._connection, {"group_id": group_id})
             # Its checkpoints go with it: their foreign key says so.
             _DELETE_GROUP.run(self._connection, {"group_id": group_id})
+            if first is not None:
+                self._events.add(
+                    CheckpointPruned(first.plan_id, first.checkpoint_id, group_id, _label(first))
+                )
+
+
+def _label(row: StoredRow) -> str:
+    """Returns a checkpoint's label, without reading all that its row says."""
+    label = stored_json.load_object(row.metadata_json).get("label")
+    return label if isinstance(label, str) else stored_json.UNREADABLE
 
 
 def _only_value(found: Sequence[StoredRow]) -> int:

@@ -10,9 +10,13 @@ from sqlalchemy import Connection, bindparam, select
 from cleveragents.application.ports import LeaseStore, OperationStore
 from cleveragents.domain.checkpoint import Operation, OperationStatus
 from cleveragents.domain.lease import Lease
+from cleveragents.infrastructure.database import happenings
 from cleveragents.infrastructure.database.models import LockModel, OperationModel
 from cleveragents.infrastructure.database.models.control import PLAN_LEASE
 from cleveragents.infrastructure.database.repositories import rows
+from cleveragents.infrastructure.database.repositories.checkpoints import CheckpointRepository
+from cleveragents.infrastructure.database.repositories.events import EventRepository
+from cleveragents.infrastructure.database.repositories.plans import SandboxRepository
 from cleveragents.infrastructure.database.statements import Statement
 
 _OPERATIONS, _LOCKS = OperationModel.table(), LockModel.table()
@@ -46,14 +50,26 @@ FOR_CHECKPOINTS = (_LATEST_OPERATION, _CURRENT)
 class OperationRepository(OperationStore):
     """The journal of rollbacks."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, events: EventRepository) -> None:
         self._connection = connection
+        self._events = events
 
     def add(self, operation: Operation) -> None:
         rows.add(self._connection, _OPERATIONS, OperationModel.from_domain(operation), "operation")
 
     def save(self, operation: Operation) -> None:
+        before = rows.status(self._connection, _OPERATIONS, operation.id, "operation")
         rows.save(self._connection, _OPERATIONS, OperationModel.from_domain(operation), "operation")
+        completed = OperationStatus.COMPLETED
+        if operation.status is completed and before != completed:
+            self._tell_of(operation)
+
+    def _tell_of(self, operation: Operation) -> None:
+        """Enters what an operation means for the plan, once it is completed."""
+        checkpoints = CheckpointRepository(self._connection, self._events)
+        label = checkpoints.label(operation.target_checkpoint_id)
+        sandboxes = SandboxRepository(self._connection, self._events).list(operation.plan_id)
+        self._events.add_all(happenings.of_done_operation(operation, label, sandboxes))
 
     def pending(self, plan_id: str) -> Operation | None:
         unfinished = [

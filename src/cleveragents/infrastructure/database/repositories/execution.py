@@ -9,10 +9,13 @@ from sqlalchemy import Connection, bindparam, func, literal, select, union_all, 
 from cleveragents.application.ports import DecisionStore, ToolCallStore
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.errors import DecisionNotFoundError
+from cleveragents.domain.events import DecisionSuperseded
 from cleveragents.domain.number_ranges import HIGHEST, Ranges, gaps
 from cleveragents.domain.tool import ToolCall
+from cleveragents.infrastructure.database import happenings
 from cleveragents.infrastructure.database.models import DecisionModel, ToolCallModel
 from cleveragents.infrastructure.database.repositories import rows
+from cleveragents.infrastructure.database.repositories.events import EventRepository
 from cleveragents.infrastructure.database.statements import Statement
 
 _DECISIONS, _CALLS = DecisionModel.table(), ToolCallModel.table()
@@ -60,11 +63,13 @@ FOR_CHECKPOINTS = (_LAST_AND_UNDONE, _UNDO, _BRING_BACK)
 class DecisionRepository(DecisionStore):
     """The decision tree of plans; superseded decisions stay as rows."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, events: EventRepository) -> None:
         self._connection = connection
+        self._events = events
 
     def add(self, decision: Decision) -> None:
         rows.add(self._connection, _DECISIONS, DecisionModel.from_domain(decision), "decision")
+        self._events.add_all(happenings.of_new_decision(decision))
 
     def get(self, decision_id: str) -> Decision:
         query = select(_DECISIONS).where(_DECISIONS.c.decision_id == decision_id)
@@ -97,24 +102,34 @@ class DecisionRepository(DecisionStore):
 
     def supersede(self, decision_ids: Collection[str], by: str) -> None:
         for portion in rows.portions(decision_ids):
-            self._connection.execute(
-                update(_DECISIONS)
-                .where(_DECISIONS.c.decision_id.in_(portion))
-                .values(superseded_by=by)
+            chosen = _DECISIONS.c.decision_id.in_(portion)
+            standing = self._connection.execute(
+                select(_DECISIONS)
+                .where(chosen, _DECISIONS.c.superseded_by.is_(None))
+                .order_by(_DECISIONS.c.sequence)
+            ).all()
+            self._connection.execute(update(_DECISIONS).where(chosen).values(superseded_by=by))
+            self._events.add_all(
+                DecisionSuperseded(row.plan_id, row.decision_id, row.question, by)
+                for row in standing
             )
 
 
 class ToolCallRepository(ToolCallStore):
     """Every tool call of plans."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, events: EventRepository) -> None:
         self._connection = connection
+        self._events = events
 
     def add(self, call: ToolCall) -> None:
         rows.add(self._connection, _CALLS, ToolCallModel.from_domain(call), "tool call")
+        self._events.add_all(happenings.of_new_tool_call(call))
 
     def save(self, call: ToolCall) -> None:
+        before = rows.status(self._connection, _CALLS, call.id, "tool call")
         rows.save(self._connection, _CALLS, ToolCallModel.from_domain(call), "tool call")
+        self._events.add_all(happenings.of_tool_call(before, call))
 
     def next_sequence(self, plan_id: str) -> int:
         return sum(row.last for row in _LAST_CALL.rows(self._connection, {"plan": plan_id})) + 1

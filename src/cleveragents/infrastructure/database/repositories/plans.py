@@ -10,8 +10,10 @@ from cleveragents.application.ports import PlanStore, SandboxStore
 from cleveragents.domain.errors import PlanNotFoundError
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandbox import Resource, SandboxRef
+from cleveragents.infrastructure.database import happenings
 from cleveragents.infrastructure.database.models import PlanModel, ResourceModel, SandboxModel
 from cleveragents.infrastructure.database.repositories import rows
+from cleveragents.infrastructure.database.repositories.events import EventRepository
 from cleveragents.infrastructure.database.statements import Statement
 
 _PLANS, _RESOURCES, _SANDBOXES = PlanModel.table(), ResourceModel.table(), SandboxModel.table()
@@ -42,20 +44,25 @@ FOR_CHECKPOINTS = (
 class PlanRepository(PlanStore):
     """The plans of one database."""
 
-    def __init__(self, connection: Connection, known: dict[str, Plan]) -> None:
+    def __init__(
+        self, connection: Connection, events: EventRepository, known: dict[str, Plan]
+    ) -> None:
         """Args: `known` holds the plans as this transaction has read or written them."""
         self._connection = connection
+        self._events = events
         self._known = known
 
     def add(self, plan: Plan) -> None:
         rows.add(self._connection, _PLANS, PlanModel.from_domain(plan), "plan")
+        self._events.add_all(happenings.of_new_plan(plan))
 
     def save(self, plan: Plan) -> None:
-        before = self._known.get(plan.id)
+        before = self._known.get(plan.id) or self.get(plan.id)
         changed = PlanModel.from_domain(plan, before)
-        if changed and not rows.change(self._connection, _PLANS, plan.id, changed):
-            raise PlanNotFoundError(plan.id)
+        if changed:
+            rows.change(self._connection, _PLANS, plan.id, changed)
         self._known[plan.id] = plan
+        self._events.add_all(happenings.of_plan(before, plan))
 
     def get(self, plan_id: str) -> Plan:
         row = _PLAN.first(self._connection, {"plan_id": plan_id})
@@ -93,8 +100,9 @@ class PlanRepository(PlanStore):
 class SandboxRepository(SandboxStore):
     """The resources of plans and the sandboxes made of them."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, events: EventRepository) -> None:
         self._connection = connection
+        self._events = events
 
     def add_resource(self, resource: Resource) -> None:
         values = ResourceModel.from_domain(resource)
@@ -102,6 +110,7 @@ class SandboxRepository(SandboxStore):
 
     def add(self, sandbox: SandboxRef) -> None:
         rows.add(self._connection, _SANDBOXES, SandboxModel.from_domain(sandbox), "sandbox")
+        self._events.add_all(happenings.of_new_sandbox(sandbox))
 
     def save(self, sandbox: SandboxRef) -> None:
         rows.save(self._connection, _SANDBOXES, SandboxModel.from_domain(sandbox), "sandbox")

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     func,
+    select,
     update,
 )
 from sqlalchemy.exc import IntegrityError
@@ -123,7 +124,29 @@ def save(connection: Connection, table: Table, values: Values, noun: str) -> Non
     """
     record_id = str(next(iter(values.values())))
     if not change(connection, table, record_id, values):
-        raise NotFoundError(f"There is no {noun} {record_id}", record_id=record_id)
+        raise _not_found(noun, record_id)
+
+
+def status(connection: Connection, table: Table, record_id: str, noun: str) -> str:
+    """Returns the status that a row has now.
+
+    Raises:
+        NotFoundError: It is not stored.
+    """
+    row = _status(table).first(connection, {_KEY_PARAMETER: record_id})
+    if row is None:
+        raise _not_found(noun, record_id)
+    return row.status
+
+
+@cache
+def _status(table: Table) -> Statement:
+    key = next(iter(table.primary_key))
+    return Statement(select(table.c.status).where(key == bindparam(_KEY_PARAMETER, type_=key.type)))
+
+
+def _not_found(noun: str, record_id: str) -> NotFoundError:
+    return NotFoundError(f"There is no {noun} {record_id}", record_id=record_id)
 
 
 def record(row: StoredRow, to_domain: Callable[[StoredRow], RecordT], noun: str) -> RecordT:

@@ -1,0 +1,250 @@
+"""What happens to plans, as records that are stored with the facts they tell of.
+
+Type names and facts are a stable contract: they are added, never renamed or
+removed. `docs/reference/events.md` is generated from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+
+def _plain(value: Any) -> JsonValue:
+    return list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType] # the only tuple is one of texts
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that happened to a plan. What a subclass adds are its facts."""
+
+    type: ClassVar[str]
+    plan_id: str
+
+    def facts(self) -> dict[str, JsonValue]:
+        """Returns all fields but the plan, as JSON has them."""
+        return {name: _plain(value) for name, value in vars(self).items() if name != "plan_id"}
+
+
+@dataclass(frozen=True)
+class PlanCreated(Happening):
+    """A plan was made from a plan file."""
+
+    type = "plan.created"
+    name: str
+    project: str
+    phase: str
+    state: str
+
+
+@dataclass(frozen=True)
+class PlanPhaseChanged(Happening):
+    """The plan entered another phase."""
+
+    type = "plan.phase_changed"
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class PlanStateChanged(Happening):
+    """The plan's state changed, within its phase or with it."""
+
+    type = "plan.state_changed"
+    phase: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class PlanErrored(Happening):
+    """The plan failed."""
+
+    type = "plan.errored"
+    message: str
+    tool: str | None
+    step: str
+    step_index: int
+    checkpoint_id: str | None
+
+
+@dataclass(frozen=True)
+class PlanCancelled(Happening):
+    """The plan was given up."""
+
+    type = "plan.cancelled"
+    reason: str
+
+
+@dataclass(frozen=True)
+class DecisionCreated(Happening):
+    """Something was decided."""
+
+    type = "decision.created"
+    decision_id: str
+    decision_type: str
+    question: str
+    chosen: str
+    step_index: int | None
+
+
+@dataclass(frozen=True)
+class DecisionSuperseded(Happening):
+    """A decision no longer stands."""
+
+    type = "decision.superseded"
+    decision_id: str
+    question: str
+    superseded_by: str
+
+
+@dataclass(frozen=True)
+class ToolInvoked(Happening):
+    """A tool is about to run."""
+
+    type = "tool.invoked"
+    tool_call_id: str
+    step_index: int
+    tool: str
+    resource: str
+
+
+@dataclass(frozen=True)
+class ToolCompleted(Happening):
+    """A tool did its work."""
+
+    type = "tool.completed"
+    tool_call_id: str
+    step_index: int
+    tool: str
+    resource: str
+    duration_ms: int | None
+
+
+@dataclass(frozen=True)
+class ToolErrored(Happening):
+    """A tool failed."""
+
+    type = "tool.errored"
+    tool_call_id: str
+    step_index: int
+    tool: str
+    resource: str
+    duration_ms: int | None
+    message: str
+
+
+@dataclass(frozen=True)
+class ToolRetried(Happening):
+    """A step whose tool failed is about to be tried again."""
+
+    type = "tool.retried"
+    step_index: int
+    tool: str
+    retry: int
+    """From 1."""
+    max_retries: int
+
+
+@dataclass(frozen=True)
+class SandboxCreated(Happening):
+    """The private copy of a resource was made."""
+
+    type = "sandbox.created"
+    sandbox_id: str
+    resource: str
+    strategy: str
+    path: str
+    branch: str | None
+
+
+@dataclass(frozen=True)
+class SandboxRolledBack(Happening):
+    """An operation took a sandbox back."""
+
+    type = "sandbox.rolled_back"
+    sandbox_id: str
+    resource: str
+    checkpoint_id: str
+    operation_id: str
+
+
+@dataclass(frozen=True)
+class CheckpointCreated(Happening):
+    """A checkpoint of every resource is durable."""
+
+    type = "checkpoint.created"
+    checkpoint_id: str
+    """The first of the group."""
+    group_id: str
+    label: str
+    checkpoint_type: str
+    trigger: str
+    step_index: int
+    resources: tuple[str, ...]
+    """Those that have a checkpoint in the group: they changed, or it is the first."""
+
+
+@dataclass(frozen=True)
+class CheckpointRestored(Happening):
+    """Plan and sandboxes are again as the checkpoint has them."""
+
+    type = "checkpoint.restored"
+    checkpoint_id: str
+    label: str
+    operation_id: str | None
+    """None when a run did it by itself: after a failure, or before going on."""
+    operation: str | None
+    """The kind of the operation: `rollback`."""
+
+
+@dataclass(frozen=True)
+class CheckpointPruned(Happening):
+    """A checkpoint was dropped."""
+
+    type = "checkpoint.pruned"
+    checkpoint_id: str
+    group_id: str
+    label: str
+
+
+HAPPENINGS: Mapping[str, type[Happening]] = MappingProxyType(
+    {kind.type: kind for kind in Happening.__subclasses__()}
+)
+"""Every kind of record, by the name of its type."""
+
+
+@dataclass(frozen=True)
+class StoredEvent:
+    """A happening as it is in the database, and as it is streamed once it is there."""
+
+    sequence: int
+    """Grows; of two events of a plan the later has the higher number."""
+    plan_id: str
+    type: str
+    created_at: datetime
+    """When it was stored."""
+    data: Mapping[str, JsonValue]
+    """Its facts."""
+
+    @property
+    def happening(self) -> Happening | None:
+        """The record, or None where what is stored is not what this program would store."""
+        kind = HAPPENINGS.get(self.type)
+        if kind is None:
+            return None
+        try:
+            return _reader(kind).validate_python({**self.data, "plan_id": self.plan_id})
+        except ValidationError:
+            return None
+
+
+@cache
+def _reader(kind: type[Happening]) -> TypeAdapter[Happening]:
+    return TypeAdapter(kind)

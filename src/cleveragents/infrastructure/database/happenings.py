@@ -1,0 +1,116 @@
+"""What follows from a record that is stored: pure functions from before and after to events.
+
+The repositories call them where they write, so that an event is stored if and
+only if what it tells of is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, Operation
+from cleveragents.domain.decision import Decision
+from cleveragents.domain.events import (
+    CheckpointCreated,
+    CheckpointRestored,
+    DecisionCreated,
+    Happening,
+    PlanCancelled,
+    PlanCreated,
+    PlanErrored,
+    PlanPhaseChanged,
+    PlanStateChanged,
+    SandboxCreated,
+    SandboxRolledBack,
+    ToolCompleted,
+    ToolErrored,
+    ToolInvoked,
+)
+from cleveragents.domain.plan import Plan, PlanState
+from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.tool import ToolCall, ToolCallStatus
+
+
+def of_new_plan(plan: Plan) -> Iterator[Happening]:
+    yield PlanCreated(plan.id, plan.name, plan.project, plan.phase.value, plan.state.value)
+
+
+def of_plan(before: Plan, after: Plan) -> Iterator[Happening]:
+    if before.phase is not after.phase:
+        yield PlanPhaseChanged(after.id, before.phase.value, after.phase.value)
+    if (before.phase, before.state) != (after.phase, after.state):
+        phase = after.phase.value
+        yield PlanStateChanged(after.id, phase, before.state.value, after.state.value)
+    error = after.error if after.state is PlanState.ERRORED else None
+    if error is not None and (before.state, before.error) != (after.state, error):
+        yield PlanErrored(
+            after.id, error.message, error.tool, error.step, error.step_index, error.checkpoint
+        )
+    if after.state is PlanState.CANCELLED and before.state is not PlanState.CANCELLED:
+        yield PlanCancelled(after.id, after.cancel_reason or "")
+
+
+def of_new_decision(decision: Decision) -> Iterator[Happening]:
+    yield DecisionCreated(
+        decision.plan_id,
+        decision.id,
+        decision.decision_type.value,
+        decision.question,
+        decision.chosen_option,
+        decision.step_index,
+    )
+
+
+def of_new_tool_call(call: ToolCall) -> Iterator[Happening]:
+    yield ToolInvoked(call.plan_id, call.id, call.step_index, call.tool, call.resource)
+
+
+def of_tool_call(before: str, after: ToolCall) -> Iterator[Happening]:
+    if before == after.status:
+        return
+    facts = (after.plan_id, after.id, after.step_index, after.tool, after.resource)
+    if after.status is ToolCallStatus.SUCCEEDED:
+        yield ToolCompleted(*facts, _milliseconds(after))
+    elif after.status is ToolCallStatus.FAILED:
+        yield ToolErrored(*facts, _milliseconds(after), after.error or "")
+
+
+def _milliseconds(call: ToolCall) -> int | None:
+    if call.finished_at is None:
+        return None
+    return round((call.finished_at - call.started_at).total_seconds() * 1000)
+
+
+def of_new_sandbox(sandbox: SandboxRef) -> Iterator[Happening]:
+    yield SandboxCreated(
+        sandbox.plan_id,
+        sandbox.id,
+        sandbox.resource,
+        sandbox.strategy.value,
+        sandbox.path,
+        sandbox.branch,
+    )
+
+
+def of_new_group(group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> Iterator[Happening]:
+    """One moment is one event, however many resources have a checkpoint of it."""
+    for first in checkpoints[:1]:
+        yield CheckpointCreated(
+            group.plan_id,
+            first.id,
+            group.id,
+            first.metadata.label,
+            first.checkpoint_type.value,
+            first.metadata.trigger,
+            first.metadata.step_index,
+            tuple(checkpoint.metadata.resource for checkpoint in checkpoints),
+        )
+
+
+def of_done_operation(
+    operation: Operation, label: str, sandboxes: Sequence[SandboxRef]
+) -> Iterator[Happening]:
+    plan_id, target = operation.plan_id, operation.target_checkpoint_id
+    yield CheckpointRestored(plan_id, target, label, operation.id, operation.kind.value)
+    for sandbox in sandboxes:
+        yield SandboxRolledBack(plan_id, sandbox.id, sandbox.resource, target, operation.id)
