@@ -195,6 +195,7 @@ class Workbench:
 
 def is_alive(number: str) -> bool:
     """Says whether there is such a process, and it is more than an entry in the table."""
+    assert number.strip().isdecimal(), number
     try:
         status = Path("/proc", number.strip(), "stat").read_bytes()
     except FileNotFoundError:
