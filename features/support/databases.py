@@ -15,7 +15,7 @@ from pathlib import Path
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from features.support import postgres
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import create_engine, inspect, make_url, text
 
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.database import schema
@@ -115,14 +115,19 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
     path.touch(0o600)
     schema.create_sqlite_file(path, revision, busy_seconds=BUSY_SECONDS)
     if plans:
-        # As a row and nothing more: only the table of plans is the same in every revision.
+        # As a row and nothing more, with the columns that the revision has.
         from cleveragents.infrastructure.database.engine import open_sqlite
         from cleveragents.infrastructure.database.models import PlanModel
         from cleveragents.infrastructure.database.repositories import rows
 
         engines = open_sqlite(path, busy_seconds=BUSY_SECONDS)
         with engines.writing.begin() as connection:
-            values = PlanModel.from_domain(sample.plan())
+            known = {column["name"] for column in inspect(connection).get_columns("plans")}
+            values = {
+                name: value
+                for name, value in PlanModel.from_domain(sample.plan()).items()
+                if name in known
+            }
             rows.insert(connection, PlanModel.table(), values, "plan")
         engines.dispose()
 

@@ -121,6 +121,7 @@ class Container:
             id_source=self._ids,
             events=self._events,
             faults=self._faults,
+            tools=self._tools,
             triggers=frozenset(self._settings[AUTO_CREATE_ON]),
             retention=CheckpointRetentionPolicy(
                 max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]

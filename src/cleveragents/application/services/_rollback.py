@@ -39,6 +39,7 @@ from cleveragents.domain.effects import Effect, effects_of
 from cleveragents.domain.errors import (
     CheckpointPlanMismatchError,
     CleverAgentsError,
+    ConflictError,
     PlanAppliedError,
     SnapshotCorruptError,
     SnapshotError,
@@ -68,6 +69,7 @@ class Rollback:
         clock: Clock,
         id_source: IdSource,
         faults: FaultPoints,
+        check_lease: Callable[[str], None],
         save_present_state: Callable[[str, Checkpoint], Checkpoint],
     ) -> None:
         self._database = database
@@ -76,6 +78,7 @@ class Rollback:
         self._clock = clock
         self._ids = id_source
         self._faults = faults
+        self._check_lease = check_lease
         self._save_present_state = save_present_state
 
     def preview(self, plan_id: str, checkpoint: Checkpoint) -> RollbackPreview:
@@ -161,6 +164,8 @@ class Rollback:
         try:
             self._restore(sandboxes, group, safety)
             self._record(operation)
+        except ConflictError:
+            raise  # Another process has the plan now, and takes this up itself.
         except CleverAgentsError as error:
             self._undo(operation, sandboxes, error)
             return (
@@ -245,6 +250,7 @@ class Rollback:
         group: CheckpointGroup,
         safety: CheckpointGroup | None,
     ) -> list[RestoreReport]:
+        self._check_lease(group.plan_id)  # Files have no transaction that could refuse them.
         reports: list[RestoreReport] = []
         for sandbox in sandboxes:
             wanted = group.snapshots[sandbox.resource_id]
@@ -301,6 +307,8 @@ class Rollback:
             group = transaction.checkpoints.get_group(operation.safety_group_id)
         try:
             self._restore(sandboxes, group, group)
+        except ConflictError:
+            raise
         except CleverAgentsError as error:
             raise SnapshotError(
                 f"The rollback failed ({cause}) and what it had begun could not be taken back: "

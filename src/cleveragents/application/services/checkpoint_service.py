@@ -22,6 +22,7 @@ from cleveragents.application.ports import (
     Locks,
     Sandboxes,
     SnapshotStore,
+    ToolBackend,
     Transaction,
 )
 from cleveragents.application.services import _changes
@@ -53,7 +54,7 @@ from cleveragents.domain.errors import (
     PlanStateError,
     SnapshotError,
 )
-from cleveragents.domain.plan import Plan
+from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.retention import CheckpointRetentionPolicy
 from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef, TreeDiff
@@ -102,6 +103,7 @@ class CheckpointService:
         id_source: IdSource,
         events: EventSink,
         faults: FaultPoints,
+        tools: ToolBackend,
         triggers: frozenset[Trigger],
         retention: CheckpointRetentionPolicy,
     ) -> None:
@@ -113,6 +115,7 @@ class CheckpointService:
         self._ids = id_source
         self._events = events
         self._faults = faults
+        self._tools = tools
         self._triggers = triggers
         self._retention = retention
 
@@ -356,9 +359,19 @@ class CheckpointService:
     def recover(self, plan_id: str) -> str | None:
         """Ends what a killed process left unfinished; says what became of a rollback, or None."""
         with self._locks.hold(plan_id):
+            self._end_leftovers(plan_id)
             done = self._rollback().recover(plan_id)
             drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
             return done
+
+    def _end_leftovers(self, plan_id: str) -> None:
+        """Ends what a killed run left of its tools, so that nothing else writes any more."""
+        with self._database.read() as transaction:
+            under_way = transaction.plans.get(plan_id).state is PlanState.PROCESSING
+        ended = self._tools.end_leftovers(plan_id) if under_way else 0
+        if ended:
+            what = "a process" if ended == 1 else f"{ended} processes"
+            self._events.emit(Warned(f"Ended {what} that the interrupted run had left behind"))
 
     def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
         """Says how the resources differ between two checkpoints."""
@@ -387,6 +400,7 @@ class CheckpointService:
             self._clock,
             self._ids,
             self._faults,
+            self._locks.check,
             self._safety,
         )
 

@@ -109,8 +109,6 @@ class PlanExecutor:
 
     def _run(self, plan: Plan) -> Plan:
         going_on = plan.state in (PlanState.ERRORED, PlanState.PROCESSING)
-        if going_on:
-            self._end_leftovers(plan.id)
         sandboxes = self._workplace.ready(plan.id)
         with self._snapshots.watched(sandboxes):
             point = self._checkpoints.resume_point(plan.id)
@@ -138,12 +136,6 @@ class PlanExecutor:
             raise self._failing.errored(last, error.message, None) from error
         self._events.emit(PlanFinished(plan.id, succeeded=True))
         return plan
-
-    def _end_leftovers(self, plan_id: str) -> None:
-        ended = self._tools.end_leftovers(plan_id)
-        if ended:
-            what = "a process" if ended == 1 else f"{ended} processes"
-            self._events.emit(Warned(f"Ended {what} that the interrupted run had left behind"))
 
     def _stop_if_asked(self, plan_id: str) -> None:
         if self._interruption.requested():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -51,6 +52,19 @@ Outcome = Callable[[Transaction, Plan], Plan]
 __all__ = ["StepContext", "ToolRunner"]
 
 
+@dataclass(frozen=True)
+class _Look:
+    """The sandboxes at one moment, stored."""
+
+    taken: Sequence[Taken] | None
+    problem: str | None = None
+    """Why there is nothing."""
+
+    @property
+    def snapshots(self) -> Mapping[str, str]:
+        return snapshot_ids(self.taken or ())
+
+
 class ToolRunner:
     """Runs tools so that each call can be taken back and each change has an author."""
 
@@ -87,10 +101,6 @@ class ToolRunner:
             )
         return spec
 
-    def end_leftovers(self, plan_id: str) -> int:
-        """Ends what tools of a killed run left running; returns how many processes."""
-        return self._tools.end_leftovers(plan_id)
-
     def run(self, context: StepContext, on_success: Outcome) -> None:
         """Runs the step's tool.
 
@@ -108,7 +118,6 @@ class ToolRunner:
         if spec.checkpointable:
             self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, _unchanged, before)
         call = self._begin(context, spec)
-        after: Sequence[Taken] | None = None
         try:
             result = self._run(context, spec, call)
             self._faults.reach(FaultPoint.TOOL_ENDED)
@@ -119,10 +128,7 @@ class ToolRunner:
             self._fail(context, call, error, before)
             raise
         self._succeed(context, spec, call, result, changes, after, on_success)
-        if before is not None and after is not None:
-            self._checkpoints.forget_unnamed(
-                context.plan.id, snapshot_ids(before), snapshot_ids(after)
-            )
+        self._checkpoints.forget_unnamed(context.plan.id, before.snapshots, after.snapshots)
 
     def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
         for problem in validate_input(spec, call.input):
@@ -146,7 +152,7 @@ class ToolRunner:
         call: ToolCall,
         result: ToolResult,
         changes: ResourceChanges,
-        after: Sequence[Taken] | None,
+        after: _Look,
         on_success: Outcome,
     ) -> None:
         ended = _ended(call, ToolCallStatus.SUCCEEDED, self._clock).model_copy(
@@ -172,7 +178,7 @@ class ToolRunner:
         context: StepContext,
         call: ToolCall,
         succeed: Outcome,
-        after: Sequence[Taken] | None,
+        after: _Look,
     ) -> None:
         """Records a decision with a group of its own, whatever the configuration says."""
         decision_id = self._ids.new()
@@ -189,7 +195,7 @@ class ToolRunner:
             source_tool=RECORD_DECISION,
             decision_id=decision_id,
         )
-        if self._checkpoints.create_as_required(context.plan, moment, decide, after) is None:
+        if self._checkpoints.create_as_required(context.plan, moment, decide, after.taken) is None:
             self._store(context.plan.id, decide)
 
     def _decision(
@@ -214,7 +220,7 @@ class ToolRunner:
         spec: ToolSpec,
         trigger: Trigger,
         also: Outcome,
-        taken: Sequence[Taken] | None,
+        seen: _Look,
     ) -> bool:
         """Returns whether a checkpoint was made; one that was required and was not raises."""
         before = trigger is Trigger.BEFORE_TOOL_EXECUTE
@@ -228,34 +234,30 @@ class ToolRunner:
             repeated=before and context.repeated,
         )
         made = self._checkpoints.auto_create_if_configured(
-            trigger, context.plan, moment, also, taken
+            trigger, context.plan, moment, also, seen.taken
         )
         return made is not None
 
-    def _look(self, context: StepContext) -> Sequence[Taken] | None:
-        """Returns the sandboxes as they are now; None when they cannot be stored.
+    def _look(self, context: StepContext) -> _Look:
+        """Stores the sandboxes as they are now.
 
-        A checkpoint that is wanted then fails by itself, as the plan's policy says.
+        Where that fails, a checkpoint that is wanted fails too, as the plan's policy says.
         """
         try:
-            return self._checkpoints.take(context.plan.id)
-        except SnapshotError:
-            return None
+            return _Look(self._checkpoints.take(context.plan.id))
+        except SnapshotError as error:
+            return _Look(None, error.message)
 
-    def _changes(
-        self,
-        context: StepContext,
-        before: Sequence[Taken] | None,
-        after: Sequence[Taken] | None,
-    ) -> ResourceChanges:
-        if before is not None and after is not None:
+    def _changes(self, context: StepContext, before: _Look, after: _Look) -> ResourceChanges:
+        problem = before.problem or after.problem
+        if problem is None:
             return self._checkpoints.changes_between(
-                context.plan.id, snapshot_ids(before), snapshot_ids(after)
+                context.plan.id, before.snapshots, after.snapshots
             )
         self._events.emit(
             Warned(
                 f"What step {context.number} (`{context.step.name}`) changed is not recorded: "
-                "the sandbox could not be stored"
+                f"{problem}"
             )
         )
         return ()
@@ -301,7 +303,7 @@ class ToolRunner:
         context: StepContext,
         call: ToolCall,
         error: CleverAgentsError,
-        before: Sequence[Taken] | None,
+        before: _Look,
     ) -> None:
         """Records the failed call and, where that can be found out, what it changed."""
         changes: ResourceChanges = ()
