@@ -8,6 +8,7 @@ Feature: Wiring
     And they are
       | service            |
       | CheckpointService  |
+      | LogService         |
       | MaintenanceService |
       | PlanExecutor       |
       | PlanService        |

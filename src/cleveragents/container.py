@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ToolBackend,
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
+    from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.plan_executor import PlanExecutor
     from cleveragents.application.services.plan_service import PlanService
@@ -61,6 +62,9 @@ class Container:
 
     def checkpoint_service(self) -> CheckpointService:
         return self._checkpoint_service
+
+    def log_service(self) -> LogService:
+        return self._log_service
 
     def maintenance_service(self) -> MaintenanceService:
         return self._maintenance_service
@@ -106,6 +110,12 @@ class Container:
                 max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]
             ),
         )
+
+    @cached_property
+    def _log_service(self) -> LogService:
+        from cleveragents.application.services.log_service import LogService
+
+        return LogService(self._database)
 
     @cached_property
     def _maintenance_service(self) -> MaintenanceService:

@@ -27,6 +27,7 @@ plan = frame.group(
         "checkpoint": Lazy(
             "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
         ),
+        "log": Lazy("cleveragents.cli.commands.log", "log", "Show what happened to a plan"),
     },
 )
 

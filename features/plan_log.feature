@@ -1,0 +1,179 @@
+Feature: What happened to a plan
+  `agents plan log` tells all of it, oldest first. It is stored together with what it tells of,
+  so the two cannot disagree.
+
+  Rule: whatever happens is in the log, once and in order
+
+    Scenario: A run from its beginning to its end
+      Given a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+      And the plan has run
+      When the user asks what happened to the plan
+      Then the log says
+        | what                | details                                 |
+        | plan.created        | Plan `local/shop` made for PROJECT      |
+        | decision.created    | Decided: What is to be done? local/shop |
+        | sandbox.created     | Sandbox of `project` made by git_worktree |
+        | checkpoint.created  | Checkpoint `before execution` made      |
+        | plan.phase_changed  | Plan went from strategize to execute    |
+        | plan.state_changed  | Plan became execute/processing          |
+        | checkpoint.created  | Checkpoint `before one` made            |
+        | tool.invoked        | Step 1: write-file started              |
+        | tool.completed      | Step 1: write-file done after a while   |
+        | checkpoint.created  | Checkpoint `after one` made             |
+        | checkpoint.created  | Checkpoint `after execution` made       |
+        | plan.state_changed  | Plan became execute/complete            |
+
+    Scenario: A failure and what was done about it
+      Given a plan with the steps
+        | step | does               |
+        | one  | runs `exit 3`      |
+      And the plan has failed
+      When the user asks what happened to the plan with --limit 6
+      Then the log says
+        | what                | details                                                             |
+        | tool.invoked        | Step 1: shell started                                               |
+        | tool.errored        | Step 1: shell failed after a while: `shell` failed with status 3    |
+        | checkpoint.created  | Checkpoint `failed: one` made                                       |
+        | checkpoint.restored | Sandbox taken back to `before one`                                  |
+        | plan.state_changed  | Plan became execute/errored                                         |
+        | plan.errored        | Plan failed at step 1 of 1: `shell` failed with status 3            |
+
+    Scenario: A rollback is among the rest
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      When the user asks what happened to the plan with --limit 4
+      Then the log says
+        | what                | details                                        |
+        | checkpoint.created  | Checkpoint `before rollback to after one` made |
+        | rollback            | Began: rollback to after one                   |
+        | plan.state_changed  | Plan became execute/queued                     |
+        | checkpoint.restored | Rolled back to `after one`                     |
+        | sandbox.rolled_back | Sandbox of `project` rolled back               |
+
+    Scenario: A second rollback to the same place is told too
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      And the plan has been rolled back to "after one"
+      When the user asks what happened to the plan with --limit 3
+      Then the log says
+        | what                | details                                        |
+        | checkpoint.created  | Checkpoint `before rollback to after one` made |
+        | rollback            | Began: rollback to after one                   |
+        | checkpoint.restored | Rolled back to `after one`                     |
+        | sandbox.rolled_back | Sandbox of `project` rolled back               |
+
+    Scenario: A rollback that failed is told as what it was
+      Given a plan that writes shop.txt in the project and docs.txt in another repository
+      And the plan has run
+      And a rollback to "before execution" has failed
+      When the user asks what happened to the plan with --limit 1
+      Then the log says
+        | what               | details                                                               |
+        | checkpoint.created | Checkpoint `before rollback to before execution` made                 |
+        | rollback           | Began: rollback to before execution                                   |
+        | rollback           | Could not be completed and was undone: rollback to before execution   |
+
+    Scenario: A rollback that was killed is told as not ended
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And rolling it back to "after one" has been killed when everything is restored and nothing recorded, at the 1. time
+      When the user asks what happened to the plan with --limit 1
+      Then the log says
+        | what               | details                                               |
+        | checkpoint.created | Checkpoint `before rollback to after one` made        |
+        | rollback           | Began, and was not ended: rollback to after one       |
+
+    Scenario: Checkpoints that had to go are told
+      Given a plan may keep 4 checkpoints
+      And a plan that wrote a.txt in step one and b.txt in step two
+      When the user asks what happened to the plan with --type checkpoint.pruned
+      Then the log says
+        | what              | details                          |
+        | checkpoint.pruned | Checkpoint `before one` dropped |
+        | checkpoint.pruned | Checkpoint `after one` dropped  |
+
+    Scenario Outline: What no record shows is told by whoever knows it
+      Given a program has entered that <something happened>
+      When the user asks what happened to the plan with --limit 1
+      Then the log says
+        | what   | details    |
+        | <what> | <sentence> |
+
+      Examples:
+        | something happened                      | what                | sentence                                     |
+        | the plan was cancelled, it is too late  | plan.cancelled      | Plan cancelled: it is too late               |
+        | the plan was cancelled                  | plan.cancelled      | Plan cancelled                               |
+        | step 2 is tried again                   | tool.retried        | Step 2: shell is tried again (1 of 3)        |
+        | the root decision no longer stands      | decision.superseded | No longer decided: What is to be done?       |
+        | step 1 took 90 seconds                  | tool.completed      | Step 1: shell done after 90.0 s              |
+        | step 1 ended, and nobody looked         | tool.completed      | Step 1: shell done                           |
+
+  Rule: the log can be narrowed, and is there in every format
+
+    Scenario: Events of some types only
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      When the user asks what happened to the plan with --type tool.i --type checkpoint.restored
+      Then the log says
+        | what                | details                    |
+        | tool.invoked        | Step 1: write-file started |
+        | tool.invoked        | Step 2: write-file started |
+        | checkpoint.restored | Rolled back to `after one` |
+
+    Scenario: Nothing of a kind
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      When the user runs "agents plan log @latest --type tool.errored --format table"
+      Then the exit code is 0
+      And the output says "Nothing of this kind has happened to the plan."
+
+    Scenario: A type that does not exist is refused
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      When the user runs "agents plan log @latest --type tol"
+      Then the exit code is 2
+      And the error output says "No type of event begins with `tol`"
+      And the error output says "Did you mean `tool`?"
+
+    Scenario: The data has every field, and operations beside the events
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      When the user asks for the plan's log as data
+      Then it has every stored event with number, type, time and facts
+      And it has the rollback to "after one" with its safety checkpoint "before rollback to after one"
+
+    Scenario Outline: As <format>
+      Given a plan whose step has an odd name
+      When the user runs "agents plan log @latest --format <format>"
+      Then the exit code is 0
+      And the output says "checkpoint.created"
+      And the output shows the odd name and obeys nothing in it
+
+      Examples:
+        | format |
+        | rich   |
+        | color  |
+        | table  |
+        | plain  |
+        | json   |
+        | yaml   |
+
+  Rule: what cannot be understood does not hide the rest
+
+    Scenario Outline: <what> is shown as it is
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And another program has entered "<what>" with <facts>
+      When the user asks what happened to the plan with --limit 1
+      Then the log says
+        | what   | details |
+        | <what> | <shown> |
+
+      Examples:
+        | what               | facts                                      | shown            |
+        | moon.risen         | {"over": "Köln"}                           | {"over": "Köln"} |
+        | checkpoint.created | {"label": 5}                               | {"label": 5}     |
+        | checkpoint.created | [                                          | {}               |
+
+    Scenario: Events go with their plan
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      When the plan is deleted from the database
+      Then no event is left

@@ -1,0 +1,51 @@
+"""`agents plan log`: what happened to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import click
+
+from cleveragents.cli import frame
+from cleveragents.cli.commands.plan import open_plan, plan_argument
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import UsageError
+
+
+@frame.command(
+    "log",
+    help="Show what happened to a plan, oldest first",
+    epilog="Examples:\n  agents plan log @latest\n  agents plan log @latest --type tool --limit 5",
+)
+@plan_argument
+@click.option(
+    "--type",
+    "prefixes",
+    multiple=True,
+    metavar="PREFIX",
+    help="Only events whose type begins so, like `tool` or `plan.errored`; may be repeated.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the newest N of these events."
+)
+@frame.pass_session
+def log(session: Session, plan_ref: str, prefixes: tuple[str, ...], limit: int | None) -> Report:
+    from cleveragents.cli.views.log import log_report
+
+    types = _types(prefixes) if prefixes else None
+    with open_plan(session, plan_ref) as (container, found):
+        return log_report(container.log_service().log(found.id, types), limit, bool(prefixes))
+
+
+def _types(prefixes: tuple[str, ...]) -> Collection[str]:
+    from cleveragents.domain.events import HAPPENINGS
+    from cleveragents.domain.names import nearest
+
+    for prefix in prefixes:
+        if not any(known.startswith(prefix) for known in HAPPENINGS):
+            families = {known.partition(".")[0] for known in HAPPENINGS}
+            raise UsageError(
+                f"No type of event begins with `{prefix}`", hint=nearest(prefix, families)
+            )
+    return {known for known in HAPPENINGS if known.startswith(prefixes)}
