@@ -1,11 +1,36 @@
 *** Settings ***
-Documentation    What happened to a plan is told from the records, by any process.
+Documentation    What happened to a plan is told twice: while it happens, on stderr, and afterwards from the
+...              records. Both must be the same.
 
 Resource         resources/agents.resource
 Library          libraries/EventLines.py
 
 
 *** Test Cases ***
+What Is Told Is What Is Stored
+    Given The User Runs    agents plan run '${PLANS}/three-tools.yaml' --progress json --format json
+    And The Command Succeeds
+    And The Plan Is Remembered
+    ${told}    The Events That Were Told
+    When The User Runs    agents plan log ${PLAN} --format json
+    Then The Command Succeeds
+    And The Document Has The Fields Of An Envelope
+    And The Log Has Exactly    ${told}
+
+A Failure Is Told Like Everything Else
+    Given The User Runs    agents plan run '${PLANS}/failing.yaml' --progress json --format json
+    And The Exit Code Is    8
+    And The Plan Is Remembered
+    ${told}    The Events That Were Told
+    When The User Runs    agents plan log ${PLAN} --format json
+    Then The Log Has Exactly    ${told}
+
+It Is Told While It Happens
+    Given The Place To Wait For Is Named In    GO_ON
+    When The User Starts    agents plan run '${PLANS}/waiting.yaml' --progress json
+    Then A Line Is Told Of    tool.invoked    ${2}
+    And The Run Has Written    half.txt
+
 What A Killed Run Did Is In The Log
     Given The Place To Wait For Is Named In    GO_ON
     And The User Starts    agents plan run '${PLANS}/waiting.yaml'

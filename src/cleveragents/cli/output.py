@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 
 from cleveragents.cli import terminal
 from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
+from cleveragents.cli.views.words import moment
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.formats import OutputFormat
 
@@ -119,10 +121,22 @@ def _complain(session: Session, warnings: list[str], messages: tuple[str, ...]) 
     for warning in warnings:
         _label(session, "Warning:", terminal.YELLOW, warning)
     for message in messages:
-        terminal.write(sys.stderr, f"{terminal.visible_lines(message)}\n")
+        if not _told_as_json(session, "report.message", message):
+            terminal.write(sys.stderr, f"{terminal.visible_lines(message)}\n")
+
+
+def _told_as_json(session: Session, kind: str, text: str) -> bool:
+    """Keeps stderr to JSON lines where the user asked for them."""
+    if session.progress != "json":
+        return False
+    told = {"type": kind, "plan_id": None, "at": moment(datetime.now(UTC))}
+    terminal.write_line(sys.stderr, {**told, "data": {"text": text}})
+    return True
 
 
 def _label(session: Session, label: str, style: str, text: str) -> None:
+    if _told_as_json(session, f"report.{label.strip(':').lower()}", text):
+        return
     color = terminal.wants_color(sys.stderr, session.asked_color, session.environ)
     marked = terminal.paint(label, style, color=color)
     terminal.write(sys.stderr, f"{marked} {terminal.visible_lines(text)}\n")

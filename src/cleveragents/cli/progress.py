@@ -1,8 +1,10 @@
-"""Progress of a running plan, as status lines on stderr."""
+"""What happens while a command runs, on stderr: as status lines or as JSON lines."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cleveragents.application.events import (
@@ -15,6 +17,8 @@ from cleveragents.application.events import (
 )
 from cleveragents.application.ports import EventSink
 from cleveragents.cli import terminal
+from cleveragents.cli.views.words import moment
+from cleveragents.domain.events import StoredEvent
 
 if TYPE_CHECKING:
     from cleveragents.cli.session import Session
@@ -47,12 +51,34 @@ class TerminalEvents(EventSink):
 
     def _draw(self, event: Advanced) -> None:
         """Draws a bar over itself, which only a terminal can show."""
-        if terminal.is_terminal(sys.stderr):
+        if terminal.is_terminal(sys.stderr) and self._session.progress == "auto":
             filled = "#" * (_BAR * event.done // event.total)
             end = "\n" if event.done == event.total else ""
             line = f"\r{event.name} [{filled:<{_BAR}}] {event.done} of {event.total}{end}"
             terminal.write(sys.stderr, line)
 
 
-def terminal_events(session: Session) -> TerminalEvents:
-    return TerminalEvents(session)
+class JsonLinesEvents(EventSink):
+    """Prints every event as one JSON object a line, at once; warnings also go into the report."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def emit(self, event: Event) -> None:
+        if isinstance(event, Warned):
+            self._session.warnings.append(event.text)
+        terminal.write_line(sys.stderr, _line(event))
+
+
+def _line(event: Event) -> dict[str, object]:
+    if isinstance(event, StoredEvent):
+        told = {"type": event.type, "plan_id": event.plan_id, "at": moment(event.created_at)}
+        return {**told, "sequence": event.sequence, "data": event.data}
+    facts = asdict(event)
+    told = {"type": event.type, "plan_id": facts.pop("plan_id", None)}
+    return {**told, "at": moment(datetime.now(UTC)), "data": facts}
+
+
+def events_for(session: Session) -> EventSink:
+    """Returns what tells the user of this call what happens."""
+    return JsonLinesEvents(session) if session.progress == "json" else TerminalEvents(session)

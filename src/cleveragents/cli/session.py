@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cleveragents.domain.settings import Settings
 
 COLORS = ("auto", "always", "never")
+PROGRESS = ("auto", "json", "none")
 
 
 class Session:
@@ -32,6 +33,8 @@ class Session:
         self.asked_format: OutputFormat | None = None
         self.asked_color = "auto"
         self.no_input = False
+        self.progress = "auto"
+        """How stderr tells what happens: lines for people, JSON lines, or nothing."""
         self.warnings: list[str] = []
         """Sentences that are added to the warnings of the command's report."""
         self.started = datetime.now(UTC)
@@ -119,14 +122,14 @@ class Session:
         Raises:
             ConfigurationError: as `settings` does.
         """
-        from cleveragents.cli.progress import terminal_events
+        from cleveragents.cli.progress import events_for
         from cleveragents.container import Container
 
         container = Container(
             home=self.home,
             settings=self.settings(project),
             environment=self.environ,
-            events=terminal_events(self),
+            events=events_for(self),
         )
         self._open.callback(container.close)
         return container
@@ -147,8 +150,9 @@ class Session:
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def say(self, text: str) -> None:
-        """Shows a status line, unless a program reads our streams."""
-        if not self.format.is_document or terminal.is_terminal(sys.stderr):
+        """Shows a status line, unless a program reads our streams or nobody wants any."""
+        for_people = not self.format.is_document or terminal.is_terminal(sys.stderr)
+        if for_people and self.progress == "auto":
             terminal.write(sys.stderr, f"{terminal.visible_lines(text)}\n")
 
     @property

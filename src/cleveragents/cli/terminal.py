@@ -89,6 +89,14 @@ def write(stream: TextIO | None, text: str) -> None:
         raise
 
 
+def write_line(stream: TextIO | None, value: Mapping[str, object]) -> None:
+    """Writes a JSON object as one line of ASCII; a stream that takes none is no failure."""
+    import json
+
+    with contextlib.suppress(OSError, ValueError):
+        write(stream, f"{json.dumps(value, default=str)}\n")
+
+
 def silence(stream: TextIO) -> None:
     """Sends what is still buffered nowhere, so that Python does not complain at exit."""
     with contextlib.suppress(OSError, ValueError):

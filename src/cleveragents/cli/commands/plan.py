@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
+from cleveragents.cli.commands.options import progress_option
 from cleveragents.cli.frame import Lazy
 from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
@@ -78,6 +79,7 @@ def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
 @_project_option
 @_arg_option
 @_uncommitted_option
+@progress_option
 @frame.pass_session
 def run(
     session: Session,
@@ -132,6 +134,7 @@ def use(
     epilog="Example:\n  agents plan execute @latest",
 )
 @plan_argument
+@progress_option
 @frame.pass_session
 def execute(session: Session, plan_ref: str) -> Report:
     with open_plan(session, plan_ref) as (container, found):

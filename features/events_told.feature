@@ -1,0 +1,94 @@
+Feature: Telling what happens while it happens
+  With `--progress json` a program that runs a plan reads one JSON object a line on stderr. It
+  hears of nothing that is not stored, and stdout carries the result only.
+
+  Background:
+    Given a plan with the steps
+      | step | does             |
+      | one  | writes a.txt     |
+      | two  | runs `exit 3`    |
+
+  Rule: what is told is what is stored
+
+    Scenario: Everything that was stored was told, in the same order and words
+      When the user runs the plan with --progress json
+      Then the exit code is 8
+      And what was told and stored is the plan's log
+      And the other lines told of
+        | type                   |
+        | progress.stage         |
+        | progress.plan_started  |
+        | progress.step_started  |
+        | progress.step_finished |
+        | progress.step_started  |
+        | progress.step_finished |
+        | progress.plan_finished |
+
+    Scenario: Going on is told as well
+      Given the plan has failed
+      When the user executes the plan with --progress json
+      Then the exit code is 8
+      And what was told and stored is the end of the plan's log
+
+    Scenario: What could not be stored is not told
+      Given the records cannot be written when step two begins
+      When the user runs the plan with --progress json
+      Then the exit code is 1
+      And what was told and stored is the plan's log
+      And nobody was told that the tool of step 2 was invoked
+
+    Scenario: What was undone is not told
+      Given the plan has been made
+      When a program enters that the plan was cancelled, and its transaction fails
+      Then nothing was told
+      And the log does not say "plan.cancelled"
+
+    Scenario: What was not told because of a kill is in the log
+      Given the plan has been made
+      When executing it is killed at the moment when "tool.completed" is told
+      Then the log has 1 "tool.completed" as its last but one event
+
+  Rule: stderr belongs to the lines
+
+    Scenario: Also the closing words are lines in formats for people
+      When the user runs "agents plan run ../plan.yaml --progress json --format plain"
+      Then the exit code is 8
+      And the last lines told of
+        | type         | text                                                     |
+        | report.error | Step 2 of 2 (`two`) failed: `shell` failed with status 3 |
+        | report.hint  | Mend the cause and run `agents plan execute PLAN` to go on, or `agents plan rollback PLAN` to see where you can go back to |
+
+    Scenario: A warning is a line and part of the document
+      Given the plan can do without checkpoints
+      And the disk has room for 1 snapshots
+      When the user runs the plan with --progress json
+      Then a line told the warning "The checkpoint `after one` could not be made"
+      And the document has the same warning
+
+    Scenario: A closing word of success is a line
+      Given the plan has only step one
+      When the user runs "agents plan run ../plan.yaml --progress json --format plain"
+      Then the exit code is 0
+      And the last lines told of
+        | type           | text          |
+        | report.message | Plan complete |
+
+    Scenario: Nothing is told to those who want nothing
+      Given the plan has only step one
+      When the user runs "agents plan run ../plan.yaml --progress none --format json"
+      Then the exit code is 0
+      And the error output is empty
+
+  Rule: a listener that fails is no failure of the plan
+
+    Scenario Outline: <listener>
+      Given the plan has only step one
+      When the user runs the plan and the lines go to <listener>
+      Then the exit code is 0
+      And the plan is execute/complete with 1 steps done
+
+      Examples:
+        | listener                    |
+        | a closed stream             |
+        | a full disk                 |
+        | a reader that went away     |
