@@ -80,7 +80,7 @@ Feature: Executing a plan
       When the user runs the plan
       Then the exit code is 130
       And the error is "Interrupted; what was done is kept: PLAN"
-      And the hint is "Run `agents plan execute PLAN` to go on"
+      And the hint is "Run `agents plan resume PLAN` to go on"
       And the plan is execute/processing with 1 steps done
 
     Scenario: Going on after Ctrl-C begins with the step that was stopped

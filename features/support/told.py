@@ -70,8 +70,10 @@ def executed_until(plans: Plans, kind: str) -> bool:
     """Executes the plan in a child that dies when it is told of `kind`; says whether it did."""
     child = os.fork()
     if child == 0:
-        plans.container(Deadly(kind)).plan_executor().execute(plans.plan_id)
-        os._exit(0)
+        try:
+            plans.container(Deadly(kind)).plan_executor().execute(plans.plan_id)
+        finally:
+            os._exit(0)
     _, status = os.waitpid(child, 0)
     return os.WIFSIGNALED(status)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cleveragents.cli import frame
+from cleveragents.cli.commands.options import progress_option
 from cleveragents.cli.commands.plan import execute_plan, open_plan, plan_argument, yes_option
 from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
@@ -22,6 +23,7 @@ REASON_LENGTH = 1000
 @plan_argument
 @click.option("--dry-run", is_flag=True, help="Only say where it would go on.")
 @yes_option
+@progress_option
 @frame.pass_session
 def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
     from cleveragents.application.services.plan_resume_service import refuse_unless_resumable
