@@ -72,7 +72,7 @@ Feature: Applying a patch
         """
       Then the output is "renamed lib/old.py to lib/new name.py\nmodified app.py\ncopied app.py to copy.py\ndeleted empty.txt\ncreated tést.txt\n"
       And the mode of app.py is 0755
-      And the mode of copy.py is 0755
+      And the mode of copy.py is 0644
       And the mode of tést.txt is 0755
       And the file lib/new name.py holds "new\n"
       And the sandbox has only
@@ -82,6 +82,21 @@ Feature: Applying a patch
         | lib             |
         | lib/new name.py |
         | tést.txt        |
+
+    Scenario: Two files are exchanged
+      When a tool applies the patch
+        """
+        diff --git a/app.py b/lib/old.py
+        similarity index 100%
+        rename from app.py
+        rename to lib/old.py
+        diff --git a/lib/old.py b/app.py
+        similarity index 100%
+        rename from lib/old.py
+        rename to app.py
+        """
+      Then the file app.py holds "old\n"
+      And the file lib/old.py holds "one\ntwo\nthree\nfour\nfive\n"
 
     Scenario: A hunk fits a few lines away
       Given a sandbox with

@@ -7,7 +7,7 @@ old ones and renamed into place, and what an error would leave half done is take
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
@@ -70,17 +70,26 @@ def apply_patch(call: ToolInvocation) -> ToolResult:
         ExecutionError: it is no patch, or something of it does not fit; nothing was changed.
     """
     patches = parse_patch(str(call.input["patch"]), int(str(call.input.get("strip", 1))))
-    drafts = _Drafts(call.directory)
+    drafts = _Drafts(call.directory, patches)
     done = [drafts.apply(patch) for patch in patches]
     _write(call.directory, drafts)
     return ToolResult(output="".join(f"{line}\n" for line in done))
 
 
 class _Drafts:
-    """The files of the sandbox as the patch wants them, by their components."""
+    """The files of the sandbox as the patch wants them, by their components.
 
-    def __init__(self, directory: str) -> None:
+    Renames and copies start from what was there before the patch, whatever it says about
+    that file elsewhere, so that two files can be exchanged: git does not mean an order.
+    """
+
+    def __init__(self, directory: str, patches: Sequence[FilePatch]) -> None:
         self._directory = directory
+        self._going = {
+            parts_inside(directory, patch.old_path)
+            for patch in patches
+            if patch.change in (Change.RENAME, Change.DELETE)
+        }
         self._before: dict[tuple[str, ...], _Draft | None] = {}
         self._after: dict[tuple[str, ...], _Draft | None] = {}
 
@@ -106,7 +115,7 @@ class _Drafts:
                 )
             self._set(source, None)
         else:
-            if patch.change is Change.RENAME:
+            if patch.change is Change.RENAME and self._is_untouched(source):
                 self._set(source, None)
             executable = old.executable if patch.executable is None else patch.executable
             self._set(target, replace(old, content=patched.content, executable=executable))
@@ -123,6 +132,8 @@ class _Drafts:
         if patch.change is Change.CREATE:
             return _Draft(b"", None)
         found = self._get(path)
+        if patch.change in (Change.RENAME, Change.COPY):
+            found = self._before[parts_inside(self._directory, path)]
         if found is not None:
             return found
         only_adds = [(hunk.old_start, hunk.old) for hunk in patch.hunks] == [(0, b"")]
@@ -135,12 +146,16 @@ class _Drafts:
         )
 
     def _refuse_existing(self, path: str) -> None:
-        if self._get(path) is not None:
+        going = parts_inside(self._directory, path) in self._going and self._is_untouched(path)
+        if self._get(path) is not None and not going:
             raise ExecutionError(
                 f"There is a `{shown(path)}` already; nothing was changed",
                 hint="Perhaps the patch was applied before",
                 path=path,
             )
+
+    def _is_untouched(self, path: str) -> bool:
+        return self._get(path) is self._before[parts_inside(self._directory, path)]
 
     def _get(self, path: str) -> _Draft | None:
         parts = parts_inside(self._directory, path)
