@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 import cleveragents.infrastructure.sandbox
-from benchmarks.compare.ours import open_container, perform, watched
+from benchmarks.compare.ours import held, open_container, perform, watched
 from cleveragents.container import Container
 
 
@@ -34,9 +34,10 @@ def main(home: str, plan_id: str, act: str, checkpoint: str) -> dict[str, object
         return memory_of(container, plan_id)
     wanted = service.find_checkpoint(plan_id, checkpoint) if checkpoint else None
     gc.collect()
-    started = time.perf_counter()
-    done = perform(container, plan_id, act, wanted)
-    ended = time.perf_counter()
+    with held(container, plan_id):
+        started = time.perf_counter()
+        done = perform(container, plan_id, act, wanted)
+        ended = time.perf_counter()
     container.close()
     closed = time.perf_counter()
     return {"seconds": ended - started, "closing": closed - ended, "checkpoint": done}

@@ -44,6 +44,11 @@ def watched(container: Container, sandbox: SandboxRef) -> AbstractContextManager
     return container.checkpoint_manager().watched([sandbox])
 
 
+def held(container: Container, plan_id: str) -> AbstractContextManager[object]:
+    """Has this process hold the plan, as whoever runs it or goes back does."""
+    return container._locks.hold(plan_id)
+
+
 def started(_: Transaction, plan: Plan) -> Plan:
     """Has the plan run from its first checkpoint on, as the executor does."""
     return plan.after(PlanEvent.EXECUTE, plan.created_at)
@@ -80,6 +85,7 @@ class Ours(Technique):
         return sandbox
 
     def first(self) -> object:
+        self._running.enter_context(held(self.container, self.plan_id))
         self._running.enter_context(watched(self.container, self.sandbox))
         return self.service.create_checkpoint(self.plan_id, _FIRST, started)
 
@@ -118,7 +124,8 @@ class OursInNewProcess(Ours):
         """Leaves the process out, but none of what it would find or leave on disk."""
         container = open_container(self.home)
         try:
-            return perform(container, self.plan_id, "checkpoint", None)
+            with held(container, self.plan_id):
+                return perform(container, self.plan_id, "checkpoint", None)
         finally:
             container.close()
 

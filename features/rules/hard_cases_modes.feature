@@ -20,4 +20,5 @@ Feature: Every permission bit
       | A file becomes a closed directory        | echo 1 > d                                              | rm d; mkdir d; touch d/f; chmod 500 d    |
       | The sandbox itself is closed             | chmod 555 .                                             | chmod 755 .; echo 1 > f; rm README.md    |
       | The sandbox itself becomes closed        | chmod 750 .                                             | echo 1 > f; chmod 555 .                  |
+      | Files of another owner                   | echo 1 > f; mkdir d; chown 65534 f d \|\| true           | echo 2 > f; chmod 700 d; rm README.md    |
       | A empty directory's mode                 | mkdir -m 700 d                                          | chmod 755 d                              |

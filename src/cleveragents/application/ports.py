@@ -131,8 +131,8 @@ class CheckpointStore(Protocol):
         """Raises CheckpointNotFoundError."""
         ...
 
-    def last_group(self, plan_id: str) -> CheckpointGroup | None:
-        """Returns the plan's group with the highest sequence, set aside or not."""
+    def group_of(self, checkpoint_id: str) -> CheckpointGroup:
+        """Returns the group a checkpoint belongs to. Raises CheckpointNotFoundError."""
         ...
 
     def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:

@@ -309,7 +309,7 @@ def set_aside_groups_can_be_brought_back(make_database: MakeDatabase) -> None:
 
 
 def groups_are_given_oldest_first(make_database: MakeDatabase) -> None:
-    """Groups are given by sequence as far as wanted, counted, and the last one is found."""
+    """Groups are given by sequence as far as wanted, counted, and found by a checkpoint."""
     database = _with_groups(make_database, 3)
     aside = sample.group(3).model_copy(update={"set_aside_by": "OPERATION1"})
     with database.write() as transaction:
@@ -317,8 +317,8 @@ def groups_are_given_oldest_first(make_database: MakeDatabase) -> None:
         store.set_aside([aside.id], "OPERATION1")
         given = store.groups_oldest_first("PLAN1")
         _expect([next(given), next(given)], [sample.group(1), sample.group(2)])
-        _expect(store.last_group("PLAN1"), aside)
-        _expect(store.last_group("PLAN2"), None)
+        _expect(store.group_of(sample.checkpoint(3).id), aside)
+        _expect_error(CheckpointNotFoundError, lambda: store.group_of("NOBODY"))
         _expect((store.count_groups("PLAN1"), store.count_groups("PLAN2")), (3, 0))
         _expect([*given], [aside])
 

@@ -82,8 +82,7 @@ def _group_it_is_at(transaction: Transaction, plan: Plan) -> CheckpointGroup | N
     """
     if plan.last_checkpoint_id is None:
         return None
-    last = transaction.checkpoints.get(plan.last_checkpoint_id)
-    return transaction.checkpoints.get_group(last.group_id)
+    return transaction.checkpoints.group_of(plan.last_checkpoint_id)
 
 
 def _nothing(_: Transaction, __: Plan) -> None:

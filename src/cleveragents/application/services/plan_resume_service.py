@@ -118,7 +118,7 @@ class PlanResumeService:
         done = point.metadata.last_completed_step if point else plan.last_completed_step
         return repeated_by(calls, done + 1)
 
-    def resume(self, plan_id: str, *, repeat_effects: bool = False) -> Plan:
+    def resume(self, plan_id: str, *, repeat_effects: bool) -> Plan:
         """Goes on at the next step.
 
         Raises:
@@ -128,11 +128,11 @@ class PlanResumeService:
         """
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
-        refuse_unless_resumable(plan)
+        _refuse_unless_resumable(plan)
         return self._executor.execute(plan_id, repeat_effects=repeat_effects)
 
 
-def refuse_unless_resumable(plan: Plan) -> None:
+def _refuse_unless_resumable(plan: Plan) -> None:
     """Raises PlanStateError, with a `reason`, for a plan that nothing is left to do of."""
     reason = _reason(plan, None)
     if reason != "ok":

@@ -26,16 +26,16 @@ REASON_LENGTH = 1000
 @progress_option
 @frame.pass_session
 def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
-    from cleveragents.application.services.plan_resume_service import refuse_unless_resumable
     from cleveragents.cli.views.lifecycle import resume_report, resume_sentence
 
     with open_plan(session, plan_ref) as (container, found):
-        summary = container.plan_resume_service().summary(found.id)
+        service = container.plan_resume_service()
+        summary = service.summary(found.id)
         if dry_run:
             return resume_report(summary)
-        refuse_unless_resumable(found)
-        session.say(resume_sentence(summary))
-        return execute_plan(session, container, found, yes=yes)
+        if summary.eligible:
+            session.say(resume_sentence(summary))
+        return execute_plan(session, container, found, service.resume, yes=yes)
 
 
 @frame.command(

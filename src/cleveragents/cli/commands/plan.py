@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
@@ -72,6 +72,12 @@ _uncommitted_option = click.option(
 )
 
 
+class Execute(Protocol):
+    """Runs a plan to its end: starting it, or going on with it."""
+
+    def __call__(self, plan_id: str, *, repeat_effects: bool) -> Plan: ...
+
+
 @contextmanager
 def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
     """Yields the plan that `text` names, with services that obey its project's settings."""
@@ -110,7 +116,7 @@ def run(
         made = container.plan_service().use(
             file, project, _arguments(pairs), include_uncommitted=include_uncommitted
         )
-        return execute_plan(session, container, made, yes=True)
+        return execute_plan(session, container, made, container.plan_executor().execute, yes=True)
     finally:
         container.close()
 
@@ -156,7 +162,7 @@ def use(
 @frame.pass_session
 def execute(session: Session, plan_ref: str, yes: bool) -> Report:
     with open_plan(session, plan_ref) as (container, found):
-        return execute_plan(session, container, found, yes=yes)
+        return execute_plan(session, container, found, container.plan_executor().execute, yes=yes)
 
 
 @plan.command(
@@ -279,15 +285,17 @@ def end_interrupted(session: Session, container: Container, plan_id: str) -> Non
         session.warnings.append(ended)
 
 
-def execute_plan(session: Session, container: Container, found: Plan, *, yes: bool) -> Report:
-    """Runs a plan to its end, asking first where something irreversible would be done again."""
+def execute_plan(
+    session: Session, container: Container, found: Plan, act: Execute, *, yes: bool
+) -> Report:
+    """Has `act` run a plan, asking first where something irreversible would be done again."""
     from cleveragents.cli.views.plans import plan_data, plan_report
 
     service = container.plan_service()
     if not yes:
         yes = _repetition_is_confirmed(session, container, found)
     try:
-        done = container.plan_executor().execute(found.id, repeat_effects=yes)
+        done = act(found.id, repeat_effects=yes)
     except ExecutionError as error:
         error.details["data"] = plan_data(service.status(found.id))
         raise

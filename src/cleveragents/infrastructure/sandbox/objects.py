@@ -152,7 +152,7 @@ def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
     if not new:
         return StoredPack(0, None)
     packs = objects / "pack"
-    draft = f"{packs}/tmp_pack_cleveragents_{os.getpid()}_{secrets.token_hex(4)}"
+    draft = os.path.join(packs, f"tmp_pack_cleveragents_{os.getpid()}_{secrets.token_hex(4)}")
     try:
         entries, checksum, size = _write_pack(draft, new)
         name = f"{packs}/pack-{checksum.hex()}"

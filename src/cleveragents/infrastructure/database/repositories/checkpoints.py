@@ -52,7 +52,11 @@ _ALL_GROUPS = Statement(_GROUPS_IN_PLAN.order_by(_GROUPS.c.sequence))
 _VISIBLE_GROUPS = Statement(
     _GROUPS_IN_PLAN.where(_GROUPS.c.set_aside_by.is_(None)).order_by(_GROUPS.c.sequence)
 )
-_LAST_GROUP = Statement(_GROUPS_IN_PLAN.order_by(_GROUPS.c.sequence.desc()).limit(1))
+_GROUP_OF = Statement(
+    select(_GROUPS)
+    .join(_CHECKPOINTS, _CHECKPOINTS.c.group_id == _GROUPS.c.group_id)
+    .where(_CHECKPOINTS.c.checkpoint_id == bindparam("checkpoint_id"))
+)
 _COUNT = Statement(select(func.count()).where(_GROUPS.c.plan_id == _PLAN))
 # Each database has its own function that finds a text within another, but all can replace one.
 _NAMING_SNAPSHOT = Statement(
@@ -70,7 +74,7 @@ _FIRST_OF_GROUP = Statement(
 _DELETE_GROUP = Statement(_GROUPS.delete().where(_GROUPS.c.group_id == bindparam("group_id")))
 
 FOR_CHECKPOINTS = (
-    *(_NEXT_SEQUENCES, _LAST_GROUP, _GROUP, _COUNT, _ALL_GROUPS, _NAMING_SNAPSHOT),
+    *(_NEXT_SEQUENCES, _GROUP_OF, _GROUP, _COUNT, _ALL_GROUPS, _NAMING_SNAPSHOT),
     *(_FIRST_OF_GROUP, _DELETE_GROUP),
     *(rows.insertion(_GROUPS), rows.insertion(_CHECKPOINTS)),
 )
@@ -114,10 +118,10 @@ class CheckpointRepository(CheckpointStore):
             raise CheckpointNotFoundError(group_id)
         return rows.record(row, CheckpointGroupModel.to_domain, "checkpoint group")
 
-    def last_group(self, plan_id: str) -> CheckpointGroup | None:
-        row = _LAST_GROUP.first(self._connection, {"plan_id": plan_id})
+    def group_of(self, checkpoint_id: str) -> CheckpointGroup:
+        row = _GROUP_OF.first(self._connection, {"checkpoint_id": checkpoint_id})
         if row is None:
-            return None
+            raise CheckpointNotFoundError(checkpoint_id)
         return rows.record(row, CheckpointGroupModel.to_domain, "checkpoint group")
 
     def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:
