@@ -12,3 +12,5 @@ _.checkpoint_manager  # the container's public face
 _.tool_runner  # the container's public face
 _.prune_checkpoints  # the service's public face; retention calls its inside
 _.text_factory  # sqlite3: what becomes of text
+_.end_leftovers  # the tool backend's public face; for whoever takes up a plan again
+_.listening  # the interruption's public face; for whoever runs steps

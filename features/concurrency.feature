@@ -14,6 +14,19 @@ Feature: Several processes at once
       Then it is refused with the code 6 and the sentence Plan PLAN is held by process LIVING on HOST (`__main__.py plan execute PLAN`)
       And the other process ends well once the cause of its waiting is mended
 
+    Scenario: After a kill the next process goes on at once
+      Given a plan with the steps
+        | step | does                                                                                                       |
+        | one  | runs `touch OUTSIDE/begun; timeout 30 sh -c 'until test -e OUTSIDE/mended; do sleep 0.05; done'` |
+        | two  | writes b.txt                                                                                               |
+      And the plan has been made
+      And another process is executing the plan
+      And that process and its tool have been killed, and the cause of its waiting mended
+      When the user executes the plan
+      Then the exit code is 0
+      And the plan is execute/complete with 2 steps done
+      And the plan has been held 2 times
+
     Scenario: Plans of one project run side by side
       Given a plan with the steps
         | step | does                            |
@@ -22,6 +35,12 @@ Feature: Several processes at once
       When four processes run the plan at the same time
       Then all four end well, each with its own sandbox and checkpoints
       And the project is untouched
+
+    Scenario: Different plans of one project do not mix
+      Given four plans that write files of their own in three steps
+      When all four are run at the same time
+      Then all four end well
+      And each checkpoint brings back the files of its own plan
 
   Rule: the dead block nobody, those far away until their lease ends
 
@@ -50,6 +69,14 @@ Feature: Several processes at once
         | this very process             | running |
         | a process of another user     | running |
         | a process that has ended      | gone    |
+
+    Scenario: Who takes a plan over does so with a higher number
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "before two"
+      And the plan is held by a process of another host whose lease has ended
+      When the user executes the plan
+      Then the exit code is 0
+      And the plan has been held 8 times
 
     Scenario: Looking is never blocked
       Given a plan that wrote a.txt in step one and b.txt in step two

@@ -38,6 +38,7 @@ Feature: What is stored comes back
         | SQLite     | calls are undone and brought back         |
         | SQLite     | unfinished operations are found           |
         | SQLite     | leases are put and released               |
+        | SQLite     | leases are renewed by their holder only   |
         | SQLite     | failed transactions leave nothing         |
         | SQLite     | reading keeps nothing                     |
         | SQLite     | reading sees one moment                   |
@@ -74,6 +75,7 @@ Feature: What is stored comes back
         | PostgreSQL | calls are undone and brought back         |
         | PostgreSQL | unfinished operations are found           |
         | PostgreSQL | leases are put and released               |
+        | PostgreSQL | leases are renewed by their holder only   |
         | PostgreSQL | failed transactions leave nothing         |
         | PostgreSQL | reading keeps nothing                     |
         | PostgreSQL | reading sees one moment                   |

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation
+from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
-TOOLS = BuiltinTools({})
+TOOLS = BuiltinTools({}, SignalInterruption())
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=30)
 LINES = st.text("ab\n", max_size=12)
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation
+from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
-TOOLS = BuiltinTools({})
+TOOLS = BuiltinTools({}, SignalInterruption())
 FEW_LINES = st.lists(
     st.sampled_from(["", "a", "b", "-- a", "++ b", "\\ x", " c", "a\r"]), max_size=12
 )

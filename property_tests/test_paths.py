@@ -13,11 +13,12 @@ from pydantic import JsonValue
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation
+from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.quoting import shown
 
 SECRET = "the secret"
-TOOLS = BuiltinTools({})
+TOOLS = BuiltinTools({}, SignalInterruption())
 INPUTS: dict[str, dict[str, JsonValue]] = {
     "write-file": {"path": None, "content": "changed"},
     "read-file": {"path": None},

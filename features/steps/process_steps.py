@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from behave import given, then, when
 from behave.runner import Context
 from features.support import crash
 from features.support import plan_mishaps as mishaps
+from features.support.four_plans import FourPlans
 from features.support.plans import plans
 from features.support.trees import difference, tree
 
 from cleveragents.infrastructure import system
+from cleveragents.infrastructure.tools.processes import end_plan
 
 
 def start(context: Context, *arguments: str) -> subprocess.Popen[str]:
@@ -83,6 +86,19 @@ def executing_elsewhere(context: Context) -> None:
         time.sleep(0.01)
 
 
+@given("that process and its tool have been killed, and the cause of its waiting mended")
+def killed_elsewhere(context: Context) -> None:
+    context.process.kill()
+    context.process.communicate()
+    assert end_plan(plans(context).plan_id) > 0
+    (context.world.directory / "mended").touch()
+
+
+@given("four plans that write files of their own in three steps")
+def four_plans(context: Context) -> None:
+    context.four = FourPlans(plans(context))
+
+
 @given("the plan is held by a process of this host that has ended")
 def held_by_ended(context: Context) -> None:
     mishaps.hold(plans(context), ended(context), mishaps.HOST)
@@ -141,6 +157,12 @@ def four_processes(context: Context) -> None:
     context.outcomes = [(*process.communicate(), process.returncode) for process in started]
 
 
+@when("all four are run at the same time")
+def run_four(context: Context) -> None:
+    started = [start(context, "plan", "run", str(file)) for file in context.four.files]
+    context.outcomes = [(*process.communicate(), process.returncode) for process in started]
+
+
 @when("a system without a process table is asked for {process}")
 def ask_without_table(context: Context, process: str) -> None:
     numbers = {
@@ -188,6 +210,25 @@ def other_ends(context: Context) -> None:
     said, complained = context.process.communicate(timeout=60)
     assert context.process.returncode == 0, (said, complained)
     assert plans(context).status()["state"] == "complete"
+
+
+@then("all four end well")
+def all_ended(context: Context) -> None:
+    assert all(status == 0 for _, _, status in context.outcomes), context.outcomes
+
+
+@then("each checkpoint brings back the files of its own plan")
+def own_files(context: Context) -> None:
+    for name, (said, _, _) in zip(context.four.names, context.outcomes, strict=True):
+        context.four.check(name, json.loads(said)["data"]["plan_id"])
+
+
+@then("the plan has been held {count:d} times")
+def times_held(context: Context, count: int) -> None:
+    rows = plans(context).query(
+        "SELECT fencing, released FROM locks WHERE resource_id = ?", plans(context).plan_id
+    )
+    assert rows == [(count, 1)], rows
 
 
 @then("all four end well, each with its own sandbox and checkpoints")

@@ -8,8 +8,8 @@ from features.support.tools import (
     SECRET,
     Workbench,
     ended_group,
+    ended_while_ending,
     full_disk,
-    members_while_ending,
     raises_validation_error,
     without_proc,
 )
@@ -108,6 +108,16 @@ def run_shell(context: Context, command: str) -> None:
     bench(context).run("shell", {"command": command})
 
 
+@given("the command `{command}` has run")
+def has_run_shell(context: Context, command: str) -> None:
+    bench(context).run("shell", {"command": command})
+
+
+@when("the command `{command}` runs while memory is watched")
+def run_shell_watched(context: Context, command: str) -> None:
+    bench(context).run_watched(command)
+
+
 @when("the command `{command}` runs for at most {seconds:d} second")
 def run_shell_timeout(context: Context, command: str, seconds: int) -> None:
     bench(context).run("shell", {"command": command, "timeout": seconds})
@@ -180,6 +190,26 @@ def fails(context: Context, reason: str) -> None:
     assert found == str(bench(context).placed(plain(reason))), found
 
 
+@then("the tool took too long and was ended")
+def took_too_long(context: Context) -> None:
+    assert " seconds and was ended" in bench(context).failure.message
+
+
+@then("the message of the failure has less than {count:d} characters")
+def short_message(context: Context, count: int) -> None:
+    assert len(bench(context).failure.message) < count, len(bench(context).failure.message)
+
+
+@then("at most {count:d} megabytes were needed for it")
+def little_memory(context: Context, count: int) -> None:
+    assert bench(context).memory <= count * 1_000_000, bench(context).memory
+
+
+@then("nothing of the tool is found in the process table")
+def nothing_found(context: Context) -> None:
+    assert not bench(context).marked(), bench(context).marked()
+
+
 @then("the name is refused by the file system")
 def fails_for_name(context: Context) -> None:
     assert bench(context).failure.message.endswith("`: File name too long")
@@ -224,12 +254,12 @@ def none_left(context: Context) -> None:
 
 @when("the processes of a session are looked for while one ends")
 def look_while_ending(context: Context) -> None:
-    context.found = members_while_ending(context.world.directory)
+    context.found = ended_while_ending(context.world.directory)
 
 
 @then("none is found")
 def none_found(context: Context) -> None:
-    assert context.found == [], context.found
+    assert context.found == 0, context.found
 
 
 @then("the session's processes are gone")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cleveragents.domain.errors import CleverAgentsError, PlanFileError
 from cleveragents.domain.plan_file import PlanDefinition, resolve_arguments
+from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.plan_files import YamlPlanFiles
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
@@ -56,7 +57,7 @@ class PlanReading:
         self.write("\n".join(lines))
 
     def read(self) -> None:
-        tools = BuiltinTools({}).specs()
+        tools = BuiltinTools({}, SignalInterruption()).specs()
         try:
             self.definition = YamlPlanFiles(tools).load(self.path)
         except PlanFileError as error:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -34,6 +35,7 @@ from cleveragents.domain.tool import (
     ToolSpec,
     validate_input,
 )
+from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools import patching, processes, walking
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 
@@ -57,14 +59,21 @@ class Workbench:
         self.resources = {"project": str(self.sandbox), "my-site": str(self.outside)}
         self.plan_id: str | None = None
         self.database: Path | None = None
-        self.tools: ToolBackend | None = None
+        self.other_tools: ToolBackend | None = None
+        self.interruption = SignalInterruption()
         self.result: ToolResult | None = None
         self.error: ExecutionError | None = None
         self.seconds = 0.0
+        self.memory = 0
+        """How much was needed at once while memory was watched."""
         self.before: dict[str, tuple[int, bytes]] = {}
 
+    @property
+    def tools(self) -> ToolBackend:
+        return self.other_tools or BuiltinTools(self.environment, self.interruption)
+
     def run(self, name: str, given: dict[str, JsonValue]) -> None:
-        self.run_spec(BuiltinTools({}).specs()[name], given)
+        self.run_spec(self.tools.specs()[name], given)
 
     def run_spec(self, spec: ToolSpec, given: dict[str, JsonValue]) -> None:
         """Runs a tool, and remembers how it ended and how long it took."""
@@ -79,10 +88,27 @@ class Workbench:
         )
         started = time.monotonic()
         try:
-            self.result = (self.tools or BuiltinTools(self.environment)).run(call)
+            self.result = self.tools.run(call)
         except ExecutionError as error:
             self.error = error
         self.seconds = time.monotonic() - started
+
+    def run_watched(self, command: str) -> None:
+        tracemalloc.start()
+        try:
+            self.run("shell", {"command": command})
+            self.memory = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    def marked(self) -> list[int]:
+        """The processes whose environment names this sandbox."""
+        mark = f"CLEVERAGENTS_RESOURCE_PROJECT={self.sandbox}".encode()
+        return [
+            number
+            for number in processes._table()
+            if mark in (processes._environment(number) or set())
+        ]
 
     def run_plan_tool(self, command: str, given: dict[str, JsonValue]) -> None:
         parameters = {
@@ -160,13 +186,20 @@ class Workbench:
             signal.signal(signal.SIGUSR1, old)
 
     def alive(self) -> bool:
-        """Says whether the process whose id is in `pid.txt` still runs."""
-        pid = self.file("pid.txt").read_text().strip()
-        status = Path("/proc", pid, "stat")
-        try:
-            return status.read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-        except FileNotFoundError:
-            return False
+        """Says whether a process whose id is in a file `*pid.txt` still runs."""
+        files = list(self.outside.parent.rglob("*pid.txt"))
+        assert files
+        return any(is_alive(file.read_text()) for file in files)
+
+
+def is_alive(number: str) -> bool:
+    """Says whether there is such a process, and it is more than an entry in the table."""
+    assert number.strip().isdecimal(), number
+    try:
+        status = Path("/proc", number.strip(), "stat").read_bytes()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(b")")[2].split()[0] != b"Z"
 
 
 def bench_of(context: Context) -> Workbench:
@@ -216,15 +249,15 @@ def ended_group() -> tuple[Callable[[], int], subprocess.Popen[bytes]]:
         [sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True
     )
     threading.Thread(target=child.wait, daemon=True).start()
-    return lambda: processes.end_session(child.pid), child
+    return lambda: processes.end_call(child.pid, processes.start_of(child.pid), "none"), child
 
 
-def members_while_ending(directory: Path) -> list[int]:
+def ended_while_ending(directory: Path) -> int:
     """Looks at a process table with an entry whose process has just gone."""
     for name in ("self", "123"):
         (directory / "proc" / name).mkdir(parents=True)
     with patch.object(processes, "_PROC", directory / "proc"):
-        return processes.session_members(123)
+        return processes.end_call(123, 0, "none")
 
 
 def problems_with(kind: str, value: JsonValue) -> list[str]:

@@ -25,9 +25,10 @@ from cleveragents.domain.settings import (
 if TYPE_CHECKING:
     from cleveragents.application.ports import (
         Clock,
+        Database,
         EventSink,
         IdSource,
-        Locks,
+        Interruption,
         PlanFiles,
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.plan_service import PlanService
     from cleveragents.application.services.tool_runner import ToolRunner
     from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
+    from cleveragents.infrastructure.locks import DatabaseLocks
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
     from cleveragents.infrastructure.sandbox.git import Git
     from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
@@ -82,13 +84,15 @@ class Container:
     def git(self) -> Git:
         return self._git
 
-    def database(self) -> SqlDatabase:
+    def database(self) -> Database:
         return self._database
 
     def close(self) -> None:
         """Lets go of the database."""
-        if "_database" in self.__dict__:
-            self._database.close()
+        if "_locks" in self.__dict__:
+            self._locks.close()
+        if "_sql_database" in self.__dict__:
+            self._sql_database.close()
 
     @cached_property
     def _checkpoint_service(self) -> CheckpointService:
@@ -193,7 +197,13 @@ class Container:
     def _tools(self) -> Tools:
         from cleveragents.infrastructure.tools.registry import Tools
 
-        return Tools(self._environment)
+        return Tools(self._environment, self._interruption)
+
+    @cached_property
+    def _interruption(self) -> Interruption:
+        from cleveragents.infrastructure.interruption import SignalInterruption
+
+        return SignalInterruption()
 
     @cached_property
     def _plan_files(self) -> PlanFiles:
@@ -202,17 +212,23 @@ class Container:
         return YamlPlanFiles(self._tools.specs())
 
     @cached_property
-    def _database(self) -> SqlDatabase:
+    def _database(self) -> Database:
+        from cleveragents.infrastructure.fencing import FencedDatabase
+
+        return FencedDatabase(self._sql_database, self._locks)
+
+    @cached_property
+    def _sql_database(self) -> SqlDatabase:
         from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
 
         return SqlDatabase(self._settings[DATABASE_URL], self._home)
 
     @cached_property
-    def _locks(self) -> Locks:
+    def _locks(self) -> DatabaseLocks:
         from cleveragents.infrastructure.locks import DatabaseLocks
         from cleveragents.infrastructure.system import this_process
 
-        return DatabaseLocks(self._database, self._clock, this_process())
+        return DatabaseLocks(self._sql_database, self._clock, this_process())
 
     @cached_property
     def _clock(self) -> Clock:

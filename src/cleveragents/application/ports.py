@@ -225,12 +225,20 @@ class OperationStore(Protocol):
 
 
 class LeaseStore(Protocol):
-    """Who may change a plan now. All methods run in the caller's write transaction."""
+    """Who may change a plan now. What changes a lease runs in the caller's write transaction."""
 
     def get(self, plan_id: str) -> Lease | None: ...
 
     def put(self, lease: Lease) -> None:
         """Adds or replaces the plan's lease."""
+        ...
+
+    def is_current(self, lease: Lease) -> bool:
+        """Returns whether the plan's lease still has this owner and fencing number."""
+        ...
+
+    def renew(self, lease: Lease, expires_at: datetime) -> bool:
+        """Puts off the end of a lease that is current; returns False, and changes nothing, else."""
         ...
 
     def release(self, plan_id: str, owner_id: str) -> None:
@@ -289,7 +297,19 @@ class Locks(Protocol):
     """Keeps two processes from changing one plan at the same time."""
 
     def hold(self, plan_id: str) -> AbstractContextManager[Lease]:
-        """Raises ConflictError naming the holder. Re-entrant within one process."""
+        """Holds the plan's lease, renewed for as long as the block takes.
+
+        Raises ConflictError naming the holder. Re-entrant within one process.
+        """
+        ...
+
+    def check(self, plan_id: str) -> None:
+        """Makes sure that this process, which holds the plan, still does.
+
+        MUST be called before files of the plan's sandboxes are restored; writes to
+        the database are checked by themselves. Raises ConflictError naming whoever
+        took the plan over.
+        """
         ...
 
     def holder(self, plan_id: str) -> Holder | None:
@@ -395,7 +415,35 @@ class ToolBackend(Protocol):
         ...
 
     def run(self, call: ToolInvocation) -> ToolResult:
-        """Raises ExecutionError when the tool fails, times out or reaches outside its sandbox."""
+        """Runs the tool; when this returns or raises, nothing of it MUST run on.
+
+        Raises ExecutionError when the tool fails, times out or reaches outside its
+        sandbox, and InterruptedByUserError when the user wants to stop.
+        """
+        ...
+
+    def end_leftovers(self, plan_id: str) -> int:
+        """Ends what a killed run of the plan left of its tools, and returns how many processes.
+
+        The caller MUST hold the plan. MUST NOT touch anything else.
+        """
+        ...
+
+
+class Interruption(Protocol):
+    """Tells whether the user wants to stop: Ctrl-C, or a request to end."""
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Makes the first request something to ask for, while the block runs; may be nested.
+
+        A second request raises KeyboardInterrupt at once. A request that nobody has
+        acted on when the outermost block ends without an error raises it then. In any
+        thread but the main one this does nothing: only there the system tells.
+        """
+        ...
+
+    def requested(self) -> bool:
+        """Returns whether to stop at the next point where that is safe."""
         ...
 
 

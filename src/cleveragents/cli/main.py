@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import closing
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 
 import click
 
@@ -55,7 +57,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     session = Session(os.environ)
     try:
-        return _run(session, arguments)
+        with _ended_like_interrupted():
+            return _run(session, arguments)
     except (KeyboardInterrupt, click.Abort):
         return output.show_failure(
             session, Failure("interrupted", "Interrupted", 130, None, {}, None)
@@ -69,6 +72,21 @@ def main(argv: list[str] | None = None) -> int:
         from cleveragents.cli.bug import bug
 
         return output.show_failure(session, bug(error, session.environ))
+
+
+@contextmanager
+def _ended_like_interrupted() -> Generator[None]:
+    """Has a request to end (SIGTERM) do what Ctrl-C does, unless it is ignored."""
+    before = signal.getsignal(signal.SIGTERM)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if before in (signal.SIG_IGN, None) or not in_main_thread:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(session: Session, arguments: Sequence[str]) -> int:

@@ -125,6 +125,8 @@ class ToolInvocation(Record):
     """The file of the `sqlite` resource it runs on; None on any other."""
     plan_id: str | None = None
     """Handed to the tool's environment where there is a plan."""
+    call_id: str | None = None
+    """Handed to the tool's environment, by which its processes are found."""
 
 
 class ToolResult(Record):

@@ -469,6 +469,30 @@ def leases_are_put_and_released(make_database: MakeDatabase) -> None:
         _expect(transaction.leases.get("PLAN1"), second.model_copy(update={"released": True}))
 
 
+def leases_are_renewed_by_their_holder_only(make_database: MakeDatabase) -> None:
+    """Whoever was replaced, or gave the lease back, does not get it by renewing it."""
+    database = make_database()
+    first, second = sample.lease(), sample.lease(fencing=2)
+    later = sample.moment(9)
+    with database.write() as transaction:
+        _expect(transaction.leases.is_current(first), False)
+        _expect(transaction.leases.renew(first, later), False)
+        transaction.leases.put(first)
+        _expect(transaction.leases.is_current(first), True)
+        _expect(transaction.leases.renew(first, later), True)
+    renewed = first.model_copy(update={"expires_at": later})
+    with database.write() as transaction:
+        _expect(transaction.leases.get("PLAN1"), renewed)
+        transaction.leases.put(second)
+        _expect(transaction.leases.is_current(renewed), False)
+        _expect(transaction.leases.renew(renewed, later), False)
+        _expect(transaction.leases.get("PLAN1"), second)
+        _expect(transaction.leases.is_current(sample.lease("OWNER2", 2)), False)
+        transaction.leases.release("PLAN1", "OWNER1")
+        _expect(transaction.leases.is_current(second), False)
+        _expect(transaction.leases.renew(second, later), False)
+
+
 def failed_transactions_leave_nothing(make_database: MakeDatabase) -> None:
     """When the block raises, nothing of it is stored, and the error comes through."""
     database = make_database()
@@ -574,6 +598,7 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     calls_are_undone_and_brought_back,
     unfinished_operations_are_found,
     leases_are_put_and_released,
+    leases_are_renewed_by_their_holder_only,
     failed_transactions_leave_nothing,
     reading_keeps_nothing,
     reading_sees_one_moment,

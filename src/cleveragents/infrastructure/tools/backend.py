@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from cleveragents.application.ports import ToolBackend
+from cleveragents.application.ports import Interruption, ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
 from cleveragents.infrastructure.tools.child import run_in_child
@@ -22,12 +22,12 @@ from cleveragents.infrastructure.tools.files import (
 from cleveragents.infrastructure.tools.listing import LIST_FILES, list_files
 from cleveragents.infrastructure.tools.moving import MOVE_FILE, move_file
 from cleveragents.infrastructure.tools.patching import APPLY_PATCH, apply_patch
+from cleveragents.infrastructure.tools.processes import end_plan
 from cleveragents.infrastructure.tools.searching import SEARCH_FILES, search_files
 from cleveragents.infrastructure.tools.shell import (
     SHELL,
     run_plan_tool,
     run_shell,
-    tool_environment,
 )
 
 _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
@@ -38,7 +38,6 @@ _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
         MOVE_FILE.name: move_file,
         APPLY_PATCH.name: apply_patch,
         LIST_FILES.name: list_files,
-        SQL.name: run_sql,
         DELETE_FILE.name: delete_file,
     }
 )
@@ -69,9 +68,10 @@ class BuiltinTools(ToolBackend):
     whatever the user can; only what they do in the sandbox can be taken back.
     """
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], interruption: Interruption) -> None:
         """Takes the environment that shell commands inherit, git's variables excepted."""
         self._environment = dict(environment)
+        self._interruption = interruption
 
     def specs(self) -> Mapping[str, ToolSpec]:
         return _SPECS
@@ -80,11 +80,16 @@ class BuiltinTools(ToolBackend):
         for problem in validate_input(call.spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=call.spec.name)
         if call.spec.run is not None:
-            return run_plan_tool(call, call.spec.run, self._environment)
+            return run_plan_tool(call, call.spec.run, self._environment, self._interruption)
         if call.spec.name == SHELL.name:
-            return run_shell(call, self._environment)
+            return run_shell(call, self._environment, self._interruption)
         if call.spec.name == SEARCH_FILES.name:
-            return run_in_child(search_files, call, tool_environment(call, self._environment))
+            return run_in_child(search_files, call, self._environment, self._interruption)
+        if call.spec.name == SQL.name:
+            return run_sql(call, self._interruption)
         if call.spec.name in _RUN:
             return _RUN[call.spec.name](call)
         raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)
+
+    def end_leftovers(self, plan_id: str) -> int:
+        return end_plan(plan_id)

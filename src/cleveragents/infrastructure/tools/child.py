@@ -8,10 +8,12 @@ a pipe. The session is ended when the result is there or the time is up.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import gc
 import json
 import os
+import secrets
 import selectors
 import signal
 import sys
@@ -21,10 +23,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from cleveragents.domain.errors import CleverAgentsError, ExecutionError
+from cleveragents.application.ports import Interruption
+from cleveragents.domain.errors import (
+    CleverAgentsError,
+    ExecutionError,
+    InterruptedByUserError,
+)
 from cleveragents.domain.tool import ToolInvocation, ToolResult
 from cleveragents.infrastructure.tools.output import BoundedOutput
-from cleveragents.infrastructure.tools.processes import end_session
+from cleveragents.infrastructure.tools.processes import end_call, start_of
+from cleveragents.infrastructure.tools.shell import tool_environment
 from cleveragents.tools import ToolFunction
 
 # As much as a pipe can hold: one last read takes all that ended processes left in it.
@@ -33,6 +41,7 @@ _LAST_LINES = 5
 _POLL_SECONDS = 0.05
 _FIRST_DESCRIPTOR = 3
 _LAST_DESCRIPTOR = 1 << 20
+_PR_SET_PDEATHSIG = 1
 _TAKEN = ("tool", "output", "message", "hint")
 
 
@@ -54,7 +63,10 @@ class _Pipe:
 
 
 def run_in_child(
-    function: ToolFunction, call: ToolInvocation, environment: Mapping[str, str]
+    function: ToolFunction,
+    call: ToolInvocation,
+    environment: Mapping[str, str],
+    interruption: Interruption,
 ) -> ToolResult:
     """Calls the function in the sandbox's directory, for no longer than the tool's timeout.
 
@@ -63,11 +75,16 @@ def run_in_child(
     Raises:
         ExecutionError: the function raised, gave back something else, ended its process or
             took too long.
+        InterruptedByUserError: the user wants to stop; the process was ended.
     """
+    call_id = call.call_id or secrets.token_hex(8)
+    call = call.model_copy(update={"call_id": call_id})
     answer, said = _Pipe.open(), _Pipe.open()
-    child = os.fork()
+    parent, child = os.getpid(), os.fork()
     if child == 0:
+        _die_with(parent)
         _be_child(function, call, environment, answer.writer, said.writer)
+    started = start_of(child)
     os.close(answer.writer)
     os.close(said.writer)
     received, printed = bytearray(), BoundedOutput()
@@ -76,23 +93,32 @@ def run_in_child(
         said.reader: printed.feed,
     }
     try:
-        in_time = _collect(child, sinks, time.monotonic() + call.spec.timeout)
+        in_time = _collect(child, sinks, time.monotonic() + call.spec.timeout, interruption)
     finally:
         # Also when Ctrl-C or a signal handler raised: nothing may go on writing.
-        end_session(child)
+        end_call(child, started, call_id)
         _, status = os.waitpid(child, 0)
         for reader in sinks:
             os.close(reader)
+    if interruption.requested() and not received:
+        raise InterruptedByUserError(
+            f"`{call.spec.name}` was interrupted and ended", tool=call.spec.name
+        )
     if not in_time:
         raise _failure(call, f"took longer than {call.spec.timeout} seconds and was ended", printed)
     return _result(call, bytes(received), status, printed)
 
 
-def _collect(child: int, sinks: Mapping[int, Callable[[bytes], None]], deadline: float) -> bool:
+def _collect(
+    child: int,
+    sinks: Mapping[int, Callable[[bytes], None]],
+    deadline: float,
+    interruption: Interruption,
+) -> bool:
     """Reads until the child has ended, whoever else holds its pipes open.
 
     Returns:
-        Whether it ended before the deadline.
+        Whether it ended before the deadline and before the user wanted to stop.
     """
     with selectors.DefaultSelector() as selector:
         for reader in sinks:
@@ -107,6 +133,8 @@ def _collect(child: int, sinks: Mapping[int, Callable[[bytes], None]], deadline:
                     selector.unregister(key.fd)
             if has_ended:
                 return True
+            if interruption.requested():
+                break
     return False
 
 
@@ -157,7 +185,7 @@ def _be_child(
         _be_alone(answer, said)
         os.chdir(call.directory)
         os.environ.clear()
-        os.environ.update(environment)
+        os.environ.update(tool_environment(call, environment))
         message = json.dumps(_answer(function, call)).encode()
         while message:
             message = message[os.write(answer, message) :]
@@ -186,6 +214,18 @@ def _be_alone(answer: int, said: int) -> None:
     os.closerange(answer + 1, _LAST_DESCRIPTOR)
     sys.stdout = os.fdopen(1, "w", buffering=1, errors="replace", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)
+
+
+def _die_with(parent: int) -> None:
+    """The environment that tells the next run whose this is cannot be changed without exec.
+
+    What the function starts has it; the process itself ends when we are killed. The
+    signal follows the thread that forked, and that one waits until this process has ended.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # It has ended already.
+            os._exit(1)  # pragma: no cover
 
 
 def _answer(function: ToolFunction, call: ToolInvocation) -> dict[str, Any]:

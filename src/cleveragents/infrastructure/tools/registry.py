@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from cleveragents.application.ports import ToolBackend
+from cleveragents.application.ports import Interruption, ToolBackend
 from cleveragents.domain.errors import ConfigurationError, ExecutionError, NotFoundError
 from cleveragents.domain.names import NAME, nearest
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.child import run_in_child
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
-from cleveragents.infrastructure.tools.shell import tool_environment
 from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"
@@ -34,10 +33,11 @@ class KnownTool:
 class Tools(ToolBackend):
     """Built-in tools come first, and nothing can take their place."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], interruption: Interruption) -> None:
         """Takes the environment that tools inherit, git's variables excepted."""
         self._environment = dict(environment)
-        self._builtin = BuiltinTools(environment)
+        self._interruption = interruption
+        self._builtin = BuiltinTools(environment, interruption)
         self._registered: dict[str, Tool] = {}
         self._loaded: dict[str, Tool] = {}
 
@@ -100,8 +100,10 @@ class Tools(ToolBackend):
             return self._builtin.run(call)
         for problem in validate_input(call.spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=name)
-        environment = tool_environment(call, self._environment)
-        return run_in_child(self._foreign(name).run, call, environment)
+        return run_in_child(self._foreign(name).run, call, self._environment, self._interruption)
+
+    def end_leftovers(self, plan_id: str) -> int:
+        return self._builtin.end_leftovers(plan_id)
 
     def _foreign(self, name: str) -> Tool:
         if name in self._registered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select
 
@@ -30,8 +31,16 @@ _ADD_LEASE = Statement(_LOCKS.insert())
 _RELEASE = Statement(
     _LOCKS.update().where(_IS_LEASE, _LOCKS.c.owner_id == bindparam("owner")).values(released=True)
 )
+_IS_CURRENT = (
+    _IS_LEASE
+    & (_LOCKS.c.owner_id == bindparam("owner"))
+    & (_LOCKS.c.fencing == bindparam("number"))
+    & _LOCKS.c.released.is_(False)
+)
+_CURRENT = Statement(select(_LOCKS.c.fencing).where(_IS_CURRENT))
+_RENEW = Statement(_LOCKS.update().where(_IS_CURRENT).values(expires_at=bindparam("until")))
 
-FOR_CHECKPOINTS = (_LATEST_OPERATION,)
+FOR_CHECKPOINTS = (_LATEST_OPERATION, _CURRENT)
 
 
 class OperationRepository(OperationStore):
@@ -77,5 +86,15 @@ class LeaseRepository(LeaseStore):
         _END_LEASE.run(self._connection, {"plan": lease.plan_id})
         _ADD_LEASE.run(self._connection, LockModel.from_domain(lease))
 
+    def is_current(self, lease: Lease) -> bool:
+        return _CURRENT.first(self._connection, _identity(lease)) is not None
+
+    def renew(self, lease: Lease, expires_at: datetime) -> bool:
+        return _RENEW.run(self._connection, {**_identity(lease), "until": expires_at}) == 1
+
     def release(self, plan_id: str, owner_id: str) -> None:
         _RELEASE.run(self._connection, {"plan": plan_id, "owner": owner_id})
+
+
+def _identity(lease: Lease) -> dict[str, object]:
+    return {"plan": lease.plan_id, "owner": lease.holder.owner_id, "number": lease.fencing}

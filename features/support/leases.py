@@ -1,0 +1,188 @@
+"""Two hosts that share one database, each with a clock, leases and a fence of its own."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Generator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cleveragents.application.ports import Clock, Database, Transaction
+from cleveragents.domain.errors import ConflictError
+from cleveragents.domain.lease import Holder, Lease
+from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
+from cleveragents.infrastructure.fencing import FencedDatabase
+from cleveragents.infrastructure.locks import DatabaseLocks
+from cleveragents.testing import sample_records as sample
+
+PLAN, ANOTHER = "PLAN1", "PLAN2"
+SHORT_SECONDS = 0.3
+_PATIENCE_SECONDS = 60
+
+
+class SetClock(Clock):
+    """The machine's clock, set forward by hand."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
+class BusyDatabase(Database):
+    """A database that another process keeps busy for as many writes as one says."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.busy_for = 0
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        return self._database.read()
+
+    def prepare(self) -> None:
+        self._database.prepare()
+
+    @contextmanager
+    def write(self) -> Generator[Transaction]:
+        if self.busy_for:
+            self.busy_for -= 1
+            raise ConflictError("Another process is using the database")
+        with self._database.write() as transaction:
+            yield transaction
+
+
+class Host:
+    """One host with one process that works on the plan."""
+
+    def __init__(self, database: SqlDatabase, number: int, name: str, seconds: float) -> None:
+        self.clock = SetClock()
+        self.holder = Holder(
+            owner_id=f"OWNER{number}",
+            host=f"{name}.example.org",
+            process_id=number,
+            process_started="1",
+            command="agents plan execute",
+        )
+        self.under_locks = BusyDatabase(database)
+        self.locks = DatabaseLocks(self.under_locks, self.clock, self.holder, lease_seconds=seconds)
+        self.database = FencedDatabase(database, self.locks)
+        self.work = ExitStack()
+
+    def write(self) -> None:
+        """Stores something that can be told from what the other host stores."""
+        with self.database.write() as transaction:
+            plan = transaction.plans.get(PLAN)
+            transaction.plans.save(plan.model_copy(update={"name": self.holder.host}))
+
+    def hold(self) -> Lease:
+        return self.work.enter_context(self.locks.hold(PLAN))
+
+
+class TwoHosts:
+    """A plan, the two hosts, and what the last act was told."""
+
+    def __init__(self, home: Path) -> None:
+        self.sql = SqlDatabase(None, home)
+        with self.sql.write() as transaction:
+            transaction.plans.add(sample.plan(PLAN))
+            transaction.plans.add(sample.plan(ANOTHER))
+        self.hosts = {
+            "first": Host(self.sql, 1, "first", 300),
+            "second": Host(self.sql, 2, "second", 300),
+        }
+        self.told: ConflictError | None = None
+
+    def shorten(self) -> None:
+        self.hosts["first"] = Host(self.sql, 1, "first", SHORT_SECONDS)
+
+    def close(self) -> None:
+        for host in self.hosts.values():
+            host.work.close()
+        self.sql.close()
+
+    def lease(self) -> Lease | None:
+        with self.sql.read() as transaction:
+            return transaction.leases.get(PLAN)
+
+    def stored(self) -> str:
+        """Which host wrote last."""
+        with self.sql.read() as transaction:
+            return transaction.plans.get(PLAN).name
+
+    def take_over(self) -> None:
+        """Lets the lease of the first host run out, and the second take the plan."""
+        self.hosts["second"].clock.ahead = timedelta(days=1)
+        self.hosts["second"].hold()
+
+    def wait_for_renewals(self, count: int) -> None:
+        """Waits until the lease has been put off so many times."""
+        seen = {_end(self.lease())}
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while len(seen) <= count:
+            assert time.monotonic() < deadline, seen
+            time.sleep(SHORT_SECONDS / 20)
+            seen.add(_end(self.lease()))
+
+    def do(self, act: str, host: Host) -> None:
+        """Does what a scenario says, and remembers why it was refused."""
+        try:
+            match act:
+                case "writes":
+                    host.write()
+                case "is about to restore files":
+                    host.locks.check(PLAN)
+                case "wants to hold the plan once more":
+                    host.hold()
+                case "writes, is refused and tries again":
+                    self.do("writes", host)
+                    host.write()
+                case "renews its lease":
+                    assert host.locks._renew()
+                case "is done":
+                    host.work.close()
+                case _:
+                    raise AssertionError(act)
+        except ConflictError as error:
+            self.told = error
+
+
+def _end(lease: Lease | None) -> datetime:
+    assert lease is not None
+    return lease.expires_at
+
+
+def leave_in_fork(host: Host) -> None:
+    """Has a fork of this process leave the block that holds the plan."""
+    child = os.fork()
+    if child == 0:
+        host.work.close()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, status
+
+
+def heartbeats() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "heartbeat"]
+
+
+def fail_to_give_back(host: Host) -> None:
+    host.under_locks.busy_for = 1
+    try:
+        host.work.close()
+    except ConflictError:
+        return
+    raise AssertionError("the lease was given back")
+
+
+def close_in_the_middle(two: TwoHosts) -> None:
+    """Holds the plan, and closes leases and database before the block ends."""
+    first = two.hosts["first"]
+    first.hold()
+    assert heartbeats()
+    first.locks.close()
+    with closing(two.sql):
+        assert not heartbeats()
