@@ -11,7 +11,7 @@ _.format_epilog  # Click: part of the help
 _.checkpoint_manager  # the container's public face
 _.tool_runner  # the container's public face
 _.prune_checkpoints  # the service's public face; retention calls its inside
+_.text_factory  # sqlite3: what becomes of text
 _.of_call  # the store's public face
 artifacts_of  # for `plan artifacts`
 summary_of  # for `plan artifacts`
-_.text_factory  # sqlite3: what becomes of text

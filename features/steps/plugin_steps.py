@@ -2,17 +2,24 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 
 from behave import given, then, when
 from behave.runner import Context
 from features.support.plan_files import PlanReading
-from features.support.plugins import Packages, greeter, refused_registration, run_with
+from features.support.plugins import (
+    Packages,
+    greeter,
+    refused_registration,
+    run_and_kill,
+    run_with,
+    stop_with,
+)
 from features.support.tools import bench_of
 from features.support.values import row_values
 
 from cleveragents.domain.errors import ConfigurationError, PlanFileError
 from cleveragents.domain.tool import ToolInvocation
-from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.plan_files import YamlPlanFiles
 from cleveragents.infrastructure.tools.registry import Tools
 
@@ -26,7 +33,7 @@ def packages(context: Context) -> Packages:
 
 def tools_of(context: Context) -> Tools:
     if "tools" not in context:
-        context.tools = Tools(bench_of(context).environment, SignalInterruption())
+        context.tools = Tools(bench_of(context).environment, bench_of(context).interruption)
     return context.tools
 
 
@@ -119,3 +126,21 @@ def nothing_imported(context: Context) -> None:
 def printed(context: Context, text: str) -> None:
     output = str(bench_of(context).failure.details["output"])
     assert text in output, output
+
+
+@when("the user stops {name} with `{given_input}`")
+def stop_tool(context: Context, name: str, given_input: str) -> None:
+    started = time.monotonic()
+    bench = bench_of(context)
+    context.interrupted = stop_with(tools_of(context), bench, name, json.loads(given_input))
+    bench.seconds = time.monotonic() - started
+
+
+@when("the program is killed while {name} runs")
+def kill_program(context: Context, name: str) -> None:
+    run_and_kill(tools_of(context), bench_of(context), name)
+
+
+@then("the tool was interrupted because {reason}")
+def interrupted(context: Context, reason: str) -> None:
+    assert context.interrupted == reason, context.interrupted

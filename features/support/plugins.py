@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from features.support.tools import Workbench
 
-from cleveragents.domain.errors import ConfigurationError
+from cleveragents.domain.errors import ConfigurationError, InterruptedByUserError
 from cleveragents.infrastructure.tools.registry import Tools
 from cleveragents.tools import Tool, ToolInvocation, ToolSpec
 
@@ -53,6 +57,11 @@ def sleep_act(call):
     print("going to sleep", flush=True)
     time.sleep(60)
 sleep = makes("sleep", sleep_act, timeout=1)
+
+def long_sleep_act(call):
+    Path("pid.txt").write_text(str(os.getpid()))
+    time.sleep(60)
+long_sleep = makes("long-sleep", long_sleep_act)
 
 def background_act(call):
     if os.fork() == 0:
@@ -100,7 +109,7 @@ class Packages:
 
 def run_with(tools: Tools, bench: Workbench, name: str, given: dict[str, str]) -> None:
     """Runs a tool of a package as a plan would."""
-    bench.chosen = tools
+    bench.other_tools = tools
     bench.run_spec(tools.specs()[name], dict(given))
 
 
@@ -116,3 +125,33 @@ def greeter(name: str) -> Tool:
     secret = "from a closure"
     answer: Callable[[ToolInvocation], str] = lambda call: f"hello {secret}"  # noqa: E731
     return Tool(ToolSpec(name=name, read_only=True), answer)
+
+
+def stop_with(tools: Tools, bench: Workbench, name: str, given: dict[str, str]) -> str:
+    """Runs a tool and sends the signal of Ctrl-C a moment later; gives what was said."""
+    bench.make("file", "evil", "a" * 40 + "b")
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with bench.interruption.listening():
+            run_with(tools, bench, name, given)
+    except InterruptedByUserError as error:
+        return error.message
+    finally:
+        timer.join()
+    return "nothing"
+
+
+def run_and_kill(tools: Tools, bench: Workbench, name: str) -> None:
+    """Runs a tool in a program of its own, and kills that without warning."""
+    program = os.fork()
+    if program == 0:
+        run_with(tools, bench, name, {})
+        os._exit(0)
+    deadline = time.monotonic() + 10
+    while not bench.file("pid.txt").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(program, signal.SIGKILL)
+    os.waitpid(program, 0)
+    while bench.alive() and time.monotonic() < deadline:
+        time.sleep(0.01)

@@ -58,10 +58,9 @@ class Workbench:
         self.environment = dict(environment)
         self.resources = {"project": str(self.sandbox), "my-site": str(self.outside)}
         self.plan_id: str | None = None
-        self.interruption = SignalInterruption()
         self.database: Path | None = None
-        self.chosen: ToolBackend | None = None
-        """Other tools than the built-in ones."""
+        self.other_tools: ToolBackend | None = None
+        self.interruption = SignalInterruption()
         self.result: ToolResult | None = None
         self.error: ExecutionError | None = None
         self.seconds = 0.0
@@ -71,7 +70,7 @@ class Workbench:
 
     @property
     def tools(self) -> ToolBackend:
-        return self.chosen or BuiltinTools(self.environment, self.interruption)
+        return self.other_tools or BuiltinTools(self.environment, self.interruption)
 
     def run(self, name: str, given: dict[str, JsonValue]) -> None:
         self.run_spec(self.tools.specs()[name], given)

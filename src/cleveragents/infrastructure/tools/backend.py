@@ -29,7 +29,6 @@ from cleveragents.infrastructure.tools.shell import (
     SHELL,
     run_plan_tool,
     run_shell,
-    tool_environment,
 )
 
 _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
@@ -40,7 +39,6 @@ _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
         MOVE_FILE.name: move_file,
         APPLY_PATCH.name: apply_patch,
         LIST_FILES.name: list_files,
-        SQL.name: run_sql,
         DELETE_FILE.name: delete_file,
         RECORD.name: record_decision,
     }
@@ -89,8 +87,9 @@ class BuiltinTools(ToolBackend):
         if call.spec.name == SHELL.name:
             return run_shell(call, self._environment, self._interruption)
         if call.spec.name == SEARCH_FILES.name:
-            environment = tool_environment(call, self._environment)
-            return run_in_child(search_files, call, environment, self._interruption)
+            return run_in_child(search_files, call, self._environment, self._interruption)
+        if call.spec.name == SQL.name:
+            return run_sql(call, self._interruption)
         if call.spec.name in _RUN:
             return _RUN[call.spec.name](call)
         raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)

@@ -8,6 +8,7 @@ a pipe. The session is ended when the result is there or the time is up.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import gc
 import json
@@ -30,7 +31,8 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.tool import ToolInvocation, ToolResult
 from cleveragents.infrastructure.tools.output import BoundedOutput
-from cleveragents.infrastructure.tools.processes import CALL_VARIABLE, end_call, start_of
+from cleveragents.infrastructure.tools.processes import end_call, start_of
+from cleveragents.infrastructure.tools.shell import tool_environment
 from cleveragents.tools import ToolFunction
 
 # As much as a pipe can hold: one last read takes all that ended processes left in it.
@@ -39,6 +41,7 @@ _LAST_LINES = 5
 _POLL_SECONDS = 0.05
 _FIRST_DESCRIPTOR = 3
 _LAST_DESCRIPTOR = 1 << 20
+_PR_SET_PDEATHSIG = 1
 _TAKEN = ("tool", "output", "message", "hint")
 
 
@@ -75,11 +78,12 @@ def run_in_child(
         InterruptedByUserError: the user wants to stop; the process was ended.
     """
     call_id = call.call_id or secrets.token_hex(8)
-    marked = {**environment, CALL_VARIABLE: call_id}
+    call = call.model_copy(update={"call_id": call_id})
     answer, said = _Pipe.open(), _Pipe.open()
-    child = os.fork()
+    parent, child = os.getpid(), os.fork()
     if child == 0:
-        _be_child(function, call, marked, answer.writer, said.writer)
+        _die_with(parent)
+        _be_child(function, call, environment, answer.writer, said.writer)
     started = start_of(child)
     os.close(answer.writer)
     os.close(said.writer)
@@ -89,18 +93,18 @@ def run_in_child(
         said.reader: printed.feed,
     }
     try:
-        ended = _collect(child, sinks, time.monotonic() + call.spec.timeout, interruption)
+        in_time = _collect(child, sinks, time.monotonic() + call.spec.timeout, interruption)
     finally:
         # Also when Ctrl-C or a signal handler raised: nothing may go on writing.
         end_call(child, started, call_id)
         _, status = os.waitpid(child, 0)
         for reader in sinks:
             os.close(reader)
-    if not ended and interruption.requested():
+    if interruption.requested() and not received:
         raise InterruptedByUserError(
             f"`{call.spec.name}` was interrupted and ended", tool=call.spec.name
         )
-    if not ended:
+    if not in_time:
         raise _failure(call, f"took longer than {call.spec.timeout} seconds and was ended", printed)
     return _result(call, bytes(received), status, printed)
 
@@ -114,13 +118,13 @@ def _collect(
     """Reads until the child has ended, whoever else holds its pipes open.
 
     Returns:
-        Whether it ended before the deadline, and before the user wanted to stop.
+        Whether it ended before the deadline and before the user wanted to stop.
     """
     with selectors.DefaultSelector() as selector:
         for reader in sinks:
             os.set_blocking(reader, False)
             selector.register(reader, selectors.EVENT_READ)
-        while (remaining := deadline - time.monotonic()) > 0 and not interruption.requested():
+        while (remaining := deadline - time.monotonic()) > 0:
             has_ended = _has_ended(child)
             for key, _ in selector.select(0 if has_ended else min(remaining, _POLL_SECONDS)):
                 data = os.read(key.fd, _CHUNK_BYTES)
@@ -129,6 +133,8 @@ def _collect(
                     selector.unregister(key.fd)
             if has_ended:
                 return True
+            if interruption.requested():
+                break
     return False
 
 
@@ -179,7 +185,7 @@ def _be_child(
         _be_alone(answer, said)
         os.chdir(call.directory)
         os.environ.clear()
-        os.environ.update(environment)
+        os.environ.update(tool_environment(call, environment))
         message = json.dumps(_answer(function, call)).encode()
         while message:
             message = message[os.write(answer, message) :]
@@ -208,6 +214,18 @@ def _be_alone(answer: int, said: int) -> None:
     os.closerange(answer + 1, _LAST_DESCRIPTOR)
     sys.stdout = os.fdopen(1, "w", buffering=1, errors="replace", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)
+
+
+def _die_with(parent: int) -> None:
+    """The environment that tells the next run whose this is cannot be changed without exec.
+
+    What the function starts has it; the process itself ends when we are killed. The
+    signal follows the thread that forked, and that one waits until this process has ended.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # It has ended already.
+            os._exit(1)  # pragma: no cover
 
 
 def _answer(function: ToolFunction, call: ToolInvocation) -> dict[str, Any]:

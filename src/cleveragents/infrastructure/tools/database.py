@@ -11,7 +11,8 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from cleveragents.domain.errors import ExecutionError
+from cleveragents.application.ports import Interruption
+from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
 from cleveragents.domain.tool import (
     CheckpointScope,
     ParameterType,
@@ -109,7 +110,7 @@ class _Answer:
         return ToolResult(output=result.output, truncated=result.truncated or self.is_cut)
 
 
-def run_sql(call: ToolInvocation) -> ToolResult:
+def run_sql(call: ToolInvocation, interruption: Interruption) -> ToolResult:
     """Runs the statements; when one fails, the database is as it was.
 
     Nothing is left beside the file that another connection does not need.
@@ -117,6 +118,7 @@ def run_sql(call: ToolInvocation) -> ToolResult:
     Raises:
         ExecutionError: there is no database, a statement fails or is not allowed, the
             database stays locked, or the time is up.
+        InterruptedByUserError: the user wants to stop; the database is as it was.
     """
     path = _database(call)
     texts = list(statements(str(call.input["statement"])))
@@ -126,7 +128,11 @@ def run_sql(call: ToolInvocation) -> ToolResult:
         is_json=call.input.get("format") == "json", limit=int(str(call.input.get("limit", LIMIT)))
     )
     try:
-        with closing(_connect(path, guard, deadline)) as connection:
+        with closing(_connect(path, guard)) as connection:
+            connection.set_progress_handler(
+                lambda: time.monotonic() > deadline or interruption.requested(),
+                _STEPS_BETWEEN_LOOKS,
+            )
             foreign_keys = bool(call.input.get("foreign_keys", False))
             connection.execute(f"PRAGMA foreign_keys={int(foreign_keys)}")
             with _transaction(connection, guard):
@@ -138,7 +144,11 @@ def run_sql(call: ToolInvocation) -> ToolResult:
             _empty_log(connection)
     except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
         where = f"Statement {answer.number} of {len(texts)}" if answer.number else "The database"
-        raise _failure(call, error, guard, where, deadline) from error
+        if time.monotonic() <= deadline and _name(error) == "SQLITE_INTERRUPT":
+            raise InterruptedByUserError(
+                f"`{call.spec.name}` was interrupted; nothing was changed", tool=call.spec.name
+            ) from error
+        raise _failure(call, error, guard, where) from error
     return answer.result(changed)
 
 
@@ -170,7 +180,7 @@ def _values(call: ToolInvocation, texts: list[str]) -> list[str]:
     return [str(value) for value in values] if isinstance(values, list) else []
 
 
-def _connect(path: str, guard: SqlGuard, deadline: float) -> sqlite3.Connection:
+def _connect(path: str, guard: SqlGuard) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path))}?mode=rw"
     connection = sqlite3.connect(
         address, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None, cached_statements=0
@@ -181,7 +191,6 @@ def _connect(path: str, guard: SqlGuard, deadline: float) -> sqlite3.Connection:
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA temp_store=MEMORY")
     connection.set_authorizer(guard)
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
     return connection
 
 
@@ -210,18 +219,19 @@ def _rows(count: int, which: str = "") -> str:
     return f"{count} {which}{'row' if count == 1 else 'rows'}"
 
 
+def _name(error: Exception) -> str:
+    return str(getattr(error, "sqlite_errorname", ""))
+
+
 def _text(value: bytes) -> str:
     return value.decode(errors="replace")
 
 
-def _failure(
-    call: ToolInvocation, error: Exception, guard: SqlGuard, where: str, deadline: float
-) -> ExecutionError:
-    name = str(getattr(error, "sqlite_errorname", ""))
-    hint = None
+def _failure(call: ToolInvocation, error: Exception, guard: SqlGuard, where: str) -> ExecutionError:
+    name, hint = _name(error), None
     if guard.refused is not None:
         what = f"{where} is not allowed: {guard.refused}"
-    elif name == "SQLITE_INTERRUPT" and time.monotonic() > deadline:
+    elif name == "SQLITE_INTERRUPT":
         what = f"{where} took longer than {call.spec.timeout} seconds"
     elif name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         what = f"The database stays locked by another program: {error}"

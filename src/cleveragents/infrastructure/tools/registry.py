@@ -13,7 +13,6 @@ from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, valid
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.child import run_in_child
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
-from cleveragents.infrastructure.tools.shell import tool_environment
 from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"
@@ -101,8 +100,7 @@ class Tools(ToolBackend):
             return self._builtin.run(call)
         for problem in validate_input(call.spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=name)
-        environment = tool_environment(call, self._environment)
-        return run_in_child(self._foreign(name).run, call, environment, self._interruption)
+        return run_in_child(self._foreign(name).run, call, self._environment, self._interruption)
 
     def end_leftovers(self, plan_id: str) -> int:
         return self._builtin.end_leftovers(plan_id)
