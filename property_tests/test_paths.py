@@ -88,6 +88,8 @@ class Paths(unittest.TestCase):
             place = sandbox / name
             try:
                 place.parent.mkdir(exist_ok=True)
+                if not place.parent.resolve().is_relative_to(sandbox):
+                    continue  # An earlier link leads out, and this one would be made there.
                 place.symlink_to(self._placed(target) or ".")
             except (OSError, ValueError):
                 continue
