@@ -56,7 +56,7 @@ Feature: Telling what happens while it happens
       And the last lines told of
         | type         | text                                                     |
         | report.error | Step 2 of 2 (`two`) failed: `shell` failed with status 3 |
-        | report.hint  | Mend the cause and run `agents plan execute PLAN` to go on, or `agents plan rollback PLAN` to see where you can go back to |
+        | report.hint  | Mend the cause and run `agents plan resume PLAN` to go on, or `agents plan errors PLAN` to see what else can be done |
 
     Scenario: A warning is a line and part of the document
       Given the plan can do without checkpoints

@@ -148,8 +148,10 @@ Feature: When a step of a plan fails
       Then the document is a success with the warnings
         | The checkpoint `before execution` could not be made |
         | The checkpoint `before step 1: one` could not be made |
+        | What step 1 of 2 (`one`) changed is not recorded |
         | The checkpoint `after one` could not be made |
         | The checkpoint `before step 2: two` could not be made |
+        | What step 2 of 2 (`two`) changed is not recorded |
         | The checkpoint `after two` could not be made |
         | The checkpoint `after execution` could not be made |
       And the sandbox is the project after `echo by one > a.txt; echo by two > b.txt`

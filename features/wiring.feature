@@ -8,9 +8,11 @@ Feature: Wiring
     And they are
       | service            |
       | CheckpointService  |
+      | DecisionService    |
       | LogService         |
       | MaintenanceService |
       | PlanExecutor       |
+      | PlanResumeService  |
       | PlanService        |
       | ToolRunner         |
 

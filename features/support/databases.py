@@ -118,7 +118,6 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
         # As a row and nothing more, with the columns that the revision has.
         from cleveragents.infrastructure.database.engine import open_sqlite
         from cleveragents.infrastructure.database.models import PlanModel
-        from cleveragents.infrastructure.database.repositories import rows
 
         engines = open_sqlite(path, busy_seconds=BUSY_SECONDS)
         with engines.writing.begin() as connection:
@@ -128,7 +127,7 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
                 for name, value in PlanModel.from_domain(sample.plan()).items()
                 if name in known
             }
-            rows.insert(connection, PlanModel.table(), values, "plan")
+            connection.execute(PlanModel.table().insert().values(values))
         engines.dispose()
 
 
