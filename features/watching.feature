@@ -68,6 +68,14 @@ Feature: Finding out what has changed
         | two names, and a new one | ln f d/g                   | echo 2 > d/g; ln f d/h         | scan     |
         | a name that is new      | true                        | ln f d/g; echo 2 > d/g         | scan     |
         | a name that came before | true                        | ln f d/g; chmod 600 d/g; rm f  | watch    |
+        | a name that is gone     | ln f d/g                    | echo 2 > d/g; rm d/g           | watch    |
+        | a name whose directory is gone | ln f d/g             | echo 2 > d/g; rm -r d          | watch    |
+        | a name that is replaced | ln f d/g                    | echo 2 > d/g; echo 3 > e; mv e d/g | watch |
+        | a name that came and went | true                      | ln f d/g; echo 2 > d/g; rm d/g | scan     |
+        | a name that came and was replaced | true              | ln f d/g; echo 2 > d/g; echo 3 > e; mv e d/g | scan |
+        | a name that came and was moved away | true            | ln f g; echo 2 > g; mv g ../g; rm ../g | scan |
+        | a name that came and changed its mode | true          | ln f d/g; chmod 600 d/g; rm d/g | scan    |
+        | no other name, but a draft | true                     | echo 2 > draft; mv draft f     | watch    |
 
     Scenario Outline: Another directory in the sandbox's place, with old times
       Given a sandbox in which the agent has run `cp -a . ../other; echo 2 > ../other/README.md; echo 3 > ../other/src/main.py; sleep 0.1`

@@ -3,7 +3,8 @@
 The kernel queues an event inside the system call that caused it, so everything
 written before `drain` is called is in the queue: no waiting, no marker files.
 Blind spots are a file that stays mapped, and a hard link from outside; a scan by
-`change_scan` sees those.
+`change_scan` sees those. So it does what was written through a name that is gone again:
+it may have been one more name of a file that is still there.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ class Told:
     """Directories that came or went: nothing known below them holds any more."""
     lost: bool = False
     """Events were dropped: only a scan can tell."""
+    doubtful: bool = False
+    """A name came, was used to change something, and went: what it was only a scan can tell."""
+    new: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Names of files that came meanwhile, and whether something was changed through them."""
+    moving: dict[int, bool] = field(default_factory=dict[int, bool])
+    """The same of names that were given up in a move, by the number of the move."""
 
 
 class Watch:
@@ -88,6 +95,7 @@ class Watch:
             except BlockingIOError:
                 break
             self._read(data, told)
+        told.doubtful |= any(told.moving.values())  # Moved out of what is watched.
         return told
 
     def close(self) -> None:
@@ -97,7 +105,7 @@ class Watch:
     def _read(self, data: bytes, told: Told) -> None:
         position = 0
         while position < len(data):
-            number, mask, _, length = _HEADER.unpack_from(data, position)
+            number, mask, cookie, length = _HEADER.unpack_from(data, position)
             position += _HEADER.size
             name = data[position : position + length].rstrip(b"\0")
             position += length
@@ -106,7 +114,7 @@ class Watch:
             elif mask & _IGNORED:
                 self._dropped(number)
             elif number in self._paths:
-                _note(self._paths[number], os.fsdecode(name), mask, told)
+                _note(self._paths[number], os.fsdecode(name), mask, cookie, told)
 
     def _dropped(self, number: int) -> None:
         path = self._paths.pop(number, None)
@@ -114,12 +122,30 @@ class Watch:
             del self._numbers[path]
 
 
-def _note(directory: str, name: str, mask: int, told: Told) -> None:
+def _note(directory: str, name: str, mask: int, cookie: int, told: Told) -> None:
     if not name:
         if directory:
             told.paths.add(directory)
         return
     path = f"{directory}/{name}" if directory else name
     told.paths.add(path)
-    if mask & _IS_DIRECTORY and mask & _CAME_OR_WENT:
-        told.replaced.add(path)
+    if mask & _IS_DIRECTORY:
+        if mask & _CAME_OR_WENT:
+            told.replaced.add(path)
+    else:
+        _follow(path, mask, cookie, told)
+
+
+def _follow(path: str, mask: int, cookie: int, told: Told) -> None:
+    """Keeps in mind which names of files are new, and whether one that was used is gone."""
+    if not mask & _CAME_OR_WENT:
+        if path in told.new:
+            told.new[path] = True
+        return
+    was_used = told.new.pop(path, False)
+    if mask & _MOVED_FROM:
+        told.moving[cookie] = was_used  # Inside, it comes back under another name.
+        return
+    told.doubtful |= was_used
+    if mask & (_CREATE | _MOVED_TO):
+        told.new[path] = told.moving.pop(cookie, False) if mask & _MOVED_TO else False

@@ -248,7 +248,8 @@ class LiveState:
         """
         deadline = self._deadline()
         afresh = {*replaced, *self._overdue, *self._unsettled}
-        todo = sorted({*paths, *afresh})
+        wanted = {*paths, *afresh}
+        todo = sorted(wanted | self.links.met_with(wanted, afresh))
         self._overdue.clear()
         self._unsettled.clear()
         self._look_at_top()

@@ -183,7 +183,7 @@ class Sight:
         if told is None or told.lost:
             self._known().look_at(paths, paths)
         else:
-            self._known().look_at(told.paths | paths, told.replaced)
+            self._known().look_at(told.paths | paths, told.replaced)  # All of it is our own work.
         if told is not None and told.lost:
             self._watch_anew()
 
@@ -274,7 +274,7 @@ class Sight:
         live = self._known()
         live.look_at(told.paths, told.replaced)
         self.evidence = Evidence.WATCH
-        if live.links.are_unknown:
+        if live.links.are_unknown or told.doubtful:
             self._scan(live)
 
     def _start_watching(self) -> None:
