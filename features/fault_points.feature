@@ -60,3 +60,44 @@ Feature: Killed at any durable step
         | resource-restored    |
         | sandboxes-taken-back |
         | return-recorded      |
+
+  Rule: a rollback that was killed is completed, or has not begun
+
+    Scenario Outline: Rolling back, killed at <point>
+      Given the plan has been made
+      And it has been executed
+      When rolling it back to "after first" is killed each time it is at <point>, and then repeated
+      Then everything was each time as at "after first", and nothing was pending
+
+      Examples:
+        | point               |
+        | present-state-saved |
+        | rollback-journaled  |
+        | resource-restored   |
+        | rollback-recorded   |
+
+    Scenario: A rollback that failed, killed when it had been taken back
+      Given the plan has been made
+      And it has been executed
+      And the next rollback fails for want of its records
+      When rolling it back to "after first" is killed each time it is at compensated, and then repeated
+      Then everything was each time as at "after first", and nothing was pending
+
+  Rule: nothing is left of what was pruned or cancelled
+
+    Scenario: Killed at pruned-snapshots-dropped
+      Given a plan may keep 3 checkpoints
+      And the plan has been made
+      When executing it is killed each time it is at pruned-snapshots-dropped, and then resumed
+      Then the sandboxes were each time those of a run that nothing had interrupted
+
+    Scenario: Killed at cancel-recorded
+      Given the plan has been made
+      When cancelling it is killed at cancel-recorded
+      Then the plan is strategize/cancelled with 0 steps done
+
+  Rule: there is no point that no scenario is about
+
+    Scenario: Every point is in this feature
+      When somebody looks for the points in this feature
+      Then all of them are there

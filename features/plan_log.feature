@@ -13,7 +13,7 @@ Feature: What happened to a plan
       Then the log says
         | what                | details                                 |
         | plan.created        | Plan `local/shop` made for PROJECT      |
-        | decision.created    | Decided: What is to be done? local/shop |
+        | decision.created    | Decided on `local/shop`: What is to be done? |
         | sandbox.created     | Sandbox of `project` made by git_worktree |
         | checkpoint.created  | Checkpoint `before execution` made      |
         | plan.phase_changed  | Plan went from strategize to execute    |
@@ -30,13 +30,14 @@ Feature: What happened to a plan
         | step | does               |
         | one  | runs `exit 3`      |
       And the plan has failed
-      When the user asks what happened to the plan with --limit 6
+      When the user asks what happened to the plan with --limit 7
       Then the log says
         | what                | details                                                             |
         | tool.invoked        | Step 1: shell started                                               |
         | tool.errored        | Step 1: shell failed after a while: `shell` failed with status 3    |
         | checkpoint.created  | Checkpoint `failed: one` made                                       |
         | checkpoint.restored | Sandbox taken back to `before one`                                  |
+        | decision.created    | Decided on `rollback-step`: Step 1 of 1 (`one`) failed: `shell` failed with status 3 |
         | plan.state_changed  | Plan became execute/errored                                         |
         | plan.errored        | Plan failed at step 1 of 1: `shell` failed with status 3            |
 

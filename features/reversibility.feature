@@ -47,4 +47,4 @@ Feature: What a plan can be relied on for
       Given a plan that wrote a.txt in step one and b.txt in step two
       And its process was killed while it ran
       When the user runs "agents plan status @latest"
-      Then the output says "interrupted	run `agents plan execute"
+      Then the output says "interrupted	run `agents plan resume"

@@ -16,7 +16,6 @@ Feature: Rollbacks that are refused
       Examples:
         | situation                                   | code | sentence                                                                     |
         | the plan is applied                         | 4    | The plan is applied and cannot be rolled back: PLAN                          |
-        | the plan was cancelled                      | 4    | A plan in execute/cancelled cannot roll back                                 |
         | the sandbox is deleted                      | 4    | The sandbox is missing: SANDBOX is not there any more                        |
         | the sandbox is a link to another directory  | 4    | The sandbox is missing: SANDBOX is not there any more                        |
         | the sandbox is a file                       | 4    | The sandbox is missing: SANDBOX is not there any more                        |

@@ -9,7 +9,6 @@ Feature: What this version cannot run yet
     Examples:
       | line                                                | what                                     |
       | validations: [{name: tests, run: make}]             | `validations`                            |
-      | policy: {max_retries_per_step: 3}                   | retries (`max_retries_per_step`)         |
 
   Scenario Outline: A step is for a later version
     Given a plan file with the step `<step>`
@@ -18,7 +17,5 @@ Feature: What this version cannot run yet
 
     Examples:
       | step                                    | what               |
-      | {name: choose, decision: {question: x}} | `decision` steps   |
       | {name: both, subplans: {plans: {}}}     | `subplans` steps   |
-      | {tool: record-decision, with: {}}       | `record-decision` steps |
       | {tool: spawn-subplan, with: {plan: x}}  | `spawn-subplan` steps |

@@ -18,6 +18,15 @@ Feature: The states of a plan
       | execute    | processing | roll back  | execute/queued        |
       | execute    | errored    | roll back  | execute/queued        |
       | execute    | complete   | roll back  | execute/queued        |
+      | execute    | cancelled  | roll back  | execute/queued        |
+      | strategize | queued     | be cancelled | strategize/cancelled |
+      | strategize | processing | be cancelled | strategize/cancelled |
+      | strategize | complete   | be cancelled | strategize/cancelled |
+      | strategize | errored    | be cancelled | strategize/cancelled |
+      | execute    | queued     | be cancelled | execute/cancelled |
+      | execute    | processing | be cancelled | execute/cancelled |
+      | execute    | complete   | be cancelled | execute/cancelled |
+      | execute    | errored    | be cancelled | execute/cancelled |
 
   Scenario: The others are refused in one sentence
     When every event is tried in every phase and state

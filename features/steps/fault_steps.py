@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
+from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
@@ -9,6 +11,7 @@ from features.support import fault_sweep as faults
 from features.support.plans import plans
 
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.domain.errors import SnapshotError
 
 DECIDING = """\
 name: local/deciding
@@ -96,14 +99,79 @@ def run_sweep(context: Context, point: str, arguments: tuple[str, ...]) -> None:
     context.whole = faults.end_of(plans(context))
 
 
-@then("that was more than once")
-def more_than_once(context: Context) -> None:
-    assert context.kills > 1, context.kills
-
-
 @then("the end was each time that of a run that nothing had interrupted")
 def same_end(context: Context) -> None:
     assert context.kills > 0, "the point is never reached"
     for number, end in enumerate(context.ends, 1):
         for part, found, wanted in zip(end._fields, end, context.whole, strict=True):
             assert found == wanted, (number, part, found, wanted)
+
+
+@given("it has been executed")
+def executed(context: Context) -> None:
+    outcome = context.world.agents_here("plan", "execute", plans(context).plan_id)
+    assert outcome.exit_code == 0, outcome
+
+
+@given("the next rollback fails for want of its records")
+def failing_records(context: Context) -> None:
+    """Only in the process that is killed: the next one finds everything in order."""
+    real = faults.Deadly.reach
+
+    def reach(deadly: faults.Deadly, point: FaultPoint) -> None:
+        real(deadly, point)
+        if point is FaultPoint.RESOURCE_RESTORED and deadly.counted[point] == 2:
+            raise SnapshotError("The disk gave up")
+
+    patched = patch.object(faults.Deadly, "reach", reach)
+    patched.start()
+    context.add_cleanup(patched.stop)
+
+
+@when('rolling it back to "{label}" is killed each time it is at {point}, and then repeated')
+def sweep_rollback(context: Context, label: str, point: str) -> None:
+    arguments = tuple(plans(context).rollback(label, "--yes"))
+    context.ends = []
+
+    def check(_: int) -> None:
+        outcome = context.world.agents_here(*arguments)
+        assert outcome.exit_code == 0, outcome
+        context.ends.append(faults.end_of(plans(context)))
+        faults.check_stores(plans(context))
+
+    context.kills = faults.sweep(plans(context), FaultPoint(point), arguments, check)
+    outcome = context.world.agents_here(*arguments)
+    assert outcome.exit_code == 0, outcome
+    context.whole = faults.end_of(plans(context))
+
+
+@when("cancelling it is killed at cancel-recorded")
+def kill_cancel(context: Context) -> None:
+    arguments = ("plan", "cancel", plans(context).plan_id)
+    assert faults.killed_at(plans(context), FaultPoint.CANCEL_RECORDED, 1, *arguments)
+
+
+@when("somebody looks for the points in this feature")
+def look_for_points(context: Context) -> None:
+    context.text_of_feature = Path(context.feature.filename).read_text()
+
+
+@then('everything was each time as at "{label}", and nothing was pending')
+def as_at(context: Context, label: str) -> None:
+    same_end(context)
+    labels = [item[0] for item in context.whole.checkpoints]
+    assert labels[-1] == label, labels
+
+
+@then("the sandboxes were each time those of a run that nothing had interrupted")
+def same_sandboxes(context: Context) -> None:
+    assert context.kills > 0, "the point is never reached"
+    for end in context.ends:
+        assert end.sandboxes == context.whole.sandboxes, end
+        assert end.calls == context.whole.calls, end
+
+
+@then("all of them are there")
+def all_points(context: Context) -> None:
+    missing = [point for point in FaultPoint if point.value not in context.text_of_feature]
+    assert not missing, missing

@@ -185,7 +185,6 @@ def _nobody_knows(plans: Plans) -> None:
 
 SITUATIONS: dict[str, Callable[[Plans], None]] = {
     "the plan is applied": _set_state("apply", "applied"),
-    "the plan was cancelled": _set_state("execute", "cancelled"),
     "the sandbox is deleted": _replace_sandbox(lambda _: None),
     "the sandbox is a link to another directory": _replace_sandbox(_another_directory),
     "the sandbox is a file": _replace_sandbox(lambda place: place.write_text("a file\n")),

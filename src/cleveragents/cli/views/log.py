@@ -100,7 +100,7 @@ def sentence(event: StoredEvent) -> str:
         case told.PlanCancelled(reason=reason):
             return f"Plan cancelled: {reason}" if reason else "Plan cancelled"
         case told.DecisionCreated(question=question, chosen=chosen):
-            return f"Decided: {question} {chosen}"
+            return f"Decided on `{chosen}`: {question}"
         case told.DecisionSuperseded(question=question):
             return f"No longer decided: {question}"
         case told.SandboxCreated(resource=resource, strategy=strategy):
