@@ -55,7 +55,7 @@ An Interrupted Run Says How To Go On
     When The User Presses Control-C
     Then The Exit Code Is    130
     And The Error Field 'code' Is    interrupted
-    And The Error Says    agents plan execute
+    And The Error Says    agents plan resume
     And The User Lets The Long Work Finish
     And The User Runs    agents plan execute @latest --format json
     And The Data Field 'state' Is    complete
