@@ -98,7 +98,7 @@ def _subjects(tree: Tree, place: Path, project: Path) -> tuple[list[Subject], li
     subjects: list[Subject] = []
     missing: list[str] = []
     for kind in TECHNIQUES:
-        if tree.files > (kind.takes_at_most or tree.files):
+        if kind.takes_at_most and tree.files + tree.ignored > kind.takes_at_most:
             missing.append(f"{kind.name}, {tree}: it would take minutes for each snapshot")
             continue
         try:

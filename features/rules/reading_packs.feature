@@ -22,6 +22,12 @@ Feature: Reading objects without git
       When another version is packed and all its objects are read without git
       Then all of them are what git says
 
+    Scenario: What was combined meanwhile is read too
+      Given a repository with many versions of a file, packed whole
+      And another version was packed and all its objects were read without git
+      When its packs are combined and all its objects are read without git
+      Then all of them are what git says
+
   Rule: what is out of the ordinary is left to git
 
     Scenario Outline: Git is asked for <what>

@@ -25,9 +25,16 @@ def damaged(context: Context, file: str, damage: str) -> None:
     context.packed.damage(f"the {file}", damage)
 
 
+@given("another version was packed and all its objects were read without git")
 @when("another version is packed and all its objects are read without git")
 def packed_meanwhile(context: Context) -> None:
     context.packed.pack_another()
+    context.packed.read_all()
+
+
+@when("its packs are combined and all its objects are read without git")
+def combined_meanwhile(context: Context) -> None:
+    context.packed.combine()
     context.packed.read_all()
 
 

@@ -54,6 +54,9 @@ class Packed:
         self._write("another", "a version\n")
         self._git("repack", "-dq")
 
+    def combine(self) -> None:
+        self._git("repack", "-adq")
+
     def special(self, what: str) -> str:
         """Makes an object that is out of the ordinary; returns its name."""
         return _SPECIAL[what](self)

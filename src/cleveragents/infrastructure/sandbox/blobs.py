@@ -1,6 +1,7 @@
 """Reading stored objects back, each checked against its name.
 
-A few are read straight from the packs; for the rest one git stays and answers.
+A few are read straight from the packs. What is not found there is asked of git, which then
+stays and answers for all the others too.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class BlobReader:
             SnapshotMissingError: the object is not there.
             SnapshotCorruptError: its bytes do not have that name.
         """
-        content = self._packs.read(object_id)
+        content = self._packs.read(object_id) if self._process is None else None
         if content is not None:
             write(content)
             return

@@ -13,7 +13,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +50,6 @@ class Packs:
 
     def __init__(self, directory: Path) -> None:
         self._directory = str(directory)
-        self._stamp = 0
         self._packs: list[_Pack] = []
         self._indexes: dict[str, bytes] = {}
         """Small ones, read whole."""
@@ -64,24 +63,28 @@ class Packs:
         return data if object_id(kind, data) == name else None
 
     def _read(self, name: bytes, depth: int) -> tuple[Kind, bytes]:
+        with suppress(FileNotFoundError):  # A pack that was combined with others meanwhile.
+            if (known := self._look(name, depth)) is not None:
+                return known
         self._list()
+        if (found := self._look(name, depth)) is not None:
+            return found
+        raise _NotHereError
+
+    def _look(self, name: bytes, depth: int) -> tuple[Kind, bytes] | None:
         for pack in self._packs:
             offset = self._offset(pack, name)
             if offset is not None:
                 with _opened(f"{pack.path}.pack") as descriptor:
                     return self._entry(descriptor, offset, depth)
-        raise _NotHereError
+        return None
 
     def _list(self) -> None:
         """Lists the newest first, then the largest: most was stored just now or by the project."""
-        stamp = os.stat(self._directory).st_mtime_ns
-        if stamp == self._stamp:
-            return
         found = sorted(_packs_in(self._directory), key=lambda pack: -pack.modified)
         self._packs = found[:_NEWEST] + sorted(found[_NEWEST:], key=lambda pack: -pack.size)
         there = {pack.path for pack in found}
         self._indexes = {path: index for path, index in self._indexes.items() if path in there}
-        self._stamp = stamp
 
     def _offset(self, pack: _Pack, name: bytes) -> int | None:
         """Returns where an object begins in a pack, or None if it is not in it."""
