@@ -93,6 +93,8 @@ def scan(
 ) -> list[Found]:
     """Returns what changed since a moment, and now and then something that did not.
 
+    Of a changed directory that is not `known`, only itself: all of it is new.
+
     Args:
         root: Top of the sandbox.
         since: A moment at which everything was known.
@@ -105,14 +107,14 @@ def scan(
     """
     slack = _COARSE_NANOSECONDS if since.nanoseconds % _SECOND == 0 else SLACK_NANOSECONDS
     start = max(since.nanoseconds - slack, 0)
-    looker = _Looker(root, start, frozenset(skip))
+    looker = _Looker(root, start, frozenset(skip), known)
     looker.list(".")
     few = len(known) <= _FEW_DIRECTORIES and not since.is_beginning
     if few or sys.platform != "linux" or not os.access(_FIND, os.X_OK):
         looker.descend_everywhere()
         return looker.found
     parts = [part for part in looker.split(known) if part]
-    found, looker.waiting = _find(root, start, parts, skip, environment)
+    found, looker.waiting = _find(root, start, parts, skip, known, environment)
     looker.found += found
     looker.descend_everywhere()
     return looker.found
@@ -121,10 +123,11 @@ def scan(
 class _Looker:
     """Lists directories itself, one by one, noting what is late."""
 
-    def __init__(self, root: str, start: int, skip: frozenset[str]) -> None:
+    def __init__(self, root: str, start: int, skip: frozenset[str], known: Directories) -> None:
         self._root = root
         self._start = start
         self._skip = skip
+        self._known = known
         self.found: list[Found] = []
         self.waiting: list[str] = []
         """Directories that were seen and not looked into."""
@@ -151,6 +154,8 @@ class _Looker:
                 is_directory = entry.is_dir(follow_symlinks=False)
                 if status.st_ctime_ns >= late:
                     found.append(Found(inner, is_directory, status.st_ino))
+                    if is_directory and self._known.inode(inner) != status.st_ino:
+                        continue
                 if is_directory:
                     waiting.append(inner)
 
@@ -203,6 +208,7 @@ def _find(
     start: int,
     parts: Iterable[Sequence[str]],
     skip: Iterable[str],
+    known: Directories,
     environment: Mapping[str, str],
 ) -> tuple[list[Found], list[str]]:
     """Has `find` look below the directories of each part, all parts at the same time.
@@ -222,9 +228,15 @@ def _find(
         if process is None or process.returncode != 0:
             unseen += part
             continue
+        inside_new = b"\0"
         for record in listing.split(b"\0")[:-1]:
             kind, inode, path = record.split(b" ", 2)
-            found.append(Found(os.fsdecode(path[2:]), kind == b"d", int(inode)))
+            if path.startswith(inside_new):
+                continue
+            item = Found(os.fsdecode(path[2:]), kind == b"d", int(inode))
+            found.append(item)
+            if item.is_directory and known.inode(item.path) != item.inode:
+                inside_new = path + b"/"  # What is in a directory follows it.
     return found, unseen
 
 
