@@ -9,6 +9,7 @@ Feature: Trying a failed step again
     And the plan tries a failed step 2 times more
     When the user runs the plan
     Then the exit code is 0
+    And the retries were entered: 1 of 2, 2 of 2
     And the sandbox is the project after `echo by one > a.txt; echo x > b.txt`
     And the tool calls in effect are
       | step | tool       | status    |
@@ -35,3 +36,12 @@ Feature: Trying a failed step again
     When the user runs the plan
     Then the failure still tells the plan's id, place and checkpoint
     And the steps that ever ran are 1
+
+  Scenario: At a terminal one sees it
+    Given a plan with the steps
+      | step | does         |
+      | one  | runs `false` |
+    And the plan tries a failed step 1 times more
+    When the user runs "agents plan run ../plan.yaml"
+    Then the exit code is 8
+    And the error output says "Trying again (1 of 1) …"

@@ -199,3 +199,8 @@ Feature: Finding out what has changed
       And a checkpoint "mine" has been made by hand
       When the user lists the checkpoints
       Then the checkpoints rest on scan and watch
+
+    @service
+    Scenario: A program that ends without letting go of its watch ends all the same
+      When a program ends while it watches a directory
+      Then the exit code is 0

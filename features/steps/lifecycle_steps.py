@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 
@@ -128,3 +129,10 @@ def effects_not_undone(context: Context, effects: str) -> None:
 def effect_happened(context: Context, count: int) -> None:
     outbox = (context.world.directory / "outbox").read_text()
     assert outbox == "sent\n" * count, outbox
+
+
+@then("the retries were entered: {numbers}")
+def retries_entered(context: Context, numbers: str) -> None:
+    rows = plans(context).query("SELECT data_json FROM events WHERE type = 'tool.retried'")
+    found = [json.loads(text) for (text,) in rows]
+    assert ", ".join(f"{one['retry']} of {one['max_retries']}" for one in found) == numbers, found

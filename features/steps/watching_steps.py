@@ -96,3 +96,19 @@ def all_rest_on(context: Context, kinds: str) -> None:
 @then("nothing has been made outside")
 def nothing_outside(context: Context) -> None:
     assert not list(bench(context).outside.iterdir()), list(bench(context).outside.iterdir())
+
+
+@when("a program ends while it watches a directory")
+def ends_watching(context: Context) -> None:
+    context.world.python(
+        "import tempfile\n"
+        "from cleveragents.infrastructure.sandbox.inotify import Watch\n"
+        "def watched():\n"
+        "    watch = Watch(tempfile.mkdtemp())\n"
+        "    try:\n"
+        "        yield\n"
+        "    finally:\n"
+        "        watch.close()\n"
+        "held = watched()\n"
+        "next(held)\n"
+    )

@@ -18,7 +18,7 @@ from cleveragents.application.events import (
 from cleveragents.application.ports import EventSink
 from cleveragents.cli import terminal
 from cleveragents.cli.views.words import moment
-from cleveragents.domain.events import StoredEvent
+from cleveragents.domain.events import StoredEvent, ToolRetried
 
 if TYPE_CHECKING:
     from cleveragents.cli.session import Session
@@ -44,6 +44,9 @@ class TerminalEvents(EventSink):
                 self._session.say(f"{number}: {event.name} ({event.tool})")
             case StepFinished() if not event.succeeded:
                 self._session.say(f"Step {event.step_index + 1} failed.")
+            case StoredEvent(type=ToolRetried.type, data=facts):
+                retry = f"{facts['retry']} of {facts['max_retries']}"
+                self._session.say(f"Trying again ({retry}) …")
             case Warned():
                 self._session.warnings.append(event.text)
             case _:

@@ -132,13 +132,14 @@ class Failing:
         self, transaction: Transaction, context: StepContext, plan: Plan, message: str
     ) -> Decision:
         """Returns the decision that the policy made about a failure."""
+        cause = message.partition("\n")[0].rstrip(":")
         return Decision(
             id=self._ids.new(),
             plan_id=plan.id,
             parent_id=plan.decision_root_id,
             sequence=transaction.decisions.next_sequence(plan.id),
             decision_type=DecisionType.ERROR_RECOVERY,
-            question=f"Step {context.number} (`{context.step.name}`) failed: {message}",
+            question=f"Step {context.number} (`{context.step.name}`) failed: {cause}",
             chosen_option=plan.definition.policy.on_failure.value,
             alternatives_considered=[policy.value for policy in OnFailure],
             confidence=None,

@@ -122,7 +122,7 @@ def errors_report(problems: PlanProblems) -> Report:
                     str(call.step_index + 1),
                     call.tool,
                     readable(call.started_at),
-                    (call.error or "").partition("\n")[0],
+                    " ".join((call.error or "").split()),
                 )
                 for call in problems.failed_calls
             ),

@@ -13,6 +13,7 @@ import ctypes
 import errno
 import os
 import struct
+import sys
 import threading
 from dataclasses import dataclass, field
 
@@ -100,6 +101,9 @@ class Watch:
 
     def close(self) -> None:
         """Lets go; the kernel takes its time over that, so another thread waits for it."""
+        if sys.is_finalizing():  # A thread would never start any more.
+            os.close(self._descriptor)
+            return
         threading.Thread(target=os.close, args=(self._descriptor,), daemon=True).start()
 
     def _read(self, data: bytes, told: Told) -> None:
