@@ -21,6 +21,14 @@ from cleveragents.infrastructure.database.statements import Statement
 _DECISIONS, _CALLS = DecisionModel.table(), ToolCallModel.table()
 _OF_PLAN = _CALLS.c.plan_id == bindparam("plan")
 
+_DECISIONS_OF_PLAN = (
+    select(_DECISIONS)
+    .where(_DECISIONS.c.plan_id == bindparam("plan"))
+    .order_by(_DECISIONS.c.sequence, _DECISIONS.c.decision_id)
+)
+_ALL_DECISIONS = Statement(_DECISIONS_OF_PLAN)
+_STANDING_DECISIONS = Statement(_DECISIONS_OF_PLAN.where(_DECISIONS.c.superseded_by.is_(None)))
+
 _CALLS_OF_PLAN = Statement(
     select(_CALLS).where(_OF_PLAN).order_by(_CALLS.c.sequence, _CALLS.c.tool_call_id)
 )
@@ -57,7 +65,7 @@ _BRING_BACK = Statement(
     .values(undone_by=None)
 )
 
-FOR_CHECKPOINTS = (_LAST_AND_UNDONE, _UNDO, _BRING_BACK)
+FOR_CHECKPOINTS = (_LAST_AND_UNDONE, _UNDO, _BRING_BACK, _STANDING_DECISIONS)
 
 
 class DecisionRepository(DecisionStore):
@@ -91,14 +99,9 @@ class DecisionRepository(DecisionStore):
         return (self._connection.scalar(last) or 0) + 1
 
     def list(self, plan_id: str, *, superseded: bool = False) -> Sequence[Decision]:
-        query = (
-            select(_DECISIONS)
-            .where(_DECISIONS.c.plan_id == plan_id)
-            .order_by(_DECISIONS.c.sequence, _DECISIONS.c.decision_id)
-        )
-        if not superseded:
-            query = query.where(_DECISIONS.c.superseded_by.is_(None))
-        return rows.records(self._connection.execute(query), DecisionModel.to_domain, "decision")
+        statement = _ALL_DECISIONS if superseded else _STANDING_DECISIONS
+        found = statement.rows(self._connection, {"plan": plan_id})
+        return rows.records(found, DecisionModel.to_domain, "decision")
 
     def supersede(self, decision_ids: Collection[str], by: str) -> None:
         for portion in rows.portions(decision_ids):
