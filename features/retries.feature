@@ -45,3 +45,15 @@ Feature: Trying a failed step again
     When the user runs "agents plan run ../plan.yaml"
     Then the exit code is 8
     And the error output says "Trying again (1 of 1) …"
+
+  Scenario: A step that is done is not run again because a checkpoint after it failed
+    Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "after_tool_execute,after_step"
+    And a plan with the steps
+      | step | does                   |
+      | one  | runs `echo x >> a.txt` |
+    And the plan tries a failed step 2 times more
+    And the 4. look at the sandbox fails
+    When the user runs the plan
+    Then the exit code is 8
+    And the steps that ever ran are 1
+    And the sandbox is the project after `echo x > a.txt`

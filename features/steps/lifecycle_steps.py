@@ -6,6 +6,7 @@ import shutil
 
 from behave import given, then, when
 from behave.runner import Context
+from features.support import plan_mishaps as mishaps
 from features.support.plans import data, plans
 from features.support.values import table_rows
 
@@ -136,3 +137,8 @@ def retries_entered(context: Context, numbers: str) -> None:
     rows = plans(context).query("SELECT data_json FROM events WHERE type = 'tool.retried'")
     found = [json.loads(text) for (text,) in rows]
     assert ", ".join(f"{one['retry']} of {one['max_retries']}" for one in found) == numbers, found
+
+
+@given("the {number:d}. look at the sandbox fails")
+def failing_look(context: Context, number: int) -> None:
+    mishaps.install(context, mishaps.failing_look(number))

@@ -74,6 +74,12 @@ def failing_rollback(stage: str) -> AbstractContextManager[None]:
     return stages[stage]()
 
 
+def failing_look(number: int) -> AbstractContextManager[None]:
+    """The `number`-th snapshot of a sandbox cannot be taken."""
+    error = SnapshotError(_GAVE_UP, hint=_HINT)
+    return _at_call(CheckpointManager, "create_checkpoint", number, _raise(error))
+
+
 def interrupted_rollback() -> AbstractContextManager[None]:
     return _at_call(CheckpointManager, "rollback_to", 2, _raise(KeyboardInterrupt()))
 

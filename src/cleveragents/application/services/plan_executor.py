@@ -219,6 +219,8 @@ class PlanExecutor:
         """Brings a failed step back to its beginning; None where it is not to be tried again."""
         if attempts > context.plan.definition.policy.max_retries_per_step:
             return None
+        if self._is_done(context):
+            return None  # What failed came after it: once more would be twice.
         try:
             spec = self._tools.spec(context.plan, context.step.tool)
             # What cannot be undone is not done twice, unless twice is the same as once.
@@ -228,6 +230,11 @@ class PlanExecutor:
         except CleverAgentsError:
             return None  # The failure is then ended as any other, which says what went wrong.
         return replace(context, repeated=True)
+
+    def _is_done(self, context: StepContext) -> bool:
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(context.plan.id)
+        return plan.last_completed_step >= context.step_index
 
     def _trigger(self, trigger: Trigger, context: StepContext, label: str) -> Checkpoint | None:
         moment = Moment(
