@@ -77,9 +77,10 @@ Feature: Rolling back a plan
           },
           "verified": true,
           "operation": {
-            "operation_id": "OPERATION", "kind": "rollback",
+            "operation_id": "OPERATION", "kind": "rollback", "takes_back": null,
             "safety_checkpoint_id": "«before rollback to before two»"
           },
+          "brought_back": {"decisions": 0, "tool_calls": 0},
           "effects_not_undone": [],
           "left_alone": []
         }

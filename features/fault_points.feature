@@ -99,5 +99,5 @@ Feature: Killed at any durable step
   Rule: there is no point that no scenario is about
 
     Scenario: Every point is in this feature
-      When somebody looks for the points in this feature
+      When somebody looks for the points in this feature and in that of operations
       Then all of them are there

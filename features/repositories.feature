@@ -34,7 +34,6 @@ Feature: What is stored comes back
         | SQLite     | decisions are listed by sequence          |
         | SQLite     | tool calls keep intent and outcome        |
         | SQLite     | calls are numbered within their plan      |
-        | SQLite     | effective calls are told as ranges        |
         | SQLite     | calls are undone and brought back         |
         | SQLite     | changes have an author                    |
         | SQLite     | changes of one path are found             |
@@ -55,6 +54,13 @@ Feature: What is stored comes back
         | SQLite     | unfinished writing is invisible           |
         | SQLite     | a held write lock is a conflict           |
         | SQLite     | writers take turns                        |
+        | SQLite     | what is in effect is told as ranges       |
+        | SQLite     | decisions are superseded and reinstated   |
+        | SQLite     | saved decisions replace every field       |
+        | SQLite     | influences are kept                       |
+        | SQLite     | corrections come back as they were        |
+        | SQLite     | children are found by their parent        |
+        | SQLite     | operations know where the plan stood      |
 
       Examples: PostgreSQL
         | store      | promise                                   |
@@ -81,7 +87,6 @@ Feature: What is stored comes back
         | PostgreSQL | decisions are listed by sequence          |
         | PostgreSQL | tool calls keep intent and outcome        |
         | PostgreSQL | calls are numbered within their plan      |
-        | PostgreSQL | effective calls are told as ranges        |
         | PostgreSQL | calls are undone and brought back         |
         | PostgreSQL | changes have an author                    |
         | PostgreSQL | changes of one path are found             |
@@ -102,6 +107,13 @@ Feature: What is stored comes back
         | PostgreSQL | unfinished writing is invisible           |
         | PostgreSQL | a held write lock is a conflict           |
         | PostgreSQL | writers take turns                        |
+        | PostgreSQL | what is in effect is told as ranges       |
+        | PostgreSQL | decisions are superseded and reinstated   |
+        | PostgreSQL | saved decisions replace every field       |
+        | PostgreSQL | influences are kept                       |
+        | PostgreSQL | corrections come back as they were        |
+        | PostgreSQL | children are found by their parent        |
+        | PostgreSQL | operations know where the plan stood      |
 
     Scenario: The lists above are complete
       When the promises are counted

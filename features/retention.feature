@@ -85,7 +85,7 @@ Feature: How many checkpoints a plan keeps
       And a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after two"
       When the user makes a checkpoint "now"
-      Then the checkpoints are before execution, after two, before rollback to after two, now
+      Then the checkpoints are before execution, before rollback to after two, now
 
     Scenario: A checkpoint that is pinned stays
       Given a plan that wrote a.txt in step one and b.txt in step two

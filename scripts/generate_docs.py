@@ -46,6 +46,7 @@ def page(title: str, *parts: str) -> str:
 
 
 def errors() -> str:
+    import cleveragents.domain.refusals  # noqa: F401 # so that its errors are known
     from cleveragents.domain.errors import CleverAgentsError
 
     def family(kind: type[CleverAgentsError], depth: int) -> Iterator[tuple[str, ...]]:
@@ -54,7 +55,7 @@ def errors() -> str:
         name = "&nbsp;" * 4 * depth + f"`{kind.__name__}`"
         yield name, f"`{kind.code}`", str(kind.exit_code), retryable, meaning
         for child in kind.__subclasses__():
-            if child.__module__ == CleverAgentsError.__module__:
+            if child.__module__.startswith("cleveragents.domain."):
                 yield from family(child, depth + 1)
 
     return page(
@@ -70,6 +71,7 @@ def errors() -> str:
 
 
 def exit_codes() -> str:
+    import cleveragents.domain.refusals  # noqa: F401 # so that its errors are known
     from cleveragents.domain.errors import CleverAgentsError
 
     def family(kind: type[CleverAgentsError]) -> Iterator[type[CleverAgentsError]]:

@@ -19,6 +19,14 @@ Feature: The states of a plan
       | execute    | errored    | roll back  | execute/queued        |
       | execute    | complete   | roll back  | execute/queued        |
       | execute    | cancelled  | roll back  | execute/queued        |
+      | strategize | queued     | roll back  | execute/queued        |
+      | strategize | cancelled  | roll back  | execute/queued        |
+      | execute    | queued     | be corrected | strategize/queued   |
+      | execute    | processing | be corrected | strategize/queued   |
+      | execute    | errored    | be corrected | strategize/queued   |
+      | execute    | complete   | be corrected | strategize/queued   |
+      | execute    | cancelled  | be corrected | strategize/queued   |
+      | strategize | queued     | be corrected | strategize/queued   |
       | strategize | queued     | be cancelled | strategize/cancelled |
       | strategize | processing | be cancelled | strategize/cancelled |
       | strategize | complete   | be cancelled | strategize/cancelled |

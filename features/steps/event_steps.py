@@ -162,6 +162,7 @@ def data_has_rollback(context: Context, label: str, safety: str) -> None:
             "status": "completed",
             "target_checkpoint_id": plans(context).checkpoint(label)["checkpoint_id"],
             "safety_checkpoint_id": plans(context).checkpoint(safety)["checkpoint_id"],
+            "takes_back": None,
             "created_at": _utc(began),
             "finished_at": _utc(ended),
             "note": f"rollback to {label}",

@@ -151,9 +151,11 @@ def kill_cancel(context: Context) -> None:
     assert faults.killed_at(plans(context), FaultPoint.CANCEL_RECORDED, 1, *arguments)
 
 
-@when("somebody looks for the points in this feature")
+@when("somebody looks for the points in this feature and in that of operations")
 def look_for_points(context: Context) -> None:
-    context.text_of_feature = Path(context.feature.filename).read_text()
+    this = Path(context.feature.filename)
+    others = this.with_name("operation_faults.feature").read_text()
+    context.text_of_feature = this.read_text() + others
 
 
 @then('everything was each time as at "{label}", and nothing was pending')

@@ -8,14 +8,13 @@ from features.support import history
 
 from cleveragents.domain import ids
 from cleveragents.domain.errors import AmbiguousIdError, PlanStateError
+from cleveragents.domain.operation import Operation, to_redo, to_undo
 from cleveragents.domain.plan import PlanEvent, PlanPhase, PlanState, transition
 from cleveragents.domain.retention import CheckpointRetentionPolicy, select_for_pruning
-from cleveragents.domain.timeline import set_aside_and_back
 
 
-def named(groups: object) -> str:
-    names = " ".join(sorted(groups))
-    return names or "nothing"
+def last(operations: list[Operation]) -> str:
+    return operations[-1].id if operations else "nothing"
 
 
 @given("the ids, oldest first")
@@ -28,14 +27,9 @@ def many_ids(context: Context, count: int) -> None:
     context.ids = [f"7Z{number:024}" for number in range(count)]
 
 
-@given('the groups {groups}, where "B*R" means that rollback R went past B')
-def groups_of_history(context: Context, groups: str) -> None:
-    context.groups = history.groups(groups)
-
-
-@given('the rollbacks {rollbacks}, where "R:S" means that R started from S')
-def rollbacks_of_history(context: Context, rollbacks: str) -> None:
-    context.operations = history.operations(rollbacks)
+@given('the operations {operations}, where "U-A" means that U takes A back')
+def operations_of_history(context: Context, operations: str) -> None:
+    context.operations = history.operations(operations)
 
 
 @when("somebody names `{text}`")
@@ -74,12 +68,6 @@ def limit_of(context: Context, limit: int) -> None:
         context.refusal = error
 
 
-@when("a rollback goes to {target}")
-def go_to(context: Context, target: str) -> None:
-    (chosen,) = [group for group in context.groups if group.id == target]
-    context.aside, context.back = set_aside_and_back(chosen, context.groups, context.operations)
-
-
 @then("the id meant is {expected}")
 def id_meant(context: Context, expected: str) -> None:
     assert (context.chosen or "none") == expected and not context.refusal, context.chosen
@@ -106,7 +94,7 @@ def exactly_these(context: Context) -> None:
 
 @then("every other one is refused in a sentence like `{sample}`")
 def others_refused(context: Context, sample: str) -> None:
-    assert len(context.refused) + len(context.possible) == 3 * 7 * 6, len(context.refused)
+    assert len(context.refused) + len(context.possible) == 3 * 7 * 7, len(context.refused)
     for (phase, state, event), message in context.refused.items():
         assert message == f"A plan in {phase}/{state} cannot {event}", message
     assert sample in context.refused.values()
@@ -122,6 +110,7 @@ def limit_refused(context: Context) -> None:
     assert context.refusal is not None
 
 
-@then("it sets aside {aside} and brings back {back}")
-def moves(context: Context, aside: str, back: str) -> None:
-    assert (named(context.aside), named(context.back)) == (aside, back)
+@then("undo takes back {undo} and redo {redo}")
+def next_ones(context: Context, undo: str, redo: str) -> None:
+    known = context.operations
+    assert (last(to_undo(known)), last(to_redo(known))) == (undo, redo)

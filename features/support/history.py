@@ -1,15 +1,11 @@
-"""The history of a plan in one line: `A B*R C` are three groups, R a rollback that went past B."""
+"""The history of a plan in one line: `A B*R C` are three groups; operation R went past B."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cleveragents.domain.checkpoint import (
-    CheckpointGroup,
-    Operation,
-    OperationKind,
-    OperationStatus,
-)
+from cleveragents.domain.checkpoint import CheckpointGroup
+from cleveragents.domain.operation import Operation, OperationKind, OperationStatus
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -20,8 +16,8 @@ def groups(words: str) -> list[CheckpointGroup]:
 
 
 def operations(words: str) -> list[Operation]:
-    """Rollbacks, each with the group it started from; a question mark means it was undone."""
-    return [] if words == "none" else [_operation(*word.split(":")) for word in words.split()]
+    """Operations by the first letter of their kind; a question mark means it was undone."""
+    return [] if words == "none" else [_operation(word) for word in words.split()]
 
 
 def _group(sequence: int, word: str) -> CheckpointGroup:
@@ -38,16 +34,26 @@ def _group(sequence: int, word: str) -> CheckpointGroup:
     )
 
 
-def _operation(name: str, start: str) -> Operation:
+_KINDS = {
+    "R": OperationKind.ROLLBACK,
+    "C": OperationKind.CORRECTION,
+    "U": OperationKind.UNDO,
+    "D": OperationKind.REDO,
+}
+
+
+def _operation(word: str) -> Operation:
+    name, _, taken_back = word.rstrip("?").partition("-")
     return Operation(
         id=name,
         plan_id="plan",
-        kind=OperationKind.ROLLBACK,
-        status=OperationStatus.UNDONE if start.endswith("?") else OperationStatus.COMPLETED,
+        kind=_KINDS[name[0]],
+        status=OperationStatus.UNDONE if word.endswith("?") else OperationStatus.COMPLETED,
         target_checkpoint_id="checkpoint",
         target_group_id="A",
-        safety_group_id=start.rstrip("?"),
+        safety_group_id="B",
         note="",
         created_at=MOMENT,
         finished_at=MOMENT,
+        takes_back=taken_back or None,
     )

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
         PlanFiles,
     )
     from cleveragents.application.services.checkpoint_service import CheckpointService
+    from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
+    from cleveragents.application.services.history_service import HistoryService
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.plan_executor import PlanExecutor
@@ -84,6 +86,12 @@ class Container:
 
     def decision_service(self) -> DecisionService:
         return self._decision_service
+
+    def history_service(self) -> HistoryService:
+        return self._history_service
+
+    def correction_service(self) -> CorrectionService:
+        return self._correction_service
 
     def tools(self) -> Tools:
         return self._tools
@@ -175,6 +183,25 @@ class Container:
             sandboxes=self._sandboxes,
             snapshots=self._checkpoint_manager,
             locks=self._locks,
+        )
+
+    @cached_property
+    def _history_service(self) -> HistoryService:
+        from cleveragents.application.services.history_service import HistoryService
+
+        return HistoryService(self._checkpoint_service)
+
+    @cached_property
+    def _correction_service(self) -> CorrectionService:
+        from cleveragents.application.services.correction_service import CorrectionService
+
+        return CorrectionService(
+            database=self._database,
+            checkpoints=self._checkpoint_service,
+            locks=self._locks,
+            clock=self._clock,
+            id_source=self._ids,
+            faults=self._faults,
         )
 
     @cached_property

@@ -42,4 +42,5 @@ class FaultPoint(StrEnum):
     ROLLBACK_RECORDED = "rollback-recorded"
     COMPENSATED = "compensated"
     """A rollback that failed has been taken back; the journal does not say so yet."""
+    CHILD_APPENDED = "child-appended"
     CANCEL_RECORDED = "cancel-recorded"

@@ -16,12 +16,14 @@ from typing import Protocol
 from cleveragents.application.events import Event
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Operation
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
+from cleveragents.domain.correction import CorrectionAttempt
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.events import Happening, StoredEvent
 from cleveragents.domain.lease import Holder, Lease
 from cleveragents.domain.maintenance import CollectedStore, Named
 from cleveragents.domain.number_ranges import Ranges
+from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition
 from cleveragents.domain.resource import ResourceType
@@ -90,6 +92,10 @@ class PlanStore(Protocol):
         """Returns ids that begin with `prefix`, oldest first."""
         ...
 
+    def children(self, plan_id: str) -> Sequence[Plan]:
+        """Returns the plans that this one spawned, oldest first."""
+        ...
+
 
 class SandboxStore(Protocol):
     """Resources of plans and the sandboxes made of them."""
@@ -121,6 +127,10 @@ class CheckpointStore(Protocol):
 
         MUST be called in the write transaction that adds the group.
         """
+        ...
+
+    def in_effect(self, plan_id: str) -> InEffect:
+        """Returns what of the plan's records is in effect now, by sequence numbers."""
         ...
 
     def get(self, checkpoint_id: str) -> Checkpoint:
@@ -175,9 +185,17 @@ class CheckpointStore(Protocol):
 
 
 class DecisionStore(Protocol):
-    """The decision tree of plans."""
+    """The decision tree of plans, and which decisions influenced which others."""
 
-    def add(self, decision: Decision) -> None: ...
+    def add(self, decision: Decision, influenced_by: Collection[str] = ()) -> None:
+        """Adds a decision, and the stored ones that it rests on besides its parent."""
+        ...
+
+    def save(self, decision: Decision) -> None: ...
+
+    def influences(self, plan_id: str) -> Mapping[str, Sequence[str]]:
+        """Returns the decisions that each decision of the plan was influenced by, by id."""
+        ...
 
     def get(self, decision_id: str) -> Decision:
         """Raises DecisionNotFoundError."""
@@ -198,7 +216,13 @@ class DecisionStore(Protocol):
         """Returns decisions by sequence; with `superseded` also those replaced."""
         ...
 
-    def supersede(self, decision_ids: Collection[str], by: str) -> None: ...
+    def supersede(self, decision_ids: Collection[str], by: str) -> None:
+        """Marks decisions as replaced; the mark of one that is already so stays."""
+        ...
+
+    def reinstate(self, decision_ids: Collection[str]) -> None:
+        """Lets decisions stand again."""
+        ...
 
 
 class ToolCallStore(Protocol):
@@ -217,10 +241,6 @@ class ToolCallStore(Protocol):
 
     def list(self, plan_id: str) -> Sequence[ToolCall]:
         """Returns calls by sequence, undone ones included."""
-        ...
-
-    def effective(self, plan_id: str) -> Ranges:
-        """Returns the sequence numbers of the calls that are not undone."""
         ...
 
     def make_effective(self, plan_id: str, wanted: Ranges, undone_by: str) -> int:
@@ -260,7 +280,7 @@ class ChangeStore(Protocol):
 
 
 class OperationStore(Protocol):
-    """The journal of rollbacks."""
+    """The journal of operations."""
 
     def add(self, operation: Operation) -> None: ...
 
@@ -276,6 +296,28 @@ class OperationStore(Protocol):
 
     def list(self, plan_id: str) -> Sequence[Operation]:
         """Returns operations, oldest first."""
+        ...
+
+
+class CorrectionStore(Protocol):
+    """Every correction of plans, whatever became of it."""
+
+    def add(self, attempt: CorrectionAttempt) -> None: ...
+
+    def save(self, attempt: CorrectionAttempt) -> None: ...
+
+    def get(self, attempt_id: str) -> CorrectionAttempt:
+        """Raises CorrectionNotFoundError."""
+        ...
+
+    def of_operation(self, operation_id: str) -> CorrectionAttempt | None: ...
+
+    def ids(self, prefix: str) -> Sequence[str]:
+        """Returns ids of any plan's attempts that begin with `prefix`, oldest first."""
+        ...
+
+    def list(self, plan_id: str) -> Sequence[CorrectionAttempt]:
+        """Returns attempts, oldest first."""
         ...
 
 
@@ -346,6 +388,9 @@ class Transaction(Protocol):
 
     @property
     def operations(self) -> OperationStore: ...
+
+    @property
+    def corrections(self) -> CorrectionStore: ...
 
     @property
     def leases(self) -> LeaseStore: ...

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
 
-from cleveragents.domain.effects import Effect
 from cleveragents.domain.number_ranges import holds
 from cleveragents.domain.plan import PlanPhase
 from cleveragents.domain.record import Record
-from cleveragents.domain.sandbox import Evidence, FileChange, Uncaptured
+from cleveragents.domain.sandbox import Evidence, Uncaptured
 from cleveragents.domain.tool import ToolCall
 
 
@@ -88,6 +87,29 @@ class Checkpoint(Record):
     metadata: CheckpointMetadata
 
 
+@dataclass(frozen=True)
+class InEffect:
+    """What of a plan's records is in effect at a moment, as ranges of sequence numbers."""
+
+    calls: tuple[tuple[int, int], ...]
+    """Tool calls that are not undone."""
+    decisions: tuple[tuple[int, int], ...]
+    """Decisions that are not superseded."""
+    groups: tuple[tuple[int, int], ...]
+    """Groups that are not set aside."""
+
+
+class Way(Record):
+    """How a plan had come to a moment, so that going back there brings back all of it."""
+
+    groups: tuple[tuple[int, int], ...]
+    """The groups that no operation had gone past: ranges of their sequence numbers."""
+    decisions: tuple[tuple[int, int], ...]
+    """The decisions that stood: ranges of their sequence numbers."""
+    choices: dict[str, str] | None = None
+    """What `Plan.choices` was, where a correction had changed it."""
+
+
 class CheckpointGroup(Record):
     """All checkpoints of one moment; it restores alone."""
 
@@ -101,68 +123,6 @@ class CheckpointGroup(Record):
     """What each of those snapshots must read back as, by resource id."""
     pinned: bool
     set_aside_by: str | None
-    """The rollback that went back past it."""
-
-
-class OperationKind(StrEnum):
-    """Acts that change sandbox and plan together."""
-
-    ROLLBACK = "rollback"
-
-
-class OperationStatus(StrEnum):
-    """`pending` is what a killed process leaves behind."""
-
-    PENDING = "pending"
-    COMPLETED = "completed"
-    UNDONE = "undone"
-
-
-class Operation(Record):
-    """The journal entry of one rollback: intent first, outcome last."""
-
-    id: str
-    plan_id: str
-    kind: OperationKind
-    status: OperationStatus
-    target_checkpoint_id: str
-    target_group_id: str
-    safety_group_id: str
-    note: str
-    created_at: datetime
-    finished_at: datetime | None
-
-
-class RollbackPreview(Record):
-    """What a rollback would do; nothing was changed to find out."""
-
-    plan_id: str
-    checkpoint: Checkpoint
-    changes: tuple[FileChange, ...]
-    left_alone: tuple[Uncaptured, ...]
-    decisions_after: int
-    tool_calls_after: int
-    child_plans_after: int
-    checkpoints_after: int
-    checkpoints_remaining: int
-    effects_not_undone: tuple[Effect, ...]
-
-
-class RollbackResult(Record):
-    """What a rollback did. Every field is measured; none has a default."""
-
-    plan_id: str
-    checkpoint: Checkpoint
-    changes: tuple[FileChange, ...]
-    left_alone: tuple[Uncaptured, ...]
-    decisions_discarded: int
-    tool_calls_undone: int
-    child_plans_invalidated: int
-    checkpoints_remaining: int
-    effects_not_undone: tuple[Effect, ...]
-    operation_id: str
-    safety_checkpoint_id: str
-    phase: PlanPhase
-    state: Literal["queued"]
-    verified: Literal[True]
-    """A rollback that could not be verified is taken back and raises instead."""
+    """The operation that went back past it."""
+    way: Way | None = None
+    """How the plan had come here; None in older records."""

@@ -38,15 +38,18 @@ def effects_of(calls: Iterable[ToolCall]) -> tuple[Effect, ...]:
     )
 
 
-def repeated_by(calls: Sequence[ToolCall], first_step: int) -> tuple[Effect, ...]:
+def repeated_by(
+    calls: Sequence[ToolCall], first_step: int, tools: Sequence[str]
+) -> tuple[Effect, ...]:
     """Returns the effects that running the plan from `first_step` on would cause once more.
 
-    That a call was undone took back what it did to the sandbox, and nothing else.
+    That a call was undone took back what it did to the sandbox, and nothing else. On
+    another course a step may be another one: then its tool, which `tools` has, tells.
     """
     done = [
         call
         for call in calls
-        if call.step_index >= first_step
+        if call.tool in tools[max(first_step, call.step_index) : call.step_index + 1]
         and (call.undone_by is not None or call.status is not ToolCallStatus.SUCCEEDED)
     ]
     newest = {call.step_index: call for call in done if call.is_irreversible}

@@ -267,6 +267,19 @@ class DecisionNotFoundError(NotFoundError):
         )
 
 
+class CorrectionNotFoundError(NotFoundError):
+    """No correction has that id."""
+
+    code = "correction_not_found"
+
+    def __init__(self, correction_id: str) -> None:
+        super().__init__(
+            f"There is no correction `{correction_id}`",
+            hint="Run `agents plan log PLAN` to see what was done to a plan",
+            correction_id=correction_id,
+        )
+
+
 class DuplicateError(DatabaseError):
     """A record with that id is stored already."""
 

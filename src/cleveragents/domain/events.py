@@ -105,6 +105,27 @@ class DecisionSuperseded(Happening):
 
 
 @dataclass(frozen=True)
+class DecisionReinstated(Happening):
+    """A decision that did not stand stands again."""
+
+    type = "decision.reinstated"
+    decision_id: str
+    question: str
+
+
+@dataclass(frozen=True)
+class DecisionCorrected(Happening):
+    """The user had a decision made anew, or added to."""
+
+    type = "decision.corrected"
+    decision_id: str
+    correction_id: str
+    mode: str
+    guidance: str
+    choose: str | None
+
+
+@dataclass(frozen=True)
 class ToolInvoked(Happening):
     """A tool is about to run."""
 
@@ -201,7 +222,7 @@ class CheckpointRestored(Happening):
     operation_id: str | None
     """None when a run did it by itself: after a failure, or before going on."""
     operation: str | None
-    """The kind of the operation: `rollback`."""
+    """The kind of the operation: `rollback`, `correction`, `undo` or `redo`."""
 
 
 @dataclass(frozen=True)

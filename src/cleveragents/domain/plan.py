@@ -45,6 +45,7 @@ class PlanEvent(StrEnum):
     FINISH = "finish"
     FAIL = "fail"
     ROLL_BACK = "roll back"
+    REVERT = "be corrected"
     CANCEL = "be cancelled"
 
 
@@ -64,11 +65,21 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
             (_EXECUTE, _State.ERRORED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
             (_EXECUTE, _State.PROCESSING, _Event.FINISH): (_EXECUTE, _State.COMPLETE),
             (_EXECUTE, _State.PROCESSING, _Event.FAIL): (_EXECUTE, _State.ERRORED),
-            (_EXECUTE, _State.QUEUED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
-            (_EXECUTE, _State.PROCESSING, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
-            (_EXECUTE, _State.ERRORED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
-            (_EXECUTE, _State.COMPLETE, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
-            (_EXECUTE, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            # A correction leaves the plan here; its sandboxes and checkpoints stay.
+            (_STRATEGIZE, _State.QUEUED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_STRATEGIZE, _State.QUEUED, _Event.REVERT): (_STRATEGIZE, _State.QUEUED),
+            (_STRATEGIZE, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            **{
+                (_EXECUTE, state, event): after
+                for state in (
+                    *(_State.QUEUED, _State.PROCESSING, _State.ERRORED),
+                    *(_State.COMPLETE, _State.CANCELLED),
+                )
+                for event, after in (
+                    (_Event.ROLL_BACK, (_EXECUTE, _State.QUEUED)),
+                    (_Event.REVERT, (_STRATEGIZE, _State.QUEUED)),
+                )
+            },
             **{
                 (phase, state, _Event.CANCEL): (phase, _State.CANCELLED)
                 for phase in (_STRATEGIZE, _EXECUTE)
@@ -137,11 +148,20 @@ class Plan(Record):
     choices: dict[str, str] = {}
     """The option that each decision of the definition takes, by the place of its step."""
     cancel_reason: str | None = None
+    parent_plan_id: str | None = None
+    """The plan that spawned it."""
+    spawn_decision_id: str | None = None
+    """The decision of its parent that it came from."""
 
     @property
     def course(self) -> list[CourseStep]:
         """The steps that run, the chosen options' included; `last_completed_step` counts these."""
         return course(self.definition, self.choices)
+
+    @property
+    def tools(self) -> list[str]:
+        """The tool of each step that runs."""
+        return [item.step.tool for item in self.course]
 
     def after(self, event: PlanEvent, now: datetime) -> Plan:
         """Returns the plan once `event` has happened to it."""

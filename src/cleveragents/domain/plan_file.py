@@ -80,6 +80,8 @@ class DecisionDefinition(Record):
     rationale: str = ""
     confidence: float | None = None
     type: DecisionType = DecisionType.IMPLEMENTATION_CHOICE
+    influenced_by: list[str] = []
+    """Names of earlier decisions it rests on: correcting one of them means deciding it anew."""
     options: dict[str, OptionDefinition]
 
 
@@ -229,6 +231,8 @@ def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
     }
     if decision.confidence is not None:
         given["confidence"] = decision.confidence
+    if decision.influenced_by:
+        given["influenced_by"] = list(decision.influenced_by)
     return StepDefinition.model_validate(
         {"name": name, "tool": RECORD_DECISION, "with": given, "decision": decision}
     )

@@ -38,6 +38,7 @@ class Steps:
         self._resources = resources
         self._tools = tools
         self._policy = policy
+        self._decisions: list[str] = []
 
     def read(self, section: Section, saved: set[str]) -> list[StepDefinition]:
         """Args: `saved` has what earlier steps save, and gets what these save."""
@@ -77,14 +78,17 @@ class Steps:
         section.allow(tuple(DecisionDefinition.model_fields))
         section.need("question", "chosen", "options")
         question = section.plain_text("question")
+        name = step.plain_text("name", question)
+        influenced_by = self._influences(section)
+        self._decisions.append(name)
         ends: list[set[str]] = []
         options: dict[str, OptionDefinition] = {}
-        for name, option in section.entries("options", "the option"):
-            check_name(option, name, "an option")
+        for key, option in section.entries("options", "the option"):
+            check_name(option, key, "an option")
             option.allow(("description", "steps"))
             ends.append(set(saved))
             steps = self.read(option, ends[-1]) if option.get("steps") else []
-            options[name] = OptionDefinition(description=option.text("description"), steps=steps)
+            options[key] = OptionDefinition(description=option.text("description"), steps=steps)
         if not options:
             section.fail("a decision needs at least one option", "options")
         saved.update(*ends)
@@ -94,9 +98,21 @@ class Steps:
             rationale=section.text("rationale"),
             confidence=section.fraction("confidence"),
             type=_decision_type(section),
+            influenced_by=influenced_by,
             options=options,
         )
-        return decision_step(step.plain_text("name", question), decision)
+        return decision_step(name, decision)
+
+    def _influences(self, section: Section) -> list[str]:
+        names = section.texts("influenced_by")
+        for name in names:
+            if name not in self._decisions:
+                section.fail(
+                    f"there is no earlier decision `{name}`",
+                    "influenced_by",
+                    hint=nearest(name, self._decisions),
+                )
+        return names
 
 
 def _chosen(section: Section, options: Mapping[str, OptionDefinition]) -> str:

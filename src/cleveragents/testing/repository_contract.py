@@ -10,14 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
 from cleveragents.application.ports import Database
 from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
-from cleveragents.domain.checkpoint import CheckpointType, Operation, OperationStatus
+from cleveragents.domain.checkpoint import CheckpointType
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
-    CleverAgentsError,
     ConflictError,
     DatabaseError,
     DuplicateError,
@@ -41,44 +39,22 @@ from cleveragents.domain.events import (
     ToolInvoked,
     ToolRetried,
 )
+from cleveragents.domain.operation import Operation, OperationStatus
 from cleveragents.domain.plan import PlanPhase, PlanState
 from cleveragents.domain.sandbox import SandboxState
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
+from cleveragents.testing import history_contract
 from cleveragents.testing import sample_records as sample
+from cleveragents.testing.expectations import ContractError, MakeDatabase
+from cleveragents.testing.expectations import expect as _expect
+from cleveragents.testing.expectations import expect_error as _expect_error
+from cleveragents.testing.expectations import with_plan as _with_plan
 
-MakeDatabase = Callable[[], Database]
-ErrorT = TypeVar("ErrorT", bound=CleverAgentsError)
+__all__ = ["CONTRACT", "ContractError", "MakeDatabase"]
 
 _WRITERS = 8
 _MANY_CHANGES = 2_000
 """More than fit into one statement."""
-
-
-class ContractError(AssertionError):
-    """The database does not do what the ports ask for."""
-
-
-def _expect(found: object, wanted: object) -> None:
-    if found != wanted:
-        raise ContractError(f"found {found!r}, wanted {wanted!r}")
-
-
-def _expect_error(kind: type[ErrorT], action: Callable[[], object]) -> None:
-    try:
-        action()
-    except kind as error:
-        _expect(type(error), kind)
-    else:
-        raise ContractError(f"{kind.__name__} was not raised")
-
-
-def _with_plan(make_database: MakeDatabase) -> Database:
-    """Opens the database and stores a plan with a resource, for other records to refer to."""
-    database = make_database()
-    with database.write() as transaction:
-        transaction.plans.add(sample.plan())
-        transaction.sandboxes.add_resource(sample.resource())
-    return database
 
 
 def _with_groups(make_database: MakeDatabase, count: int) -> Database:
@@ -417,19 +393,6 @@ def calls_are_numbered_within_their_plan(make_database: MakeDatabase) -> None:
         _expect(transaction.tool_calls.next_sequence("PLAN2"), 1)
 
 
-def effective_calls_are_told_as_ranges(make_database: MakeDatabase) -> None:
-    """Numbers that follow each other are one range, and undone calls are in none."""
-    database = _with_plan(make_database)
-    with database.write() as transaction:
-        calls = transaction.tool_calls
-        _expect(list(calls.effective("PLAN1")), [])
-        for number in range(1, 10):
-            undone_by = "OPERATION1" if number in (1, 4, 5, 7) else None
-            calls.add(sample.tool_call(number).model_copy(update={"undone_by": undone_by}))
-        _expect(list(calls.effective("PLAN1")), [(2, 3), (6, 6), (8, 9)])
-        _expect(list(calls.effective("PLAN2")), [])
-
-
 def calls_are_undone_and_brought_back(make_database: MakeDatabase) -> None:
     """Exactly the wanted calls are effective then; the others name what undid them first."""
     database = _with_plan(make_database)
@@ -443,8 +406,8 @@ def calls_are_undone_and_brought_back(make_database: MakeDatabase) -> None:
         _expect(calls.make_effective("PLAN1", [(2, 3)], "OPERATION2"), 3)
     with database.write() as transaction:
         calls = transaction.tool_calls
-        _expect(list(calls.effective("PLAN1")), [(2, 3)])
-        _expect(list(calls.effective("PLAN2")), [(1, 1)])
+        _expect(list(transaction.checkpoints.in_effect("PLAN1").calls), [(2, 3)])
+        _expect(list(transaction.checkpoints.in_effect("PLAN2").calls), [(1, 1)])
         _expect(calls.make_effective("PLAN1", [], "OPERATION3"), 2)
         found = [call.undone_by for call in calls.list("PLAN1")]
         _expect(found, ["OPERATION2", "OPERATION3", "OPERATION3", "OPERATION2", "OPERATION2"])
@@ -876,7 +839,6 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     decisions_are_listed_by_sequence,
     tool_calls_keep_intent_and_outcome,
     calls_are_numbered_within_their_plan,
-    effective_calls_are_told_as_ranges,
     calls_are_undone_and_brought_back,
     changes_have_an_author,
     changes_of_one_path_are_found,
@@ -897,5 +859,6 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     unfinished_writing_is_invisible,
     a_held_write_lock_is_a_conflict,
     writers_take_turns,
+    *history_contract.CONTRACT,
 )
 """Every obligation; a suite over a store runs them all."""

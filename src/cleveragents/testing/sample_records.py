@@ -12,13 +12,18 @@ from cleveragents.domain.checkpoint import (
     CheckpointGroup,
     CheckpointMetadata,
     CheckpointType,
-    Operation,
-    OperationKind,
-    OperationStatus,
     Trigger,
+    Way,
+)
+from cleveragents.domain.correction import (
+    CorrectionAttempt,
+    CorrectionMode,
+    CorrectionState,
+    RevertedDecision,
 )
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.lease import Holder, Lease
+from cleveragents.domain.operation import Operation, OperationKind, OperationStatus, Position
 from cleveragents.domain.plan import Plan, PlanError, PlanPhase, PlanState
 from cleveragents.domain.plan_file import (
     ArgumentDefinition,
@@ -136,6 +141,7 @@ def group(number: int = 1, plan_id: str = "PLAN1") -> CheckpointGroup:
         state_hashes={"RESOURCE1": f"hash {number}"},
         pinned=number == 1,
         set_aside_by=None,
+        way=Way(groups=((1, number),), decisions=((1, 2), (4, 4)), choices={ODD: ODD}),
     )
 
 
@@ -256,6 +262,51 @@ def operation(number: int = 1, plan_id: str = "PLAN1") -> Operation:
         note=ODD,
         created_at=moment(number),
         finished_at=None,
+        before=position(number),
+        after=position(number + 1),
+        takes_back=ODD,
+    )
+
+
+def position(number: int = 1) -> Position:
+    """Returns where a plan may stand."""
+    return Position(
+        phase=PlanPhase.EXECUTE,
+        state=PlanState.ERRORED,
+        attempt=number,
+        last_completed_step=number,
+        last_checkpoint_id=ODD,
+        choices={ODD: ODD},
+        error=plan().error,
+        cancel_reason=ODD,
+        finished_at=moment(number),
+        calls=((1, number),),
+        decisions=((1, 2), (4, 4)),
+        groups=(),
+        children={"PLAN2": PlanState.COMPLETE},
+    )
+
+
+def correction(number: int = 1, plan_id: str = "PLAN1") -> CorrectionAttempt:
+    """Returns the `number`-th correction of a plan, of its first decision."""
+    fallen = RevertedDecision(decision_id=ODD, question=ODD, chosen=ODD, artifacts=(ODD, ""))
+    return CorrectionAttempt(
+        id=f"CORRECTION{number}",
+        plan_id=plan_id,
+        original_decision_id="DECISION1",
+        new_decision_id=ODD,
+        operation_id=f"OPERATION{number}",
+        mode=CorrectionMode.REVERT,
+        guidance=ODD,
+        choose=ODD,
+        attempt=number + 1,
+        state=CorrectionState.EXECUTING,
+        original_subtree=(fallen,),
+        archived_checkpoint_id=ODD,
+        archived_artifacts_path=ODD,
+        child_plan_id=ODD,
+        created_at=moment(number),
+        completed_at=None,
     )
 
 

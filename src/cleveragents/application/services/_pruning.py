@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from cleveragents.application.ports import Transaction
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Trigger
+from cleveragents.domain.operation import OperationStatus, to_redo, to_undo
 from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.plan_file import OnFailure
 from cleveragents.domain.retention import CheckpointRetentionPolicy, select_for_pruning
@@ -80,14 +81,15 @@ def resume_point(transaction: Transaction, plan: Plan) -> Checkpoint | None:
     for checkpoint in transaction.checkpoints.newest_first(plan.id):
         is_last = checkpoint.id == plan.last_checkpoint_id
         seen_last = seen_last or is_last
-        if _can_go_on_from(checkpoint):
+        if can_go_on_from(checkpoint):
             newest = checkpoint if is_last else newest or checkpoint
         if seen_last and newest is not None:
             break
     return newest
 
 
-def _can_go_on_from(checkpoint: Checkpoint) -> bool:
+def can_go_on_from(checkpoint: Checkpoint) -> bool:
+    """Returns whether a run can build on it, or it is only kept to be looked at."""
     return (
         checkpoint.checkpoint_type is not CheckpointType.SAFETY
         and checkpoint.metadata.trigger != Trigger.ON_ERROR
@@ -101,12 +103,25 @@ def _needed(transaction: Transaction, plan: Plan, made: Checkpoint | None) -> se
     if last is None and plan.last_checkpoint_id is not None:
         points.append(transaction.checkpoints.get(plan.last_checkpoint_id))
     if plan.state is PlanState.PROCESSING:
-        if last is None or not _can_go_on_from(last):
+        if last is None or not can_go_on_from(last):
             points.append(resume_point(transaction, plan))
         if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
             points.append(transaction.checkpoints.newest(plan.id, CheckpointType.PRE_EXECUTE))
     needed = {point.group_id for point in points if point is not None}
-    operation = transaction.operations.latest(plan.id)
-    if operation is not None:
-        needed |= {operation.target_group_id, operation.safety_group_id}
-    return needed
+    return needed | _needed_to_take_back(transaction, plan)
+
+
+def _needed_to_take_back(transaction: Transaction, plan: Plan) -> set[str]:
+    """Returns the groups that ending, undoing or redoing an operation leads to."""
+    operations = transaction.operations.list(plan.id)
+    pending = [item for item in operations if item.status is OperationStatus.PENDING]
+    on_the_way = [*pending, *to_undo(operations), *to_redo(operations)]
+    groups = {item.safety_group_id for item in on_the_way}
+    groups |= {item.target_group_id for item in pending}
+    corrected = {item.operation_id for item in transaction.corrections.list(plan.id)}
+    groups |= {item.safety_group_id for item in operations if item.id in corrected}
+    last = {item.before.last_checkpoint_id for item in on_the_way if item.before is not None}
+    if last:
+        every = transaction.checkpoints.list(plan.id, set_aside=True)
+        groups |= {checkpoint.group_id for checkpoint in every if checkpoint.id in last}
+    return groups

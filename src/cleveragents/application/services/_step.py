@@ -11,9 +11,11 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from cleveragents.domain.course import CourseStep
-from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.decision import RECORD_DECISION, Decision, DecisionType
+from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.names import nearest
 from cleveragents.domain.plan import Plan
-from cleveragents.domain.plan_file import StepDefinition, template_values
+from cleveragents.domain.plan_file import StepDefinition, every_step, template_values
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.template import render_value
@@ -137,6 +139,29 @@ def decision_of(
         created_at=now,
         place=here.place,
     )
+
+
+def influences_of(
+    context: StepContext, given: Mapping[str, JsonValue], made: Sequence[Decision]
+) -> list[str]:
+    """Returns the standing decisions that a call of `record-decision` says it rests on.
+
+    Raises:
+        ExecutionError: the plan has no such decision.
+    """
+    names = given.get("influenced_by", [])
+    wanted = [str(name) for name in (names if isinstance(names, list) else [])]
+    steps = every_step(context.plan.definition.steps)
+    known = {step.name for step in steps if step.tool == RECORD_DECISION}
+    for name in wanted:
+        if name not in known:
+            raise ExecutionError(
+                f"There is no decision `{name}` that this one could rest on",
+                hint=nearest(name, known),
+                tool=RECORD_DECISION,
+            )
+    earlier = {item.place: item.step.name for item in context.course[: context.step_index]}
+    return [decision.id for decision in made if earlier.get(decision.place or "") in wanted]
 
 
 _USUAL = DecisionType.IMPLEMENTATION_CHOICE.value

@@ -29,22 +29,20 @@ from cleveragents.application.services import _changes
 from cleveragents.application.services._group import (
     Moment,
     Taken,
-    checkpoint_of,
     is_of_moment,
-    recorded,
     snapshot_ids,
     united_diff,
 )
+from cleveragents.application.services._intents import Destination, Intent, ToCheckpoint
+from cleveragents.application.services._operations import Operations, Recovered
 from cleveragents.application.services._pruning import Pruned, prune, prune_after, resume_point
 from cleveragents.application.services._reconcile import drop_unnamed_snapshots
-from cleveragents.application.services._rollback import Rollback
+from cleveragents.application.services._recording import Recorder
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoint import (
     Checkpoint,
     CheckpointGroup,
     CheckpointType,
-    RollbackPreview,
-    RollbackResult,
     Trigger,
 )
 from cleveragents.domain.errors import (
@@ -54,6 +52,7 @@ from cleveragents.domain.errors import (
     PlanStateError,
     SnapshotError,
 )
+from cleveragents.domain.operation import RollbackPreview, RollbackResult
 from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.retention import CheckpointRetentionPolicy
@@ -73,16 +72,6 @@ __all__ = ["CheckpointList", "CheckpointService", "Moment"]
 
 
 _PARTIAL = "The checkpoint `{label}` is partial: its deadline passed before everything was read"
-
-
-def _group_it_is_at(transaction: Transaction, plan: Plan) -> CheckpointGroup | None:
-    """Returns what the plan's next checkpoint is compared with.
-
-    The newest group may hold what a killed run left, from which nothing goes on.
-    """
-    if plan.last_checkpoint_id is None:
-        return None
-    return transaction.checkpoints.group_of(plan.last_checkpoint_id)
 
 
 def _nothing(_: Transaction, __: Plan) -> None:
@@ -117,6 +106,7 @@ class CheckpointService:
         self._tools = tools
         self._triggers = triggers
         self._retention = retention
+        self._recorder = Recorder(clock, id_source)
 
     def create_checkpoint(
         self,
@@ -164,7 +154,7 @@ class CheckpointService:
             if present is not None:
                 transaction.plans.save(plan)
                 return present, True
-            group, checkpoints = self._records(transaction, plan, moment, taken)
+            group, checkpoints = self._recorder.records(transaction, plan, moment, taken)
             transaction.checkpoints.add_group(group, checkpoints)
             if moment.checkpoint_type is not CheckpointType.SAFETY:
                 plan = plan.model_copy(
@@ -326,24 +316,32 @@ class CheckpointService:
             self._forget_snapshots(sandboxes, pruned)
         return pruned.groups
 
-    def preview_rollback(self, plan_id: str, checkpoint: Checkpoint) -> RollbackPreview:
-        """Says what a rollback would do and changes nothing; raises what the rollback would."""
-        return self._rollback().preview(plan_id, checkpoint)
-
     def rollback_to_checkpoint(self, plan_id: str, checkpoint: Checkpoint) -> RollbackResult:
         """Takes every sandbox and the plan back to the checkpoint, or changes nothing.
 
         After any error the sandboxes and the records are as they were before.
         """
+        return self.carry_out(plan_id, self.whole(checkpoint))
+
+    def preview(self, plan_id: str, intent: Intent) -> RollbackPreview:
+        """Says what an operation would do and changes nothing; raises what it would."""
+        return self._operations().preview(plan_id, intent)
+
+    def carry_out(self, plan_id: str, intent: Intent) -> RollbackResult:
+        """Does what is wanted, whole or not at all."""
         with self._locks.hold(plan_id):
-            return self._rollback().run(plan_id, checkpoint)
+            return self._operations().run(plan_id, intent)
+
+    def whole(self, checkpoint: Checkpoint) -> Intent:
+        """Returns the wish to have everything as a checkpoint has it."""
+        return ToCheckpoint(checkpoint)
 
     def return_to(self, plan_id: str, checkpoint: Checkpoint) -> None:
         """Takes the sandboxes back within a run; the plan stays in its state.
 
         The caller holds the plan's lease.
         """
-        self._rollback().return_to(plan_id, checkpoint)
+        self._operations().return_to(plan_id, checkpoint)
 
     def resume_point(self, plan_id: str) -> Checkpoint | None:
         """Returns the checkpoint a run goes on from, or None before the first."""
@@ -355,11 +353,11 @@ class CheckpointService:
         with self._database.read() as transaction:
             return transaction.checkpoints.newest(plan_id, CheckpointType.PRE_EXECUTE)
 
-    def recover(self, plan_id: str) -> str | None:
-        """Ends what a killed process left unfinished; says what became of a rollback, or None."""
+    def recover(self, plan_id: str) -> Recovered | None:
+        """Ends what a killed process left unfinished; says what became of an operation, if any."""
         with self._locks.hold(plan_id):
             self._end_leftovers(plan_id)
-            done = self._rollback().recover(plan_id)
+            done = self._operations().recover(plan_id)
             drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
             return done
 
@@ -391,8 +389,8 @@ class CheckpointService:
             several=len(sandboxes) > 1,
         )
 
-    def _rollback(self) -> Rollback:
-        return Rollback(
+    def _operations(self) -> Operations:
+        return Operations(
             self._database,
             self._snapshots,
             self._sandboxes,
@@ -400,17 +398,18 @@ class CheckpointService:
             self._ids,
             self._faults,
             self._locks.check,
+            self.take,
             self._safety,
         )
 
-    def _safety(self, plan_id: str, checkpoint: Checkpoint) -> Checkpoint:
+    def _safety(self, plan_id: str, destination: Destination) -> Checkpoint:
         moment = Moment(
             CheckpointType.SAFETY,
-            label=f"before rollback to {checkpoint.metadata.label}",
-            reason=f"the state a rollback to {checkpoint.id} started from",
-            step_index=checkpoint.metadata.step_index,
+            label=f"before {destination.note}",
+            reason=f"the state that a way to {destination.checkpoint.id} started from",
+            step_index=max(destination.checkpoint.metadata.step_index, 0),
         )
-        return self.create_checkpoint(plan_id, moment, keep={checkpoint.group_id})
+        return self.create_checkpoint(plan_id, moment, keep={destination.group.id})
 
     def _take(self, sandbox: SandboxRef) -> SandboxCheckpoint:
         self._sandboxes.check(sandbox)
@@ -425,7 +424,7 @@ class CheckpointService:
         if not moment.repeated:
             return None
         store = transaction.checkpoints
-        calls = tuple(transaction.tool_calls.effective(plan.id))
+        calls = store.in_effect(plan.id).calls
         for checkpoint in store.newest_first(plan.id):
             if checkpoint.metadata.last_completed_step != plan.last_completed_step:
                 return None
@@ -433,28 +432,6 @@ class CheckpointService:
                 group = store.get_group(checkpoint.group_id)
                 return checkpoint if group.snapshots == snapshot_ids(taken) else None
         return None
-
-    def _records(
-        self, transaction: Transaction, plan: Plan, moment: Moment, taken: Sequence[Taken]
-    ) -> tuple[CheckpointGroup, list[Checkpoint]]:
-        group_sequence, sequence = transaction.checkpoints.next_sequence(plan.id)
-        before = _group_it_is_at(transaction, plan)
-        calls = transaction.tool_calls.effective(plan.id)
-        group = CheckpointGroup(
-            id=self._ids.new(),
-            plan_id=plan.id,
-            sequence=group_sequence,
-            created_at=self._clock.now(),
-            snapshots=snapshot_ids(taken),
-            state_hashes={sandbox.resource_id: made.state_hash for sandbox, made in taken},
-            pinned=False,
-            set_aside_by=None,
-        )
-        checkpoints = [
-            checkpoint_of(self._ids.new(), group, sequence + offset, plan, moment, item, calls)
-            for offset, item in enumerate(recorded(taken, before))
-        ]
-        return group, checkpoints
 
     def _forget_snapshots(self, sandboxes: Sequence[SandboxRef], pruned: Pruned) -> None:
         for sandbox in sandboxes:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.ports import Database
+from cleveragents.application.services._correcting import artifacts_of
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.decision import Decision, descendants
@@ -80,7 +81,6 @@ class DecisionService:
         with self._database.read() as transaction:
             plan = transaction.plans.get(decision.plan_id)
             standing = transaction.decisions.list(plan.id)
-            calls = transaction.tool_calls.list(plan.id)
             changes = transaction.changes.list(plan.id)
             made = [
                 item
@@ -88,13 +88,6 @@ class DecisionService:
                 if item.decision_id == decision.id
             ]
         course = plan.course
-        inside = {
-            call.id
-            for call in calls
-            if call.step_index < len(course)
-            and decision.place is not None
-            and course[call.step_index].place.startswith(f"{decision.place}/")
-        }
         definition = (
             course[decision.step_index].step.decision
             if decision.step_index is not None and decision.step_index < len(course)
@@ -110,6 +103,6 @@ class DecisionService:
             if definition
             else {},
             downstream=descendants(decision, standing),
-            artifacts=sorted({item.path for item in changes if item.call_id in inside}),
+            artifacts=artifacts_of(decision, plan, changes),
             checkpoint=made[0] if made else None,
         )

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.ports import Database
-from cleveragents.domain.checkpoint import Operation
 from cleveragents.domain.events import StoredEvent
+from cleveragents.domain.operation import Operation
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from cleveragents.domain.errors import (
     ConflictError,
     DatabaseError,
     InterruptedByUserError,
+    PlanStateError,
     RepeatedEffectError,
 )
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
@@ -91,19 +92,19 @@ class PlanExecutor:
             self._faults.reach(FaultPoint.LEASE_TAKEN)
             recovered = self._checkpoints.recover(plan_id)
             if recovered is not None:
-                self._events.emit(Warned(recovered))
+                self._events.emit(Warned(recovered.sentence))
             with self._database.read() as transaction:
                 plan = transaction.plans.get(plan_id)
             if (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE):
                 return plan
-            plan.after(PlanEvent.EXECUTE, self._clock.now())  # Refused before anything is made.
+            self._begun(plan)  # Refused before anything is made.
             self._refuse_repetition(plan, allowed=repeat_effects)
             return self._run(plan)
 
     def _refuse_repetition(self, plan: Plan, *, allowed: bool) -> None:
         with self._database.read() as transaction:
             calls = transaction.tool_calls.list(plan.id)
-        effects = repeated_by(calls, plan.last_completed_step + 1)
+        effects = repeated_by(calls, plan.last_completed_step + 1, plan.tools)
         if effects and not allowed:
             raise RepeatedEffectError(plan.id, [str(effect) for effect in effects])
 
@@ -282,9 +283,25 @@ class PlanExecutor:
 
     def _started(self, transaction: Transaction, plan: Plan) -> Plan:
         """Returns the plan as one that runs; its sandboxes are marked as in use."""
-        now = self._clock.now()
         for sandbox in transaction.sandboxes.list(plan.id):
             transaction.sandboxes.save(sandbox.model_copy(update={"state": SandboxState.ACTIVE}))
-        return plan.after(PlanEvent.EXECUTE, now).model_copy(
-            update={"error": None, "started_at": plan.started_at or now}
+        return self._begun(plan).model_copy(
+            update={"error": None, "started_at": plan.started_at or self._clock.now()}
         )
+
+    def _begun(self, plan: Plan) -> Plan:
+        """Returns the plan as one that runs; a corrected one strategizes first.
+
+        What is left to strategize then is which options are taken, and the correction has said so.
+        """
+        now = self._clock.now()
+        if not plan.definition.steps:
+            raise PlanStateError(
+                "be executed: it has no steps yet",
+                plan.phase.value,
+                plan.state.value,
+                hint="Its prompt waits for somebody who writes them; see `agents plan status`",
+            )
+        if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.QUEUED):
+            plan = plan.after(PlanEvent.STRATEGIZE, now).after(PlanEvent.FINISH, now)
+        return plan.after(PlanEvent.EXECUTE, now)

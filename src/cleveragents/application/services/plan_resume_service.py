@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from cleveragents.application.ports import Database, Locks, Sandboxes, SnapshotStore, Transaction
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.application.services.plan_executor import PlanExecutor
-from cleveragents.domain.checkpoint import Checkpoint, Operation
+from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.effects import Effect, repeated_by
 from cleveragents.domain.errors import PlanStateError, SandboxMissingError
 from cleveragents.domain.lease import Holder
+from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandbox import SandboxRef
 
@@ -82,7 +83,7 @@ class PlanResumeService:
             calls = transaction.tool_calls.list(plan_id)
             snapshots = _snapshots_at(transaction, point)
             sandboxes = transaction.sandboxes.list(plan_id)
-        done = point.metadata.last_completed_step if point else plan.last_completed_step
+        done = _done(plan, point)
         course = plan.course
         drifted = tuple(
             sandbox.resource
@@ -97,7 +98,7 @@ class PlanResumeService:
             checkpoint=point,
             decision=decisions[-1] if decisions else None,
             drifted=drifted,
-            effects=repeated_by(calls, done + 1),
+            effects=repeated_by(calls, done + 1, plan.tools),
             operation=operation,
             holder=holder,
         )
@@ -115,8 +116,8 @@ class PlanResumeService:
             plan = transaction.plans.get(plan_id)
             point = resume_point(transaction, plan)
             calls = transaction.tool_calls.list(plan_id)
-        done = point.metadata.last_completed_step if point else plan.last_completed_step
-        return repeated_by(calls, done + 1)
+        done = _done(plan, point)
+        return repeated_by(calls, done + 1, plan.tools)
 
     def resume(self, plan_id: str, *, repeat_effects: bool) -> Plan:
         """Goes on at the next step.
@@ -150,6 +151,12 @@ def _reason(plan: Plan, holder: Holder | None) -> str:
     if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.COMPLETE):
         return "ok"  # Made, and killed before anything of its run was durable, or never run.
     return _REASONS.get(plan.state, "ok")
+
+
+def _done(plan: Plan, point: Checkpoint | None) -> int:
+    """Returns the step after which the plan goes on; one that did not end goes back first."""
+    ended = plan.state not in (PlanState.ERRORED, PlanState.PROCESSING)
+    return plan.last_completed_step if ended or not point else point.metadata.last_completed_step
 
 
 def _snapshots_at(transaction: Transaction, point: Checkpoint | None) -> dict[str, str]:

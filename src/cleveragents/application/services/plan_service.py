@@ -19,7 +19,7 @@ from cleveragents.application.ports import (
 )
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.domain import ids
-from cleveragents.domain.checkpoint import Checkpoint, Operation
+from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
@@ -28,6 +28,7 @@ from cleveragents.domain.errors import (
     ProjectRefusedError,
 )
 from cleveragents.domain.lease import Holder
+from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition, every_step, resolve_arguments
 from cleveragents.domain.recovery import RecoveryHint, recovery_hints

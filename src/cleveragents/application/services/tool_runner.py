@@ -24,6 +24,7 @@ from cleveragents.application.services._step import (
     StepContext,
     decision_of,
     filled_input,
+    influences_of,
     input_hash,
 )
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
@@ -181,10 +182,19 @@ class ToolRunner:
         after: _Look,
     ) -> None:
         """Records a decision with a group of its own, whatever the configuration says."""
-        decision_id = self._ids.new()
+        with self._database.read() as transaction:
+            made = transaction.decisions.list(context.plan.id)
+        influences = influences_of(context, call.input, made)
+        kept = _kept(context, call, made)
+        decision_id = kept.id if kept else self._ids.new()
 
         def decide(transaction: Transaction, plan: Plan) -> Plan:
-            transaction.decisions.add(self._decision(transaction, context, call, decision_id))
+            if kept is not None:
+                again = kept.model_copy(update={"step_index": context.step_index})
+                transaction.decisions.save(again)
+            else:
+                decision = self._decision(transaction, context, call, decision_id)
+                transaction.decisions.add(decision, influences)
             return succeed(transaction, plan)
 
         moment = Moment(
@@ -319,6 +329,15 @@ class ToolRunner:
             transaction.tool_calls.save(ended)
             _record(transaction, ended, changes)
         self._faults.reach(FaultPoint.CALL_FAILED)
+
+
+def _kept(context: StepContext, call: ToolCall, made: Sequence[Decision]) -> Decision | None:
+    """Returns the decision that a correction of another one left standing here, if it did."""
+    place = context.course[context.step_index].place
+    chosen = str(call.input["chosen"])
+    return next(
+        (item for item in made if item.place == place and item.chosen_option == chosen), None
+    )
 
 
 def _refuse_writes_while_reading(plan: Plan, spec: ToolSpec) -> None:

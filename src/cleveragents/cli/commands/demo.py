@@ -16,7 +16,8 @@ from cleveragents.cli.report import Fields, Report, Section, Table, Text
 from cleveragents.cli.session import Session
 
 if TYPE_CHECKING:
-    from cleveragents.domain.checkpoint import Checkpoint, RollbackResult
+    from cleveragents.domain.checkpoint import Checkpoint
+    from cleveragents.domain.operation import RollbackResult
     from cleveragents.domain.plan import Plan
 
 _PROJECT = {

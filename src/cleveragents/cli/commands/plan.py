@@ -17,6 +17,7 @@ from cleveragents.cli.session import Session
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError, UsageError
 
 if TYPE_CHECKING:
+    from cleveragents.application.services._operations import Recovered
     from cleveragents.container import Container
     from cleveragents.domain.plan import Plan
 
@@ -40,6 +41,16 @@ plan = frame.group(
             "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
         ),
         "log": Lazy("cleveragents.cli.commands.log", "log", "Show what happened to a plan"),
+        "rollback": Lazy(
+            "cleveragents.cli.commands.history", "rollback", "Take a plan back to a checkpoint"
+        ),
+        "undo": Lazy(
+            "cleveragents.cli.commands.history", "undo", "Take back the last rollback or correction"
+        ),
+        "redo": Lazy("cleveragents.cli.commands.history", "redo", "Take back the last undo"),
+        "correct": Lazy(
+            "cleveragents.cli.commands.correct", "correct", "Have a decision made anew"
+        ),
     },
 )
 
@@ -213,15 +224,34 @@ def list_(session: Session, phase: str | None, state: str | None, project: Path 
 @plan.command(
     "diff",
     help="Show what a plan changed, or how two of its checkpoints differ",
-    epilog="Examples:\n  agents plan diff @latest\n  agents plan diff @latest @-2 @-1",
+    epilog="Examples:\n  agents plan diff @latest\n  agents plan diff @latest @-2 @-1\n"
+    "  agents plan diff --correction 01HXM8C2",
 )
-@plan_argument
+@click.argument("plan_ref", metavar="[PLAN]", required=False)
 @click.argument("old_ref", metavar="[CHECKPOINT", required=False)
 @click.argument("new_ref", metavar="[CHECKPOINT]]", required=False)
+@click.option(
+    "--correction",
+    metavar="ID",
+    help="How the plan is now against what this correction took back.",
+)
 @frame.pass_session
-def diff(session: Session, plan_ref: str, old_ref: str | None, new_ref: str | None) -> Report:
+def diff(
+    session: Session,
+    plan_ref: str | None,
+    old_ref: str | None,
+    new_ref: str | None,
+    correction: str | None,
+) -> Report:
     from cleveragents.cli.views.plans import diff_report
 
+    if correction is not None and plan_ref is None:
+        return _diff_of_correction(session, correction)
+    if plan_ref is None or correction is not None:
+        raise UsageError(
+            "Name either a plan, or a correction with `--correction`",
+            hint="As in `agents plan diff @latest`",
+        )
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
         old = service.find_checkpoint(found.id, old_ref or "@first")
@@ -229,46 +259,12 @@ def diff(session: Session, plan_ref: str, old_ref: str | None, new_ref: str | No
         return diff_report(found, old, new, service.diff(found.id, old, new))
 
 
-@plan.command(
-    "rollback",
-    help="Take a plan and its sandbox back to a checkpoint",
-    epilog=(
-        "Without a checkpoint it lists them and changes nothing. The present state is saved\n"
-        "as a checkpoint first, so a rollback can be taken back too.\n\n"
-        "Examples:\n  agents plan rollback @latest\n  agents plan rollback @latest @-2 --dry-run"
-    ),
-)
-@plan_argument
-@click.argument("checkpoint_ref", metavar="[CHECKPOINT]", required=False)
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@frame.pass_session
-def rollback(
-    session: Session, plan_ref: str, checkpoint_ref: str | None, yes: bool, dry_run: bool
-) -> Report:
-    from cleveragents.cli.views.checkpoints import checkpoint_list_report
-    from cleveragents.cli.views.rollbacks import preview_report, preview_text, result_report
+def _diff_of_correction(session: Session, text: str) -> Report:
+    from cleveragents.cli.views.corrections import diff_report
 
-    with open_plan(session, plan_ref) as (container, found):
-        service = container.checkpoint_service()
-        if checkpoint_ref is None:
-            if yes:
-                raise UsageError(
-                    "`--yes` needs the checkpoint to roll back to",
-                    hint=f"Run `agents plan rollback {found.id}` to list them",
-                )
-            return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
-        target = service.find_checkpoint(found.id, checkpoint_ref)
-        if not dry_run:
-            end_interrupted(session, container, found.id)
-        preview = service.preview_rollback(found.id, target)
-        if dry_run:
-            return preview_report(preview)
-        if not yes:
-            session.say(preview_text(preview))
-            if not session.confirm("Roll back?"):
-                return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
-        return result_report(service.rollback_to_checkpoint(found.id, target))
+    attempt = session.container(None).correction_service().find(text)
+    with open_plan(session, attempt.plan_id) as (container, found):
+        return diff_report(found, container.correction_service().diff(attempt))
 
 
 def _container_for(session: Session, directory: Path) -> Container:
@@ -278,11 +274,12 @@ def _container_for(session: Session, directory: Path) -> Container:
     return session.container(find_project(session.directory / directory, session.home))
 
 
-def end_interrupted(session: Session, container: Container, plan_id: str) -> None:
-    """Ends a rollback that a killed process began, and says so."""
+def end_interrupted(session: Session, container: Container, plan_id: str) -> Recovered | None:
+    """Ends an operation that a killed process began, and says so."""
     ended = container.checkpoint_service().recover(plan_id)
     if ended is not None:
-        session.warnings.append(ended)
+        session.warnings.append(ended.sentence)
+    return ended
 
 
 def execute_plan(

@@ -11,8 +11,8 @@ from cleveragents.application.services.log_service import PlanLog
 from cleveragents.cli.report import Report, Table
 from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain import events as told
-from cleveragents.domain.checkpoint import Operation, OperationStatus
 from cleveragents.domain.events import StoredEvent
+from cleveragents.domain.operation import Operation, OperationStatus
 
 
 class _Line(NamedTuple):
@@ -58,6 +58,7 @@ def _data(log: PlanLog, events: Sequence[StoredEvent]) -> dict[str, object]:
                 "status": item.status.value,
                 "target_checkpoint_id": item.target_checkpoint_id,
                 "safety_checkpoint_id": log.first_checkpoints.get(item.safety_group_id),
+                "takes_back": item.takes_back,
                 "created_at": moment(item.created_at),
                 "finished_at": moment(item.finished_at),
                 "note": item.note,
@@ -86,6 +87,14 @@ def _of_operations(operations: Sequence[Operation]) -> Iterator[_Line]:
             yield _Line(ended, item.kind.value, text)
 
 
+_ACTS = {
+    "rollback": "Rolled back",
+    "correction": "Reverted for a correction",
+    "undo": "Undone, back",
+    "redo": "Redone, back",
+}
+
+
 def sentence(event: StoredEvent) -> str:
     """Says what happened; of an event that another program stored, all that it holds."""
     match event.happening:
@@ -111,8 +120,12 @@ def sentence(event: StoredEvent) -> str:
             return f"Checkpoint `{label}` made"
         case told.CheckpointRestored(label=label, operation=None):
             return f"Sandbox taken back to `{label}`"
-        case told.CheckpointRestored(label=label):
-            return f"Rolled back to `{label}`"
+        case told.CheckpointRestored(label=label, operation=operation):
+            return f"{_ACTS.get(operation or '', 'Went back')} to `{label}`"
+        case told.DecisionReinstated(question=question):
+            return f"Decided again as before: {question}"
+        case told.DecisionCorrected(guidance=guidance):
+            return f"Corrected by the user: {guidance}"
         case told.CheckpointPruned(label=label):
             return f"Checkpoint `{label}` dropped"
         case _:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.checkpoints import uncaptured_data
 from cleveragents.cli.views.words import counted
-from cleveragents.domain.checkpoint import Checkpoint, RollbackPreview, RollbackResult
+from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.effects import Effect
+from cleveragents.domain.operation import OperationKind, RollbackPreview, RollbackResult
+from cleveragents.domain.plan import PlanState
 from cleveragents.domain.sandbox import ChangeAction, FileChange, Uncaptured
 
 AWAITING = "queued (awaiting input)"
@@ -24,8 +26,8 @@ def preview_report(preview: RollbackPreview) -> Report:
         "tool_calls_after_cp": f"{preview.tool_calls_after} would be undone",
     }
     after: dict[str, object] = {
-        "phase": "execute",
-        "state": AWAITING,
+        "phase": preview.phase.value,
+        "state": _state(preview.state),
         "checkpoints_remaining": preview.checkpoints_remaining,
     }
     extra: dict[str, object] = {
@@ -56,15 +58,20 @@ def result_report(result: RollbackResult) -> Report:
     }
     after: dict[str, object] = {
         "phase": result.phase.value,
-        "state": AWAITING,
+        "state": _state(result.state),
         "checkpoints_remaining": result.checkpoints_remaining,
     }
     extra: dict[str, object] = {
         "verified": result.verified,
         "operation": {
             "operation_id": result.operation_id,
-            "kind": "rollback",
+            "kind": result.kind.value,
+            "takes_back": result.takes_back.id if result.takes_back else None,
             "safety_checkpoint_id": result.safety_checkpoint_id,
+        },
+        "brought_back": {
+            "decisions": result.decisions_brought_back,
+            "tool_calls": result.tool_calls_brought_back,
         },
         "effects_not_undone": effects_data(result.effects_not_undone),
         "left_alone": uncaptured_data(result.left_alone),
@@ -76,20 +83,21 @@ def result_report(result: RollbackResult) -> Report:
         impact,
         after,
         extra,
-        "Rollback complete",
+        f"{result.kind.value.capitalize()} complete",
         result.effects_not_undone,
     )
-    verified = Fields(
-        "Next",
-        (
-            ("Verified", "yes: the sandbox was read back and is what it was"),
-            (
-                "Take it back",
-                f"agents plan rollback {result.plan_id} {result.safety_checkpoint_id}",
-            ),
-            ("Run on from here", f"agents plan execute {result.plan_id}"),
-        ),
-    )
+    act = "redo" if result.kind is OperationKind.UNDO else "undo"
+    rows = [
+        ("Verified", "yes: the sandbox was read back and is what it was"),
+        ("Take it back", f"agents plan {act} {result.plan_id}"),
+    ]
+    if result.decisions_brought_back or result.tool_calls_brought_back:
+        decisions = counted(result.decisions_brought_back, "decision")
+        calls = counted(result.tool_calls_brought_back, "tool call")
+        rows.insert(1, ("Brought back", f"{decisions}, {calls}"))
+    if result.state is not PlanState.COMPLETE:
+        rows.append(("Run on from here", f"agents plan execute {result.plan_id}"))
+    verified = Fields("Next", tuple(rows))
     return Report(
         report.data, (*report.sections, verified), report.messages, warnings=report.warnings
     )
@@ -101,8 +109,13 @@ def preview_text(preview: RollbackPreview) -> str:
         action: sum(1 for change in preview.changes if change.action == action)
         for action in ("restored", "removed")
     }
+    what = (
+        f"Taking back the {preview.takes_back.note}"
+        if preview.takes_back
+        else f"Rolling back to `{preview.checkpoint.metadata.label}`"
+    )
     lines = [
-        f"Rolling back to `{preview.checkpoint.metadata.label}` would restore "
+        f"{what} would restore "
         f"{counted(counts['restored'], 'path')}, remove {counted(counts['removed'], 'path')}, "
         f"undo {counted(preview.tool_calls_after, 'tool call')} and set aside "
         f"{counted(preview.checkpoints_after, 'checkpoint')}.",
@@ -113,16 +126,21 @@ def preview_text(preview: RollbackPreview) -> str:
     if preview.left_alone:
         lines.append(f"{counted(len(preview.left_alone), 'path')} no checkpoint holds stay as is.")
     if preview.effects_not_undone:
-        lines.append(_not_undone(preview.effects_not_undone))
+        lines.append(not_undone(preview.effects_not_undone))
     lines.append("The present state is saved as a checkpoint first.")
     return "\n".join(lines)
+
+
+def _state(state: PlanState) -> str:
+    return AWAITING if state is PlanState.QUEUED else state.value
 
 
 def effects_data(effects: Sequence[Effect]) -> list[dict[str, object]]:
     return [effect.model_dump(mode="json") for effect in effects]
 
 
-def _not_undone(effects: Sequence[Effect]) -> str:
+def not_undone(effects: Sequence[Effect]) -> str:
+    """Says what stays done although the sandbox goes back."""
     return "No rollback can undo what these did: " + ", ".join(str(effect) for effect in effects)
 
 
@@ -187,5 +205,5 @@ def _report(
     if left_alone:
         rows = tuple((item.path, item.reason) for item in left_alone)
         sections.append(Table("Left Alone", ("Path", "Reason"), rows))
-    warnings = (_not_undone(effects),) if effects else ()
+    warnings = (not_undone(effects),) if effects else ()
     return Report(data, tuple(sections), (message,), warnings=warnings)

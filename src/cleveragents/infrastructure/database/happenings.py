@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, Operation
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.events import (
     CheckpointCreated,
@@ -26,6 +26,7 @@ from cleveragents.domain.events import (
     ToolErrored,
     ToolInvoked,
 )
+from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.tool import ToolCall, ToolCallStatus

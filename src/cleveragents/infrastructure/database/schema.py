@@ -30,8 +30,9 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0005_include_uncommitted",
     "0006_decisions_and_effects",
     "0007_changes",
+    "0008_events",
 )
-HEAD_REVISION = "0008_events"
+HEAD_REVISION = "0009_operations"
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 
 

@@ -61,6 +61,10 @@ class UnitOfWork(Transaction):
         return repositories.OperationRepository(self._connection, self.events)
 
     @property
+    def corrections(self) -> repositories.CorrectionRepository:
+        return repositories.CorrectionRepository(self._connection)
+
+    @property
     def leases(self) -> repositories.LeaseRepository:
         return repositories.LeaseRepository(self._connection)
 

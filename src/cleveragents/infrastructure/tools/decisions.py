@@ -36,6 +36,11 @@ RECORD = ToolSpec(
             minimum=0,
             maximum=1,
         ),
+        "influenced_by": ToolParameter(
+            type=ParameterType.LIST,
+            description="Names of the earlier decisions it rests on",
+            required=False,
+        ),
         "type": ToolParameter(
             type=ParameterType.STRING,
             description="One of " + ", ".join(f"`{kind}`" for kind in RECORDED_BY_ACTORS),

@@ -12,6 +12,10 @@ from cleveragents.infrastructure.database.models.checkpoints import (
     CheckpointModel,
 )
 from cleveragents.infrastructure.database.models.control import LockModel, OperationModel
+from cleveragents.infrastructure.database.models.corrections import (
+    CorrectionModel,
+    DecisionDependencyModel,
+)
 from cleveragents.infrastructure.database.models.events import EventModel
 from cleveragents.infrastructure.database.models.execution import DecisionModel, ToolCallModel
 from cleveragents.infrastructure.database.models.plans import (
@@ -24,6 +28,8 @@ __all__ = [
     "ChangeModel",
     "CheckpointGroupModel",
     "CheckpointModel",
+    "CorrectionModel",
+    "DecisionDependencyModel",
     "DecisionModel",
     "EventModel",
     "LockModel",

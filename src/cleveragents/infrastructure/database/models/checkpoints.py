@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Way
 from cleveragents.infrastructure.database import stored_json
 from cleveragents.infrastructure.database.models.base import (
     BigInt,
@@ -34,6 +34,7 @@ class CheckpointGroupModel(Model):
     state_hashes_json: Mapped[str]
     pinned: Mapped[bool]
     set_aside_by: Mapped[str | None]
+    way_json: Mapped[str | None]
 
     @staticmethod
     def from_domain(group: CheckpointGroup) -> Values:
@@ -46,6 +47,7 @@ class CheckpointGroupModel(Model):
             "state_hashes_json": stored_json.dump(group.state_hashes),
             "pinned": group.pinned,
             "set_aside_by": group.set_aside_by,
+            "way_json": None if group.way is None else stored_json.dump(group.way),
         }
 
     @staticmethod
@@ -59,6 +61,7 @@ class CheckpointGroupModel(Model):
             state_hashes=json.loads(row.state_hashes_json),
             pinned=row.pinned,
             set_aside_by=row.set_aside_by,
+            way=None if row.way_json is None else Way.model_validate(json.loads(row.way_json)),
         )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 
 from sqlalchemy import Index
 from sqlalchemy.orm import Mapped
 
-from cleveragents.domain.checkpoint import Operation, OperationKind, OperationStatus
 from cleveragents.domain.lease import Holder, Lease
+from cleveragents.domain.operation import Operation, OperationKind, OperationStatus, Position
+from cleveragents.infrastructure.database import stored_json
 from cleveragents.infrastructure.database.models.base import (
     BigInt,
     Key,
@@ -38,6 +40,9 @@ class OperationModel(Model):
     note: Mapped[str]
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
+    before_json: Mapped[str | None]
+    after_json: Mapped[str | None]
+    takes_back: Mapped[str | None]
 
     @staticmethod
     def from_domain(operation: Operation) -> Values:
@@ -52,6 +57,9 @@ class OperationModel(Model):
             "note": operation.note,
             "created_at": operation.created_at,
             "finished_at": operation.finished_at,
+            "before_json": _stored(operation.before),
+            "after_json": _stored(operation.after),
+            "takes_back": operation.takes_back,
         }
 
     @staticmethod
@@ -67,7 +75,18 @@ class OperationModel(Model):
             note=row.note,
             created_at=row.created_at,
             finished_at=row.finished_at,
+            before=_position(row.before_json),
+            after=_position(row.after_json),
+            takes_back=row.takes_back,
         )
+
+
+def _stored(position: Position | None) -> str | None:
+    return None if position is None else stored_json.dump(position)
+
+
+def _position(stored: str | None) -> Position | None:
+    return None if stored is None else Position.model_validate(json.loads(stored))
 
 
 class LockModel(Model):

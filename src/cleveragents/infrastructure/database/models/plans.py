@@ -31,7 +31,7 @@ class PlanModel(Model):
     """A row of `plans`."""
 
     __tablename__ = "plans"
-    __table_args__ = (Index(None, "created_at", "plan_id"),)
+    __table_args__ = (Index(None, "created_at", "plan_id"), Index(None, "parent_plan_id"))
 
     plan_id: Mapped[Key]
     name: Mapped[str]
@@ -54,6 +54,8 @@ class PlanModel(Model):
     finished_at: Mapped[datetime | None]
     choices_json: Mapped[str]
     cancel_reason: Mapped[str | None]
+    parent_plan_id: Mapped[str | None]
+    spawn_decision_id: Mapped[str | None]
 
     @staticmethod
     def from_domain(plan: Plan, before: Plan | None = None) -> Values:
@@ -89,6 +91,8 @@ class PlanModel(Model):
             finished_at=row.finished_at,
             choices=json.loads(row.choices_json),
             cancel_reason=row.cancel_reason,
+            parent_plan_id=row.parent_plan_id,
+            spawn_decision_id=row.spawn_decision_id,
         )
 
 

@@ -5,6 +5,7 @@ from cleveragents.infrastructure.database.repositories import (
     control,
     events,
     execution,
+    in_effect,
     plans,
 )
 from cleveragents.infrastructure.database.repositories.changes import ChangeRepository
@@ -13,6 +14,7 @@ from cleveragents.infrastructure.database.repositories.control import (
     LeaseRepository,
     OperationRepository,
 )
+from cleveragents.infrastructure.database.repositories.corrections import CorrectionRepository
 from cleveragents.infrastructure.database.repositories.events import EventRepository
 from cleveragents.infrastructure.database.repositories.execution import (
     DecisionRepository,
@@ -25,7 +27,7 @@ from cleveragents.infrastructure.database.repositories.plans import (
 
 FOR_CHECKPOINTS = tuple(
     statement
-    for module in (checkpoints, control, events, execution, plans)
+    for module in (checkpoints, control, events, execution, in_effect, plans)
     for statement in module.FOR_CHECKPOINTS
 )
 """The statements that making a checkpoint and going back to one run."""
@@ -34,6 +36,7 @@ __all__ = [
     "FOR_CHECKPOINTS",
     "ChangeRepository",
     "CheckpointRepository",
+    "CorrectionRepository",
     "DecisionRepository",
     "EventRepository",
     "LeaseRepository",

@@ -7,13 +7,14 @@ from collections.abc import Collection, Generator, Sequence
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from cleveragents.application.ports import CheckpointStore
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
 from cleveragents.domain.errors import CheckpointNotFoundError
 from cleveragents.domain.events import CheckpointPruned
 from cleveragents.infrastructure.database import happenings, stored_json
 from cleveragents.infrastructure.database.models import CheckpointGroupModel, CheckpointModel
 from cleveragents.infrastructure.database.repositories import rows
 from cleveragents.infrastructure.database.repositories.events import EventRepository
+from cleveragents.infrastructure.database.repositories.in_effect import in_effect
 from cleveragents.infrastructure.database.statements import Statement, StoredRow
 
 _GROUPS, _CHECKPOINTS = CheckpointGroupModel.table(), CheckpointModel.table()
@@ -100,6 +101,9 @@ class CheckpointRepository(CheckpointStore):
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
         [(group, checkpoint)] = _NEXT_SEQUENCES.rows(self._connection, {"plan_id": plan_id})
         return group, checkpoint
+
+    def in_effect(self, plan_id: str) -> InEffect:
+        return in_effect(self._connection, plan_id)
 
     def get(self, checkpoint_id: str) -> Checkpoint:
         row = _CHECKPOINT.first(self._connection, {"checkpoint_id": checkpoint_id})

@@ -8,8 +8,8 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, select
 
 from cleveragents.application.ports import LeaseStore, OperationStore
-from cleveragents.domain.checkpoint import Operation, OperationStatus
 from cleveragents.domain.lease import Lease
+from cleveragents.domain.operation import Operation, OperationStatus
 from cleveragents.infrastructure.database import happenings
 from cleveragents.infrastructure.database.models import LockModel, OperationModel
 from cleveragents.infrastructure.database.models.control import PLAN_LEASE
@@ -48,7 +48,7 @@ FOR_CHECKPOINTS = (_LATEST_OPERATION, _CURRENT)
 
 
 class OperationRepository(OperationStore):
-    """The journal of rollbacks."""
+    """The journal of operations."""
 
     def __init__(self, connection: Connection, events: EventRepository) -> None:
         self._connection = connection

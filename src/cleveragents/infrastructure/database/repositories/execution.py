@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import Connection, bindparam, func, literal, select, union_all, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from cleveragents.application.ports import DecisionStore, ToolCallStore
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.errors import DecisionNotFoundError
-from cleveragents.domain.events import DecisionSuperseded
+from cleveragents.domain.events import DecisionReinstated, DecisionSuperseded
 from cleveragents.domain.number_ranges import HIGHEST, Ranges, gaps
 from cleveragents.domain.tool import ToolCall
 from cleveragents.infrastructure.database import happenings
-from cleveragents.infrastructure.database.models import DecisionModel, ToolCallModel
+from cleveragents.infrastructure.database.models import (
+    DecisionDependencyModel,
+    DecisionModel,
+    ToolCallModel,
+)
 from cleveragents.infrastructure.database.repositories import rows
 from cleveragents.infrastructure.database.repositories.events import EventRepository
 from cleveragents.infrastructure.database.statements import Statement
 
 _DECISIONS, _CALLS = DecisionModel.table(), ToolCallModel.table()
+_INFLUENCES = DecisionDependencyModel.table()
 _OF_PLAN = _CALLS.c.plan_id == bindparam("plan")
 
 _DECISIONS_OF_PLAN = (
@@ -35,24 +40,6 @@ _CALLS_OF_PLAN = Statement(
 _HIGHEST = func.coalesce(func.max(_CALLS.c.sequence), 0)
 _LAST_CALL = Statement(select(_HIGHEST.label("last")).where(_OF_PLAN))
 
-# Neighbours have the same distance from their place in the order, so that they fall together.
-_UNDONE = (
-    select(
-        _CALLS.c.sequence,
-        (_CALLS.c.sequence - func.row_number().over(order_by=_CALLS.c.sequence)).label("distance"),
-    )
-    .where(_OF_PLAN, _CALLS.c.undone_by.is_not(None))
-    .subquery()
-)
-_LAST_AND_UNDONE = Statement(
-    union_all(
-        select(literal(0), _HIGHEST).where(_OF_PLAN),
-        select(func.min(_UNDONE.c.sequence), func.max(_UNDONE.c.sequence)).group_by(
-            _UNDONE.c.distance
-        ),
-    )
-)
-
 _IN_RANGE = _CALLS.c.sequence.between(bindparam("first"), bindparam("last"))
 _UNDO = Statement(
     update(_CALLS)
@@ -65,7 +52,7 @@ _BRING_BACK = Statement(
     .values(undone_by=None)
 )
 
-FOR_CHECKPOINTS = (_LAST_AND_UNDONE, _UNDO, _BRING_BACK, _STANDING_DECISIONS)
+FOR_CHECKPOINTS = (_UNDO, _BRING_BACK, _STANDING_DECISIONS)
 
 
 class DecisionRepository(DecisionStore):
@@ -75,9 +62,29 @@ class DecisionRepository(DecisionStore):
         self._connection = connection
         self._events = events
 
-    def add(self, decision: Decision) -> None:
+    def add(self, decision: Decision, influenced_by: Collection[str] = ()) -> None:
         rows.add(self._connection, _DECISIONS, DecisionModel.from_domain(decision), "decision")
+        edges = [
+            {"decision_id": decision.id, "influenced_by_id": cause}
+            for cause in sorted({*influenced_by})
+        ]
+        rows.add_all(self._connection, _INFLUENCES, edges, "influence on decision")
         self._events.add_all(happenings.of_new_decision(decision))
+
+    def save(self, decision: Decision) -> None:
+        rows.save(self._connection, _DECISIONS, DecisionModel.from_domain(decision), "decision")
+
+    def influences(self, plan_id: str) -> Mapping[str, Sequence[str]]:
+        query = (
+            select(_INFLUENCES)
+            .join(_DECISIONS, _DECISIONS.c.decision_id == _INFLUENCES.c.decision_id)
+            .where(_DECISIONS.c.plan_id == plan_id)
+            .order_by(_INFLUENCES.c.decision_id, _INFLUENCES.c.influenced_by_id)
+        )
+        found: dict[str, list[str]] = {}
+        for row in self._connection.execute(query):
+            found.setdefault(row.decision_id, []).append(row.influenced_by_id)
+        return found
 
     def get(self, decision_id: str) -> Decision:
         query = select(_DECISIONS).where(_DECISIONS.c.decision_id == decision_id)
@@ -111,10 +118,28 @@ class DecisionRepository(DecisionStore):
                 .where(chosen, _DECISIONS.c.superseded_by.is_(None))
                 .order_by(_DECISIONS.c.sequence)
             ).all()
-            self._connection.execute(update(_DECISIONS).where(chosen).values(superseded_by=by))
+            self._connection.execute(
+                update(_DECISIONS)
+                .where(chosen, _DECISIONS.c.superseded_by.is_(None))
+                .values(superseded_by=by)
+            )
             self._events.add_all(
                 DecisionSuperseded(row.plan_id, row.decision_id, row.question, by)
                 for row in standing
+            )
+
+    def reinstate(self, decision_ids: Collection[str]) -> None:
+        for portion in rows.portions(decision_ids):
+            gone = (
+                _DECISIONS.c.decision_id.in_(portion),
+                _DECISIONS.c.superseded_by.is_not(None),
+            )
+            returning = self._connection.execute(
+                select(_DECISIONS).where(*gone).order_by(_DECISIONS.c.sequence)
+            ).all()
+            self._connection.execute(update(_DECISIONS).where(*gone).values(superseded_by=None))
+            self._events.add_all(
+                DecisionReinstated(row.plan_id, row.decision_id, row.question) for row in returning
             )
 
 
@@ -140,11 +165,6 @@ class ToolCallRepository(ToolCallStore):
     def list(self, plan_id: str) -> Sequence[ToolCall]:
         found = _CALLS_OF_PLAN.rows(self._connection, {"plan": plan_id})
         return rows.records(found, ToolCallModel.to_domain, "tool call")
-
-    def effective(self, plan_id: str) -> Ranges:
-        found = _LAST_AND_UNDONE.rows(self._connection, {"plan": plan_id})
-        (_, last), *undone = sorted((first, final) for first, final in found)
-        return gaps(undone, last)
 
     def make_effective(self, plan_id: str, wanted: Ranges, undone_by: str) -> int:
         undone = 0

@@ -88,6 +88,14 @@ class PlanRepository(PlanStore):
             query = query.where(_PLANS.c.project == project)
         return rows.records(self._connection.execute(query), PlanModel.to_domain, "plan")
 
+    def children(self, plan_id: str) -> Sequence[Plan]:
+        query = (
+            select(_PLANS)
+            .where(_PLANS.c.parent_plan_id == plan_id)
+            .order_by(_PLANS.c.created_at, _PLANS.c.plan_id)
+        )
+        return rows.records(self._connection.execute(query), PlanModel.to_domain, "plan")
+
     def ids(self, prefix: str = "") -> Sequence[str]:
         query = (
             select(_PLANS.c.plan_id)

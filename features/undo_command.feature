@@ -1,0 +1,68 @@
+Feature: The undo and redo commands
+  They say what they would do, and ask; what cannot be is refused and changes nothing.
+
+  Rule: it says what it will do, and asks
+
+    Scenario: A rehearsal changes nothing
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      When the user rehearses undoing
+      Then nothing has changed
+      And the messages are Dry run: nothing was changed
+      And the rehearsal names b.txt as restored
+
+    Scenario Outline: Answering "<answer>"
+      Given the user sits before a terminal
+      And a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      When the user answers "<answer>" when asked to undo
+      Then the exit code is <code>
+      And the error output says "Taking back the rollback to after one would restore 1 path, remove 0 paths, undo 0 tool calls and set aside 0 checkpoints."
+
+      Examples:
+        | answer | code |
+        | y      | 0    |
+        | n      | 1    |
+
+    Scenario: Nobody is there to answer
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      When the user asks to undo
+      Then the exit code is 2
+      And nothing has changed
+
+    Scenario: What it leads to was deleted
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      And the records of "before rollback to after one" are gone
+      When the user undoes the last operation
+      Then it is refused with the code 4 and the sentence The undo of rollback to after one is not possible any more: no checkpoint holds the state to go to
+
+    Scenario: An older program did it
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      And an older program recorded the rollback
+      When the user undoes the last operation
+      Then it is refused with the code 4 and the sentence The undo of rollback to after one is not possible any more: no checkpoint holds the state to go to
+
+    Scenario: The checkpoint the plan stood on was deleted
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      And the records of "after execution" are gone
+      When the user undoes the last operation
+      Then the sandbox is the project after `echo by one > a.txt; echo by two > b.txt`
+      And the plan's last checkpoint is "before rollback to after one"
+
+  Rule: the log tells of it
+
+    Scenario: Each in its turn
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      And the last operation has been undone
+      And the last undo has been redone
+      When the user looks at the plan's operations
+      Then the operations are
+        | kind     | status    | takes back |
+        | rollback | completed |            |
+        | undo     | completed | rollback   |
+        | redo     | completed | undo       |

@@ -1,0 +1,128 @@
+"""What an operation is to do: each kind says where the sandboxes and the plan are to go."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cleveragents.application.ports import Transaction
+from cleveragents.application.services import _positions
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.errors import (
+    CheckpointNotFoundError,
+    CheckpointPlanMismatchError,
+    SnapshotCorruptError,
+)
+from cleveragents.domain.operation import (
+    Operation,
+    OperationKind,
+    Position,
+    to_redo,
+    to_undo,
+)
+from cleveragents.domain.plan import Plan, PlanEvent, transition
+from cleveragents.domain.refusals import NothingToTakeBackError, StateGoneError
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where an operation goes."""
+
+    checkpoint: Checkpoint
+    group: CheckpointGroup
+    """What the sandboxes are to hold."""
+    after: Position
+    """Where the plan is to stand."""
+    note: str
+    """What the journal calls it."""
+    takes_back: Operation | None = None
+
+
+class Intent(ABC):
+    """What the user wants. Asked for a preview, and again when the present state is saved."""
+
+    kind: OperationKind
+    needs_present = False
+    """Whether where it goes depends on what the sandboxes hold."""
+
+    def prepare(self, present: Mapping[str, str]) -> None:
+        """Is told the present snapshot of every resource, before it is asked where to go."""
+        del present
+
+    @abstractmethod
+    def destination(self, transaction: Transaction, plan: Plan) -> Destination:
+        """Says where to go; changes nothing, and raises where that is not possible."""
+
+    def journal(self, transaction: Transaction, operation: Operation) -> None:
+        """Stores, together with its entry in the journal, what completing it needs."""
+        del transaction, operation
+
+
+class ToCheckpoint(Intent):
+    """Back, or forth, to a checkpoint."""
+
+    kind = OperationKind.ROLLBACK
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+
+    def destination(self, transaction: Transaction, plan: Plan) -> Destination:
+        checkpoint = self._checkpoint
+        if checkpoint.plan_id != plan.id:
+            raise CheckpointPlanMismatchError(checkpoint.id, plan.id, checkpoint.plan_id)
+        group = transaction.checkpoints.get_group(checkpoint.group_id)
+        refuse_damaged(checkpoint, group)
+        after = _positions.at(transaction, plan, checkpoint, group)
+        return Destination(checkpoint, group, after, f"rollback to {checkpoint.metadata.label}")
+
+
+class TakeBack(Intent):
+    """Undoes the last operation, or redoes what was undone last."""
+
+    def __init__(self, kind: OperationKind) -> None:
+        self.kind = kind
+
+    def destination(self, transaction: Transaction, plan: Plan) -> Destination:
+        operations = transaction.operations.list(plan.id)
+        undoing = self.kind is OperationKind.UNDO
+        stack = to_undo(operations) if undoing else to_redo(operations)
+        if not stack:
+            raise NothingToTakeBackError(self.kind.value, plan.id)
+        # Whatever could not be rolled back now cannot go anywhere else either.
+        transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
+        operation = stack[-1]
+        try:
+            group = transaction.checkpoints.get_group(operation.safety_group_id)
+        except CheckpointNotFoundError as error:
+            raise StateGoneError(self.kind.value, operation.note, plan.id) from error
+        every = transaction.checkpoints.list(plan.id, set_aside=True)
+        checkpoint = next(item for item in every if item.group_id == group.id)
+        refuse_damaged(checkpoint, group)
+        if operation.before is None:  # An older program did it.
+            raise StateGoneError(self.kind.value, operation.note, plan.id)
+        kept = {item.id for item in every}
+        last = operation.before.last_checkpoint_id
+        after = operation.before.model_copy(
+            update={"last_checkpoint_id": last if last in kept else checkpoint.id}
+        )
+        return Destination(
+            checkpoint, group, after, f"{self.kind.value} of {_bare(operation.note)}", operation
+        )
+
+
+def refuse_damaged(checkpoint: Checkpoint, group: CheckpointGroup) -> None:
+    """Raises where the record of a checkpoint does not say what its group says."""
+    if checkpoint.metadata.state_hash not in group.state_hashes.values():
+        raise SnapshotCorruptError(
+            f"The record of checkpoint {checkpoint.id} is damaged",
+            hint="Choose another checkpoint; nothing was changed",
+            checkpoint_id=checkpoint.id,
+        )
+
+
+def _bare(note: str) -> str:
+    """Returns what an operation was about at first: an undo of an undo of a rollback is of that."""
+    for kind in (OperationKind.UNDO, OperationKind.REDO):
+        note = note.removeprefix(f"{kind.value} of ")
+    return note

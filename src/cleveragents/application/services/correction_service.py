@@ -1,0 +1,231 @@
+"""CorrectionService: decides anew, or adds to what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports import Clock, Database, FaultPoints, IdSource, Locks
+from cleveragents.application.services import _correcting
+from cleveragents.application.services._appending import child_of, spawn_of
+from cleveragents.application.services._correcting import Revert, Wish
+from cleveragents.application.services.checkpoint_service import CheckpointService
+from cleveragents.domain import ids
+from cleveragents.domain.checkpoint import Checkpoint
+from cleveragents.domain.correction import CorrectionAttempt, CorrectionMode, CorrectionState
+from cleveragents.domain.decision import Decision
+from cleveragents.domain.errors import (
+    CheckpointNotFoundError,
+    CorrectionNotFoundError,
+    PlanAppliedError,
+)
+from cleveragents.domain.operation import RollbackPreview, RollbackResult
+from cleveragents.domain.plan import Plan
+from cleveragents.domain.refusals import DecisionSupersededError, StateGoneError
+from cleveragents.domain.sandbox import TreeDiff
+
+
+@dataclass(frozen=True)
+class CorrectionPreview:
+    """What a correction would do; nothing was changed to find out."""
+
+    plan: Plan
+    decision: Decision
+    affected: Sequence[Decision]
+    """What would fall with the decision, itself included."""
+    unaffected: Sequence[Decision]
+    artifacts: Sequence[str]
+    """What had come of it."""
+    seconds: float
+    """How long the steps took that would have to be done anew."""
+    rollback: RollbackPreview
+
+
+@dataclass(frozen=True)
+class Reverted:
+    """A decision that will be made anew."""
+
+    plan: Plan
+    attempt: CorrectionAttempt
+    decision: Decision
+    unaffected: Sequence[Decision]
+    rollback: RollbackResult
+
+
+@dataclass(frozen=True)
+class Appended:
+    """A decision that a child plan will add to."""
+
+    attempt: CorrectionAttempt
+    decision: Decision
+    child: Plan
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was there before a correction, beside what is there now."""
+
+    attempt: CorrectionAttempt
+    before: Checkpoint
+    after: Checkpoint
+    difference: TreeDiff
+
+
+class CorrectionService:
+    """Corrects decisions by the same procedure that rolls back."""
+
+    def __init__(
+        self,
+        database: Database,
+        checkpoints: CheckpointService,
+        locks: Locks,
+        clock: Clock,
+        id_source: IdSource,
+        faults: FaultPoints,
+    ) -> None:
+        self._database = database
+        self._checkpoints = checkpoints
+        self._locks = locks
+        self._clock = clock
+        self._ids = id_source
+        self._faults = faults
+
+    def preview(self, decision: Decision, guidance: str, choose: str | None) -> CorrectionPreview:
+        """Says what reverting would do; raises what it would."""
+        rollback = self._checkpoints.preview(
+            decision.plan_id, Revert(decision, self._wish(guidance, choose))
+        )
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(decision.plan_id)
+            affected = _correcting.affected(transaction, decision)
+            standing = transaction.decisions.list(plan.id)
+            reverted = _correcting.reverted(transaction, plan, decision)
+            calls = transaction.tool_calls.list(plan.id)
+        fallen = {item.id for item in affected}
+        first = 0 if decision.step_index is None else decision.step_index
+        spent = [
+            call.finished_at - call.started_at
+            for call in calls
+            if call.undone_by is None and call.step_index >= first and call.finished_at is not None
+        ]
+        return CorrectionPreview(
+            plan=plan,
+            decision=decision,
+            affected=affected,
+            unaffected=[item for item in standing if item.id not in fallen],
+            artifacts=sorted({path for item in reverted for path in item.artifacts}),
+            seconds=sum(item.total_seconds() for item in spent),
+            rollback=rollback,
+        )
+
+    def revert(self, decision: Decision, guidance: str, choose: str | None) -> Reverted:
+        """Takes the plan back to before the decision, and has it decide anew.
+
+        Raises:
+            DecisionSupersededError: it does not stand any more.
+            NoWayBackError: no checkpoint from before it is left.
+            ChildAppliedError: a child plan that came of it is applied.
+            UsageError: it has no such option.
+        """
+        wish = self._wish(guidance, choose)
+        with self._locks.hold(decision.plan_id):
+            done = self._checkpoints.carry_out(decision.plan_id, Revert(decision, wish))
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(decision.plan_id)
+            attempt = transaction.corrections.get(wish.attempt_id)
+            standing = transaction.decisions.list(plan.id)
+        unaffected = [item for item in standing if item.id != wish.new_decision_id]
+        return Reverted(plan, attempt, decision, unaffected, done)
+
+    def append(self, decision: Decision, guidance: str) -> Appended:
+        """Has a child plan do more; everything that was decided and done stays.
+
+        Raises:
+            DecisionSupersededError: the decision does not stand any more.
+            PlanAppliedError: the plan is applied.
+        """
+        wish = self._wish(guidance, None)
+        with self._locks.hold(decision.plan_id), self._database.write() as transaction:
+            decision = transaction.decisions.get(decision.id)
+            plan = transaction.plans.get(decision.plan_id)
+            if plan.is_applied:
+                raise PlanAppliedError(plan.id)
+            if decision.superseded_by is not None:
+                raise DecisionSupersededError(decision.id, plan.id)
+            spawn_id = self._ids.new()
+            child = child_of(plan, spawn_id, guidance, self._ids, wish.now)
+            attempt = CorrectionAttempt(
+                id=wish.attempt_id,
+                plan_id=plan.id,
+                original_decision_id=decision.id,
+                new_decision_id=wish.new_decision_id,
+                operation_id=None,
+                mode=CorrectionMode.APPEND,
+                guidance=guidance,
+                choose=None,
+                attempt=plan.attempt,
+                state=CorrectionState.EXECUTING,
+                original_subtree=(),
+                archived_checkpoint_id=None,
+                archived_artifacts_path=None,
+                child_plan_id=child.plan.id,
+                created_at=wish.now,
+                completed_at=None,
+            )
+            transaction.corrections.add(attempt)
+            _correcting.complete(transaction, plan, attempt, wish.now)
+            sequence = transaction.decisions.next_sequence(plan.id)
+            transaction.decisions.add(
+                spawn_of(plan, decision, spawn_id, child.plan.id, guidance, sequence, wish.now)
+            )
+            transaction.plans.add(child.plan)
+            resources = transaction.sandboxes.resources(plan.id)
+            for resource in resources:
+                update = {"id": self._ids.new(), "plan_id": child.plan.id}
+                transaction.sandboxes.add_resource(resource.model_copy(update=update))
+            transaction.decisions.add(child.root)
+            attempt = transaction.corrections.get(attempt.id)
+        self._faults.reach(FaultPoint.CHILD_APPENDED)
+        return Appended(attempt, decision, child.plan)
+
+    def find(self, text: str) -> CorrectionAttempt:
+        """Returns the correction that `text` names.
+
+        Raises:
+            CorrectionNotFoundError: there is none, or it cannot be an id.
+            AmbiguousIdError: several fit.
+        """
+        prefix = ids.normalise(text)
+        if not prefix:
+            raise CorrectionNotFoundError(text)
+        with self._database.read() as transaction:
+            chosen = ids.choose(text, "correction", transaction.corrections.ids(prefix))
+            if chosen is None:
+                raise CorrectionNotFoundError(text)
+            return transaction.corrections.get(chosen)
+
+    def history(self, plan_id: str) -> Sequence[CorrectionAttempt]:
+        """Returns the corrections of a plan, oldest first."""
+        with self._database.read() as transaction:
+            return transaction.corrections.list(plan_id)
+
+    def diff(self, attempt: CorrectionAttempt) -> Comparison:
+        """Says how the plan's last checkpoint differs from what a revert took away.
+
+        Raises:
+            StateGoneError: what it took away was deleted, or it took nothing away.
+        """
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(attempt.plan_id)
+            try:
+                before = transaction.checkpoints.get(attempt.archived_checkpoint_id or "")
+                after = transaction.checkpoints.get(plan.last_checkpoint_id or "")
+            except CheckpointNotFoundError as error:
+                what = f"correction {attempt.id} with what was there before it"
+                raise StateGoneError("comparison", what, plan.id) from error
+        difference = self._checkpoints.diff(plan.id, before, after)
+        return Comparison(attempt, before, after, difference)
+
+    def _wish(self, guidance: str, choose: str | None) -> Wish:
+        return Wish(self._ids.new(), self._ids.new(), guidance, choose, self._clock.now())

@@ -1,0 +1,117 @@
+"""`agents plan correct`: have a decision made anew, or added to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cleveragents.cli import frame
+from cleveragents.cli.commands.history import (
+    dry_run_option,
+    only_ended,
+    refused,
+    yes_option,
+)
+from cleveragents.cli.commands.plan import end_interrupted, open_plan
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from cleveragents.application.services.correction_service import CorrectionService
+    from cleveragents.domain.decision import Decision
+
+GUIDANCE_LENGTH = 10_000
+
+
+@frame.command(
+    "correct",
+    help="Have a decision made anew, or added to",
+    epilog=(
+        "`revert` takes the plan back to before the decision; what hangs on it falls, everything\n"
+        "else stays. With --choose, `agents plan execute` then takes another of its options.\n"
+        "`append` changes nothing and makes a child plan with the guidance as its prompt.\n"
+        "A plan in the place of the decision stands for the plan's first decision.\n\n"
+        "Examples:\n"
+        "  agents plan tree @latest\n"
+        "  agents plan correct 01HXM8C2 --mode revert --choose database --guidance 'it will grow'"
+    ),
+)
+@click.argument("decision_ref", metavar="DECISION")
+@click.option("--mode", type=click.Choice(("revert", "append")), required=True)
+@click.option("--guidance", "-g", required=True, metavar="TEXT", help="What to do instead, or why.")
+@click.option("--choose", metavar="OPTION", help="The option to take from now on.")
+@yes_option
+@dry_run_option
+@frame.pass_session
+def correct(
+    session: Session,
+    decision_ref: str,
+    mode: str,
+    guidance: str,
+    choose: str | None,
+    yes: bool,
+    dry_run: bool,
+) -> Report:
+    if not 0 < len(guidance.strip()) <= GUIDANCE_LENGTH:
+        raise UsageError(f"Guidance has between 1 and {GUIDANCE_LENGTH} characters")
+    if choose is not None and mode == "append":
+        raise UsageError(
+            "`--choose` takes another option, which `append` does not", hint="Use `--mode revert`"
+        )
+    from cleveragents.domain.operation import OperationKind
+
+    finder = session.container(None)
+    decision = finder.decision_service().find(decision_ref)
+    with open_plan(session, decision.plan_id) as (container, found):
+        ended = None if dry_run else end_interrupted(session, container, found.id)
+        if ended is not None:
+            return only_ended(ended, OperationKind.CORRECTION, found.id)
+        service = container.correction_service()
+        act = _append if mode == "append" else _revert
+        return act(session, service, decision, guidance, choose, yes=yes, dry_run=dry_run)
+
+
+def _revert(
+    session: Session,
+    service: CorrectionService,
+    decision: Decision,
+    guidance: str,
+    choose: str | None,
+    *,
+    yes: bool,
+    dry_run: bool,
+) -> Report:
+    from cleveragents.cli.views.corrections import preview_report, preview_text, revert_report
+
+    preview = service.preview(decision, guidance, choose)
+    if dry_run:
+        return preview_report(preview, guidance, choose)
+    if not yes:
+        session.say(preview_text(preview))
+        if not session.confirm("Correct?"):
+            return refused()
+    done = service.revert(decision, guidance, choose)
+    return revert_report(done, service.history(decision.plan_id))
+
+
+def _append(
+    session: Session,
+    service: CorrectionService,
+    decision: Decision,
+    guidance: str,
+    choose: str | None,
+    *,
+    yes: bool,
+    dry_run: bool,
+) -> Report:
+    from cleveragents.cli.views.corrections import append_preview_report, append_report
+
+    if dry_run:
+        return append_preview_report(decision, guidance)
+    if not yes:
+        session.say("A child plan would be made with the guidance as its prompt; all else stays.")
+        if not session.confirm("Append?"):
+            return refused()
+    return append_report(service.append(decision, guidance))

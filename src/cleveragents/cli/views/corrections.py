@@ -1,0 +1,259 @@
+"""What a correction would do, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cleveragents.application.services.correction_service import (
+    Appended,
+    Comparison,
+    CorrectionPreview,
+    Reverted,
+)
+from cleveragents.cli.report import Fields, Report, Section, Table
+from cleveragents.cli.views import plans
+from cleveragents.cli.views.rollbacks import effects_data, not_undone
+from cleveragents.cli.views.words import counted, moment
+from cleveragents.domain.correction import CorrectionAttempt
+from cleveragents.domain.decision import Decision
+from cleveragents.domain.plan import Plan
+
+_SHOWN = 20
+
+
+def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None) -> Report:
+    """The dry run of a revert; nothing was changed."""
+    rollback = preview.rollback
+    data: dict[str, object] = {
+        "dry_run": True,
+        "correction": {
+            "mode": "revert",
+            "impact": _impact(len(preview.affected)),
+            "new_decision": None,
+            "corrects": preview.decision.id,
+            "attempt": preview.plan.attempt + 1,
+            "guidance": guidance,
+            "choose": choose,
+        },
+        "affected_subtree": {
+            "decisions_invalidated": len(preview.affected),
+            "child_plans_rolled_back": rollback.child_plans_after,
+            "artifacts_archived": list(preview.artifacts),
+            "unaffected_decisions": len(preview.unaffected),
+        },
+        "decisions_to_invalidate": [_decision_data(item) for item in preview.affected],
+        "excluded_decisions": [_decision_data(item) for item in preview.unaffected],
+        "sandbox_rollback": {
+            "checkpoint": rollback.checkpoint.id,
+            "files_reverted": len(rollback.changes),
+            "status": "would be restored",
+        },
+        "estimated_recompute_time_seconds": round(preview.seconds, 3),
+        "effects_not_undone": effects_data(rollback.effects_not_undone),
+        "phase_transition_target": rollback.phase.value,
+    }
+    rows = tuple((item.id, item.question, item.chosen_option) for item in preview.affected)
+    sections: list[Section] = [
+        Fields(
+            "Correction Preview",
+            (
+                ("Corrects", preview.decision.question),
+                ("Goes back to", rollback.checkpoint.metadata.label),
+                ("Files", f"{len(rollback.changes)} would be reverted"),
+                ("Unaffected", counted(len(preview.unaffected), "decision")),
+                ("Work to do anew", f"took {preview.seconds:.1f} s"),
+            ),
+        ),
+        Table(
+            "Decisions That Would Fall",
+            ("Decision", "Question", "Chosen"),
+            rows,
+            empty="None: the plan's prompt itself stays.",
+        ),
+    ]
+    warnings = (not_undone(rollback.effects_not_undone),) if rollback.effects_not_undone else ()
+    return Report(data, tuple(sections), ("Dry run: nothing was changed",), warnings=warnings)
+
+
+def preview_text(preview: CorrectionPreview) -> str:
+    """What is shown before the user is asked."""
+    rollback = preview.rollback
+    lines = [
+        f"Correcting `{preview.decision.question}` would go back to "
+        f"`{rollback.checkpoint.metadata.label}`, revert {counted(len(rollback.changes), 'path')}, "
+        f"undo {counted(rollback.tool_calls_after, 'tool call')} and take back "
+        f"{counted(len(preview.affected), 'decision')}:",
+        *(f"  {item.question}: {item.chosen_option}" for item in preview.affected[:_SHOWN]),
+    ]
+    if len(preview.affected) > _SHOWN:
+        lines.append(f"  … and {len(preview.affected) - _SHOWN} more")
+    if rollback.effects_not_undone:
+        lines.append(not_undone(rollback.effects_not_undone))
+    lines.append("The present state is saved as a checkpoint first.")
+    return "\n".join(lines)
+
+
+def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Report:
+    attempt, rollback = done.attempt, done.rollback
+    reverted, effects = rollback.changes, rollback.effects_not_undone
+    fallen = attempt.original_subtree
+    artifacts = sorted({path for item in fallen for path in item.artifacts})
+    data: dict[str, object] = {
+        "correction": {**_correction_data(attempt), "impact": _impact(len(fallen))},
+        "affected_subtree": {
+            "decisions_invalidated": len(fallen),
+            "child_plans_rolled_back": rollback.child_plans_invalidated,
+            "artifacts_archived": artifacts,
+            "unaffected_decisions": len(done.unaffected),
+        },
+        "sandbox_rollback": {
+            "checkpoint": done.plan.last_checkpoint_id,
+            "files_reverted": len(reverted),
+            "status": "restored",
+        },
+        "recompute": {"queued": True, "eta": None},
+        "history": [_attempt_data(item) for item in history],
+        "checkpoint_restored": done.plan.last_checkpoint_id,
+        "actor_state_ref": done.plan.last_checkpoint_id,
+        "archived_checkpoint_id": attempt.archived_checkpoint_id,
+        "user_intervention_decision_id": attempt.new_decision_id,
+        "phase_transition_target": done.plan.phase.value,
+        "verified": rollback.verified,
+        "effects_not_undone": effects_data(effects),
+    }
+    rows = tuple((item.decision_id, item.question, item.chosen) for item in fallen)
+    sections = (
+        Fields(
+            "Correction",
+            (
+                ("Corrects", done.decision.question),
+                ("Now", attempt.choose or "to be decided anew"),
+                ("Guidance", attempt.guidance),
+                ("Attempt", str(attempt.attempt)),
+                ("Files", f"{len(reverted)} reverted"),
+                ("Unaffected", counted(len(done.unaffected), "decision")),
+            ),
+        ),
+        Table(
+            "Decisions Taken Back",
+            ("Decision", "Question", "Chosen"),
+            rows,
+            empty="None: the plan's prompt itself stays.",
+        ),
+        Fields(
+            "Next",
+            (
+                ("Take the new course", f"agents plan execute {done.plan.id}"),
+                ("Compare with before", f"agents plan diff --correction {attempt.id}"),
+                ("Take it back", f"agents plan undo {done.plan.id}"),
+            ),
+        ),
+    )
+    warnings = (not_undone(effects),) if effects else ()
+    return Report(data, sections, ("Correction complete",), warnings=warnings)
+
+
+def append_preview_report(decision: Decision, guidance: str) -> Report:
+    """The dry run of an append; nothing was changed."""
+    data: dict[str, object] = {
+        "dry_run": True,
+        "correction": {
+            "mode": "append",
+            "impact": "none: nothing is computed anew",
+            "new_decision": None,
+            "corrects": decision.id,
+            "guidance": guidance,
+        },
+    }
+    rows = (("Adds to", decision.question), ("Guidance", guidance))
+    section = Fields("Correction Preview", rows)
+    return Report(data, (section,), ("Dry run: nothing was changed",))
+
+
+def append_report(done: Appended) -> Report:
+    attempt = done.attempt
+    child = done.child.id
+    data: dict[str, object] = {
+        "correction": {
+            **_correction_data(attempt),
+            "impact": "none: nothing is computed anew",
+        },
+        "append_detail": {
+            "original_decision_preserved": True,
+            "existing_artifacts_kept": True,
+            "additional_work": attempt.guidance,
+            "note": "the child plan has the guidance as its prompt",
+        },
+        "queued": {"new_child": child, "eta": None},
+        "user_intervention_decision_id": attempt.new_decision_id,
+        "phase_transition_target": None,
+    }
+    sections = (
+        Fields(
+            "Correction",
+            (
+                ("Adds to", done.decision.question),
+                ("Guidance", attempt.guidance),
+                ("Child plan", child),
+            ),
+        ),
+        Fields(
+            "Next",
+            (
+                ("Look at it", f"agents plan status {child}"),
+                ("Give it up", f"agents plan cancel {child}"),
+            ),
+        ),
+    )
+    return Report(data, sections, ("Child plan made",))
+
+
+def diff_report(plan: Plan, comparison: Comparison) -> Report:
+    """How the plan is now, against what a correction took away."""
+    found = plans.diff_report(plan, comparison.before, comparison.after, comparison.difference)
+    files = comparison.difference.files
+    data: dict[str, object] = {
+        **found.data,
+        "correction": _attempt_data(comparison.attempt),
+        "files_changed": len(files),
+        "new_insertions": sum(item.insertions or 0 for item in files),
+        "new_deletions": sum(item.deletions or 0 for item in files),
+    }
+    return Report(data, found.sections, warnings=found.warnings)
+
+
+def _correction_data(attempt: CorrectionAttempt) -> dict[str, object]:
+    return {
+        "correction_id": attempt.id,
+        "mode": attempt.mode.value,
+        "new_decision": attempt.new_decision_id,
+        "corrects": attempt.original_decision_id,
+        "attempt": attempt.attempt,
+        "guidance": attempt.guidance,
+        "choose": attempt.choose,
+    }
+
+
+def _attempt_data(attempt: CorrectionAttempt) -> dict[str, object]:
+    return {
+        **_correction_data(attempt),
+        "state": attempt.state.value,
+        "child_plan_id": attempt.child_plan_id,
+        "archived_checkpoint_id": attempt.archived_checkpoint_id,
+        "archived_artifacts_path": attempt.archived_artifacts_path,
+        "created_at": moment(attempt.created_at),
+        "completed_at": moment(attempt.completed_at),
+    }
+
+
+def _decision_data(decision: Decision) -> dict[str, object]:
+    return {
+        "decision_id": decision.id,
+        "type": decision.decision_type.value,
+        "question": decision.question,
+        "chosen": decision.chosen_option,
+    }
+
+
+def _impact(decisions: int) -> str:
+    return f"{counted(decisions, 'decision')} taken back"

@@ -1,0 +1,40 @@
+"""What the contract suites over databases have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from cleveragents.application.ports import Database
+from cleveragents.domain.errors import CleverAgentsError
+from cleveragents.testing import sample_records as sample
+
+MakeDatabase = Callable[[], Database]
+ErrorT = TypeVar("ErrorT", bound=CleverAgentsError)
+
+
+class ContractError(AssertionError):
+    """The database does not do what the ports ask for."""
+
+
+def expect(found: object, wanted: object) -> None:
+    if found != wanted:
+        raise ContractError(f"found {found!r}, wanted {wanted!r}")
+
+
+def expect_error(kind: type[ErrorT], action: Callable[[], object]) -> None:
+    try:
+        action()
+    except kind as error:
+        expect(type(error), kind)
+    else:
+        raise ContractError(f"{kind.__name__} was not raised")
+
+
+def with_plan(make_database: MakeDatabase) -> Database:
+    """Opens the database and stores a plan with a resource, for other records to refer to."""
+    database = make_database()
+    with database.write() as transaction:
+        transaction.plans.add(sample.plan())
+        transaction.sandboxes.add_resource(sample.resource())
+    return database
