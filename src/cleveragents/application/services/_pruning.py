@@ -114,6 +114,8 @@ def _needed(transaction: Transaction, plan: Plan, made: Checkpoint | None) -> se
 def _needed_to_take_back(transaction: Transaction, plan: Plan) -> set[str]:
     """Returns the groups that ending, undoing or redoing an operation leads to."""
     operations = transaction.operations.list(plan.id)
+    if not operations:
+        return set()
     pending = [item for item in operations if item.status is OperationStatus.PENDING]
     on_the_way = [*pending, *to_undo(operations), *to_redo(operations)]
     groups = {item.safety_group_id for item in on_the_way}

@@ -107,6 +107,8 @@ class CheckpointService:
         self._triggers = triggers
         self._retention = retention
         self._recorder = Recorder(clock, id_source)
+        # Made once for a plan. Only their states change, which no snapshot depends on.
+        self._known: dict[str, Sequence[SandboxRef]] = {}
 
     def create_checkpoint(
         self,
@@ -178,8 +180,11 @@ class CheckpointService:
             SandboxMissingError: there is no sandbox to snapshot.
             SnapshotError: the bytes could not be stored.
         """
-        with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
+        sandboxes = self._known.get(plan_id)
+        if not sandboxes:
+            with self._database.read() as transaction:
+                sandboxes = transaction.sandboxes.list(plan_id)
+            self._known[plan_id] = sandboxes
         return [(sandbox, self._take(sandbox)) for sandbox in sandboxes]
 
     def changes_between(
