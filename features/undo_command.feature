@@ -62,7 +62,25 @@ Feature: The undo and redo commands
       And the last undo has been redone
       When the user looks at the plan's operations
       Then the operations are
-        | kind     | status    | takes back |
-        | rollback | completed |            |
-        | undo     | completed | rollback   |
-        | redo     | completed | undo       |
+        | kind     | status    | takes back | tried                      |
+        | rollback | completed |            | 2. write-file succeeded    |
+        | undo     | completed | rollback   |                            |
+        | redo     | completed | undo       | 2. write-file succeeded    |
+
+    Scenario: What a correction took back is told too
+      Given a plan with a decision between a file and a database
+      And the plan has run
+      And the decision has been corrected to choose database
+      When the user looks at the plan's operations
+      Then the operations are
+        | kind       | status    | takes back | tried                                                                                                                |
+        | correction | completed |            | 2. record-decision succeeded, 3. write-file succeeded, 4. write-file succeeded, Where do greetings live? file |
+
+    Scenario: What an older program did is told without
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one"
+      And an older program recorded the rollback
+      When the user looks at the plan's operations
+      Then the operations are
+        | kind     | status    | takes back | tried |
+        | rollback | completed |            |       |

@@ -166,6 +166,7 @@ def data_has_rollback(context: Context, label: str, safety: str) -> None:
             "created_at": _utc(began),
             "finished_at": _utc(ended),
             "note": f"rollback to {label}",
+            "tried": data(context)["operations"][0]["tried"],
         }
     ], data(context)["operations"]
 

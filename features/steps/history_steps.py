@@ -88,11 +88,20 @@ def rehearsal_names(context: Context, path: str, action: str) -> None:
     assert data(context)["changes_reverted"] == [{"file": path, "action": action}], data(context)
 
 
+def tried(item: dict[str, Any]) -> str:
+    calls = [f"{call['step']}. {call['tool']} {call['status']}" for call in item["tool_calls"]]
+    decisions = [f"{each['question']} {each['chosen']}" for each in item["decisions"]]
+    return ", ".join([*calls, *decisions])
+
+
 @then("the operations are")
 def operations_are(context: Context) -> None:
     listed = data(context)["operations"]
     kinds = {item["operation_id"]: item["kind"] for item in listed}
-    found = [[item["kind"], item["status"], kinds.get(item["takes_back"], "")] for item in listed]
+    found = [
+        [item["kind"], item["status"], kinds.get(item["takes_back"], ""), tried(item["tried"])]
+        for item in listed
+    ]
     assert found == table_rows(context.table), found
 
 

@@ -6,8 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.ports import Database
+from cleveragents.domain.decision import Decision
 from cleveragents.domain.events import StoredEvent
+from cleveragents.domain.number_ranges import holds
 from cleveragents.domain.operation import Operation
+from cleveragents.domain.tool import ToolCall
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What an operation took back, so that whoever goes on knows what was tried already."""
+
+    calls: Sequence[ToolCall]
+    decisions: Sequence[Decision]
 
 
 @dataclass(frozen=True)
@@ -17,6 +28,8 @@ class PlanLog:
     plan_id: str
     events: Sequence[StoredEvent]
     operations: Sequence[Operation]
+    tried: Mapping[str, Tried]
+    """What each operation took back, by its id."""
     first_checkpoints: Mapping[str, str]
     """The id of the first checkpoint of each group that is still kept, by group."""
 
@@ -36,9 +49,31 @@ class LogService:
         with self._database.read() as transaction:
             transaction.plans.get(plan_id)
             checkpoints = transaction.checkpoints.list(plan_id, set_aside=True)
+            operations = transaction.operations.list(plan_id)
+            calls = transaction.tool_calls.list(plan_id) if operations else ()
+            decisions = transaction.decisions.list(plan_id, superseded=True)
             return PlanLog(
                 plan_id=plan_id,
                 events=transaction.events.list(plan_id, types=types),
-                operations=transaction.operations.list(plan_id),
+                operations=operations,
+                tried={item.id: _tried(item, calls, decisions) for item in operations},
                 first_checkpoints={item.group_id: item.id for item in reversed(checkpoints)},
             )
+
+
+def _tried(operation: Operation, calls: Sequence[ToolCall], decisions: Sequence[Decision]) -> Tried:
+    before, after = operation.before, operation.after
+    if before is None or after is None:
+        return Tried((), ())
+    return Tried(
+        [
+            call
+            for call in calls
+            if holds(before.calls, call.sequence) and not holds(after.calls, call.sequence)
+        ],
+        [
+            item
+            for item in decisions
+            if holds(before.decisions, item.sequence) and not holds(after.decisions, item.sequence)
+        ],
+    )

@@ -49,7 +49,12 @@ def resume_report(summary: ResumeSummary) -> Report:
         changed = ", ".join(summary.drifted)
         rows.append(("changed since", f"{changed}: would be saved and taken back"))
     if summary.operation is not None:
-        rows.append(("interrupted", f"the rollback {summary.operation.id} is ended first"))
+        rows.append(
+            (
+                "interrupted",
+                f"the {summary.operation.kind.value} {summary.operation.id} is ended first",
+            )
+        )
     if summary.effects:
         rows.append(("would happen again", ", ".join(str(effect) for effect in summary.effects)))
     messages = ("Dry run: nothing was changed",)

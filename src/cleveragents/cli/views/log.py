@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from cleveragents.application.services.log_service import PlanLog
+from cleveragents.application.services.log_service import PlanLog, Tried
 from cleveragents.cli.report import Report, Table
 from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain import events as told
@@ -62,10 +62,23 @@ def _data(log: PlanLog, events: Sequence[StoredEvent]) -> dict[str, object]:
                 "created_at": moment(item.created_at),
                 "finished_at": moment(item.finished_at),
                 "note": item.note,
+                "tried": _tried_data(log.tried[item.id]),
             }
             for item in log.operations
         ],
         "summary": {"count": len(events), "total": len(log.events)},
+    }
+
+
+def _tried_data(tried: Tried) -> dict[str, object]:
+    return {
+        "tool_calls": [
+            {"step": call.step_index + 1, "tool": call.tool, "status": call.status.value}
+            for call in tried.calls
+        ],
+        "decisions": [
+            {"question": item.question, "chosen": item.chosen_option} for item in tried.decisions
+        ],
     }
 
 

@@ -86,7 +86,8 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
     if _is_interrupted(status):
         rows.append(("interrupted", f"run `agents plan resume {plan.id}` to go on"))
     if status.interrupted is not None:
-        rows.append(("interrupted", f"a rollback began and was not ended: {status.interrupted.id}"))
+        kind, operation = status.interrupted.kind.value, status.interrupted.id
+        rows.append(("interrupted", f"a {kind} began and was not ended: {operation}"))
     sections: list[Section] = [Fields("Plan", tuple(rows))]
     if plan.error is not None:
         sections.append(
