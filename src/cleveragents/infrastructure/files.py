@@ -22,16 +22,22 @@ def fsync_directory(directory: Path) -> None:
 
 def write_durably(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replaces a file so that after a kill it is the old one or the new one, whole."""
-    _replace(path, data, mode, durable=True)
+    _replace(path, data, mode)
     fsync_directory(path.parent)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Like `write_durably` as far as a kill goes; a power failure may lose it."""
-    _replace(path, data, 0o600, durable=False)
+def write_note(path: Path, data: bytes) -> None:
+    """Writes what can be found out again: after a kill it may be missing, or a part of it.
+
+    Nothing is renamed over what is there: some file systems wait for the disk then.
+    """
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as stream:
+        stream.write(data)
 
 
-def _replace(path: Path, data: bytes, mode: int, *, durable: bool) -> None:
+def _replace(path: Path, data: bytes, mode: int) -> None:
     directory, name = os.path.split(path)
     draft = os.path.join(directory, f".{name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -39,8 +45,7 @@ def _replace(path: Path, data: bytes, mode: int, *, durable: bool) -> None:
         with open(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
-            if durable:
-                os.fsync(descriptor)
+            os.fsync(descriptor)
         os.replace(draft, path)
     except BaseException:
         with suppress(FileNotFoundError):

@@ -175,8 +175,9 @@ class FileEngine(SnapshotEngine):
     def preview(self, snapshot_id: str) -> RestorePreview:
         """Raises what `restore` would raise before it touches anything."""
         target = self.load(snapshot_id)
-        todo = difference(self._present()[0], target, self._read_tree)
-        self._refuse_unless_possible(todo, target.git, snapshot_id)
+        present, _ = self._present()
+        todo = difference(present, target, self._read_tree)
+        self._refuse_unless_possible(todo, present.git, target.git, snapshot_id)
         self._objects.check(_needed(todo))
         return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
 
@@ -187,7 +188,7 @@ class FileEngine(SnapshotEngine):
         target = self._target(snapshot_id, sparing)
         todo = difference(present, target, self._read_tree)
         with _translated("The sandbox could not be restored"):
-            self._refuse_unless_possible(todo, target.git, snapshot_id)
+            self._refuse_unless_possible(todo, present.git, target.git, snapshot_id)
             blobs = _KeptBlobs(self._objects, _needed(todo))
             with self._sight.being_rewritten(todo.touched):
                 if self._sandbox_git is not None:
@@ -214,7 +215,9 @@ class FileEngine(SnapshotEngine):
         other = self.load(sparing)
         return replace(target, ignored=target.ignored | other.ignored | other.not_captured.keys())
 
-    def _refuse_unless_possible(self, todo: Difference, state: GitState, snapshot_id: str) -> None:
+    def _refuse_unless_possible(
+        self, todo: Difference, present: GitState, wanted: GitState, snapshot_id: str
+    ) -> None:
         """Obstacles and damage must show before the first file is touched."""
         if todo.in_the_way:
             raise BusinessRuleViolation(
@@ -223,8 +226,8 @@ class FileEngine(SnapshotEngine):
                 hint="Move these away, then roll back again",
                 paths=list(todo.in_the_way),
             )
-        if self._sandbox_git is not None and self._sandbox_git.look().state != state:
-            self._check_git(state, snapshot_id)
+        if self._sandbox_git is not None and present != wanted:
+            self._check_git(wanted, snapshot_id)
 
     def _check_git(self, state: GitState, snapshot_id: str) -> None:
         """Raises SnapshotMissingError unless commit and index can be put back."""

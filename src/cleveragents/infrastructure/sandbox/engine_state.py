@@ -14,7 +14,7 @@ from typing import Any
 
 from cleveragents.domain.errors import SnapshotCorruptError
 from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.infrastructure.files import write_whole
+from cleveragents.infrastructure.files import write_note
 from cleveragents.infrastructure.sandbox.captured import Captured, captured_from
 from cleveragents.infrastructure.sandbox.change_scan import Moment
 from cleveragents.infrastructure.sandbox.git_state import GitLook, Stamps
@@ -84,8 +84,9 @@ def save_state(sandbox: SandboxRef, state: EngineState) -> None:
         "stored_bytes": state.stored_bytes,
     }
     body = json.dumps(content).encode("ascii")
-    # After a power failure nothing in it is believed anyway: the moment is of another boot.
-    write_whole(state_path(sandbox), _checksum(body) + b"\n" + body)
+    # What a kill leaves half is not believed, and after a power failure nothing is: the moment is
+    # of another boot.
+    write_note(state_path(sandbox), _checksum(body) + b"\n" + body)
 
 
 def _git_document(seen: tuple[Stamps, GitLook] | None) -> dict[str, object] | None:

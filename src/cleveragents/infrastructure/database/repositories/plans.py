@@ -34,9 +34,10 @@ _SANDBOXES_OF_PLAN = Statement(
 
 _WITH_CHECKPOINT = ("last_checkpoint_id", "updated_at")
 _WITH_RUN = ("phase", "state", *_WITH_CHECKPOINT)
+_WITH_STEP = ("last_completed_step", *_WITH_CHECKPOINT)
 FOR_CHECKPOINTS = (
     *(_PLAN, _SANDBOXES_OF_PLAN),
-    *(rows.changing(_PLANS, columns) for columns in (_WITH_CHECKPOINT, _WITH_RUN)),
+    *(rows.changing(_PLANS, columns) for columns in (_WITH_CHECKPOINT, _WITH_RUN, _WITH_STEP)),
     rows.changing(_PLANS, (*_WITH_RUN, "started_at")),
 )
 
