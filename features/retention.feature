@@ -87,9 +87,27 @@ Feature: How many checkpoints a plan keeps
       When the user makes a checkpoint "now"
       Then the checkpoints are before execution, before rollback to after two, now
 
+  Rule: what is pinned is none of the limit's business
+
     Scenario: A checkpoint that is pinned stays
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the checkpoint "before one" is pinned
       And a plan may keep 2 checkpoints
       When the user makes a checkpoint "now"
       Then the checkpoints are before execution, before one, now
+
+    Scenario: More pins than the limit do not stop the next checkpoint
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the checkpoints "before one", "after one", "before two" are pinned
+      And a plan may keep 2 checkpoints
+      When the user makes a checkpoint "now"
+      Then the exit code is 0
+      And the checkpoints are before execution, before one, after one, before two, now
+
+    Scenario: A checkpoint that is no longer pinned goes with the next one
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the checkpoint "before one" is pinned
+      And the checkpoint "before one" has been unpinned
+      And a plan may keep 2 checkpoints
+      When the user makes a checkpoint "now"
+      Then the checkpoints are before execution, now

@@ -14,6 +14,7 @@ Feature: Wiring
       | PlanExecutor       |
       | PlanResumeService  |
       | PlanService        |
+      | RetentionService   |
       | ToolRunner         |
 
   @service

@@ -125,12 +125,6 @@ def describes(context: Context, label: str) -> None:
     assert data(context) == plans(context).checkpoint(label), data(context)
 
 
-@given('the checkpoint "{label}" is pinned')
-def pinned(context: Context, label: str) -> None:
-    group = plans(context).checkpoint(label)["group_id"]
-    plans(context).query("UPDATE checkpoint_groups SET pinned = 1 WHERE group_id = ?", group)
-
-
 @then("the mirror keeps the snapshots of these and no others")
 def refs_follow(context: Context) -> None:
     expected = {item["sandbox_ref"] for item in plans(context).checkpoints(everything=True)}

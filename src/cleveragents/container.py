@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.plan_executor import PlanExecutor
     from cleveragents.application.services.plan_resume_service import PlanResumeService
     from cleveragents.application.services.plan_service import PlanService
+    from cleveragents.application.services.retention_service import RetentionService
     from cleveragents.application.services.tool_runner import ToolRunner
     from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
     from cleveragents.infrastructure.locks import DatabaseLocks
@@ -92,6 +93,9 @@ class Container:
 
     def correction_service(self) -> CorrectionService:
         return self._correction_service
+
+    def retention_service(self) -> RetentionService:
+        return self._retention_service
 
     def tools(self) -> Tools:
         return self._tools
@@ -209,6 +213,12 @@ class Container:
         from cleveragents.application.services.decision_service import DecisionService
 
         return DecisionService(self._database)
+
+    @cached_property
+    def _retention_service(self) -> RetentionService:
+        from cleveragents.application.services.retention_service import RetentionService
+
+        return RetentionService(self._database)
 
     @cached_property
     def _plan_service(self) -> PlanService:

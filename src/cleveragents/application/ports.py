@@ -116,7 +116,7 @@ class SandboxStore(Protocol):
 
 
 class CheckpointStore(Protocol):
-    """Checkpoints and their groups. A group is written, set aside and deleted whole."""
+    """Checkpoints and their groups. A group is written, set aside, pinned and deleted whole."""
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
         """Raises DuplicateError when an id is taken."""
@@ -177,6 +177,10 @@ class CheckpointStore(Protocol):
 
     def set_aside(self, group_ids: Collection[str], operation_id: str | None) -> None:
         """Hides groups because of an operation; None brings them back."""
+        ...
+
+    def set_pinned(self, group_ids: Collection[str], *, pinned: bool) -> None:
+        """Says whether groups are kept whatever the limit says."""
         ...
 
     def delete_groups(self, group_ids: Collection[str]) -> None:

@@ -235,6 +235,26 @@ class CheckpointPruned(Happening):
     label: str
 
 
+@dataclass(frozen=True)
+class CheckpointPinned(Happening):
+    """A checkpoint is kept from now on, whatever the limit says."""
+
+    type = "checkpoint.pinned"
+    checkpoint_id: str
+    group_id: str
+    label: str
+
+
+@dataclass(frozen=True)
+class CheckpointUnpinned(Happening):
+    """A checkpoint is no longer kept whatever the limit says."""
+
+    type = "checkpoint.unpinned"
+    checkpoint_id: str
+    group_id: str
+    label: str
+
+
 HAPPENINGS: Mapping[str, type[Happening]] = MappingProxyType(
     {kind.type: kind for kind in Happening.__subclasses__()}
 )

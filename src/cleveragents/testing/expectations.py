@@ -38,3 +38,12 @@ def with_plan(make_database: MakeDatabase) -> Database:
         transaction.plans.add(sample.plan())
         transaction.sandboxes.add_resource(sample.resource())
     return database
+
+
+def with_groups(make_database: MakeDatabase, count: int) -> Database:
+    """The same, with so many groups of one checkpoint each; the first is pinned."""
+    database = with_plan(make_database)
+    with database.write() as transaction:
+        for number in range(1, count + 1):
+            transaction.checkpoints.add_group(sample.group(number), [sample.checkpoint(number)])
+    return database

@@ -43,11 +43,12 @@ from cleveragents.domain.operation import Operation, OperationStatus
 from cleveragents.domain.plan import PlanPhase, PlanState
 from cleveragents.domain.sandbox import SandboxState
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
-from cleveragents.testing import history_contract
+from cleveragents.testing import history_contract, retention_contract
 from cleveragents.testing import sample_records as sample
 from cleveragents.testing.expectations import ContractError, MakeDatabase
 from cleveragents.testing.expectations import expect as _expect
 from cleveragents.testing.expectations import expect_error as _expect_error
+from cleveragents.testing.expectations import with_groups as _with_groups
 from cleveragents.testing.expectations import with_plan as _with_plan
 
 __all__ = ["CONTRACT", "ContractError", "MakeDatabase"]
@@ -55,14 +56,6 @@ __all__ = ["CONTRACT", "ContractError", "MakeDatabase"]
 _WRITERS = 8
 _MANY_CHANGES = 2_000
 """More than fit into one statement."""
-
-
-def _with_groups(make_database: MakeDatabase, count: int) -> Database:
-    database = _with_plan(make_database)
-    with database.write() as transaction:
-        for number in range(1, count + 1):
-            transaction.checkpoints.add_group(sample.group(number), [sample.checkpoint(number)])
-    return database
 
 
 def plans_come_back_as_they_were(make_database: MakeDatabase) -> None:
@@ -685,6 +678,7 @@ def what_did_not_change_is_no_event(make_database: MakeDatabase) -> None:
         transaction.operations.save(_completed(1))
         transaction.operations.add(sample.operation(2))
         transaction.checkpoints.set_aside(["GROUP1"], "OPERATION2")
+        transaction.checkpoints.set_pinned(["GROUP1"], pinned=True)
         transaction.checkpoints.delete_groups(["GROUP1"])
         _expect(list(transaction.events.added()), [])
 
@@ -860,5 +854,6 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     a_held_write_lock_is_a_conflict,
     writers_take_turns,
     *history_contract.CONTRACT,
+    *retention_contract.CONTRACT,
 )
 """Every obligation; a suite over a store runs them all."""

@@ -1,6 +1,8 @@
-"""`agents plan checkpoint`: look at a plan's checkpoints and make one by hand."""
+"""`agents plan checkpoint`: look at a plan's checkpoints, make one and keep some."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +12,14 @@ from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
 
+if TYPE_CHECKING:
+    from cleveragents.container import Container
+    from cleveragents.domain.checkpoint import Checkpoint
+
 LABEL_LENGTH = 200
+_checkpoints_argument = click.argument(
+    "checkpoint_refs", metavar="CHECKPOINT...", nargs=-1, required=True
+)
 
 checkpoint = frame.group(
     "checkpoint",
@@ -92,3 +101,42 @@ def create(session: Session, plan_ref: str, label: str) -> Report:
         made = service.create_manual_checkpoint(found.id, label)
         group = service.list_checkpoints(found.id).groups[made.group_id]
     return checkpoint_report(made, group, ("Checkpoint created",))
+
+
+@checkpoint.command(
+    "pin",
+    help="Keep checkpoints whatever the limit says",
+    epilog="A checkpoint stands for all of its moment, which is pinned as a whole.\n\n"
+    "Example:\n  agents plan checkpoint pin @latest @first @-2",
+)
+@plan_argument
+@_checkpoints_argument
+@frame.pass_session
+def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Report:
+    from cleveragents.cli.views.retention import pinned_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        chosen = _found(container, found.id, checkpoint_refs)
+        return pinned_report(container.retention_service().pin(found.id, chosen))
+
+
+@checkpoint.command(
+    "unpin",
+    help="Leave checkpoints to the limit again",
+    epilog="Nothing goes at once: the next checkpoint that is made drops what is too many.\n\n"
+    "Example:\n  agents plan checkpoint unpin @latest @first",
+)
+@plan_argument
+@_checkpoints_argument
+@frame.pass_session
+def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Report:
+    from cleveragents.cli.views.retention import unpinned_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        chosen = _found(container, found.id, checkpoint_refs)
+        return unpinned_report(container.retention_service().unpin(found.id, chosen))
+
+
+def _found(container: Container, plan_id: str, refs: tuple[str, ...]) -> list[Checkpoint]:
+    service = container.checkpoint_service()
+    return [service.find_checkpoint(plan_id, ref) for ref in refs]

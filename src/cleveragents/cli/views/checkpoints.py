@@ -68,6 +68,7 @@ def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
             readable(item.created_at),
             size(item.size_bytes),
             _left_out(item),
+            "pinned" if listed.groups[item.group_id].pinned else "",
         )
         for item in listed.checkpoints
     )
@@ -75,7 +76,7 @@ def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
         f"Checkpoints of {plan_id}",
         (
             *("Checkpoint", "Label", *(["Resource"] if several else [])),
-            *("Step", "State", "Created (UTC)", "Added", "Not captured"),
+            *("Step", "State", "Created (UTC)", "Added", "Not captured", "Pinned"),
         ),
         rows,
         empty="This plan has no checkpoints yet.",
@@ -108,6 +109,7 @@ def checkpoint_report(
             ("snapshot", checkpoint.sandbox_ref),
             ("sandbox", checkpoint.filesystem_path),
             ("added", size(checkpoint.size_bytes)),
+            ("pinned", "yes" if group.pinned else "no"),
         ),
     )
     sections: tuple[Fields | Table, ...] = (fields,)

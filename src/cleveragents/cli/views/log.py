@@ -129,8 +129,6 @@ def sentence(event: StoredEvent) -> str:
             return f"Sandbox of `{resource}` made by {strategy}"
         case told.SandboxRolledBack(resource=resource):
             return f"Sandbox of `{resource}` rolled back"
-        case told.CheckpointCreated(label=label):
-            return f"Checkpoint `{label}` made"
         case told.CheckpointRestored(label=label, operation=None):
             return f"Sandbox taken back to `{label}`"
         case told.CheckpointRestored(label=label, operation=operation):
@@ -139,8 +137,20 @@ def sentence(event: StoredEvent) -> str:
             return f"Decided again as before: {question}"
         case told.DecisionCorrected(guidance=guidance):
             return f"Corrected by the user: {guidance}"
+        case _:
+            return _of_checkpoint(event)
+
+
+def _of_checkpoint(event: StoredEvent) -> str:
+    match event.happening:
+        case told.CheckpointCreated(label=label):
+            return f"Checkpoint `{label}` made"
         case told.CheckpointPruned(label=label):
             return f"Checkpoint `{label}` dropped"
+        case told.CheckpointPinned(label=label):
+            return f"Checkpoint `{label}` pinned"
+        case told.CheckpointUnpinned(label=label):
+            return f"Checkpoint `{label}` unpinned"
         case _:
             return _of_tool(event)
 

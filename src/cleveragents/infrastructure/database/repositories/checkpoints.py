@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Sequence
+from typing import TypeAlias
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from cleveragents.application.ports import CheckpointStore
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
 from cleveragents.domain.errors import CheckpointNotFoundError
-from cleveragents.domain.events import CheckpointPruned
+from cleveragents.domain.events import (
+    CheckpointPinned,
+    CheckpointPruned,
+    CheckpointUnpinned,
+)
 from cleveragents.infrastructure.database import happenings, stored_json
 from cleveragents.infrastructure.database.models import CheckpointGroupModel, CheckpointModel
 from cleveragents.infrastructure.database.repositories import rows
@@ -73,6 +78,14 @@ _FIRST_OF_GROUP = Statement(
     .limit(1)
 )
 _DELETE_GROUP = Statement(_GROUPS.delete().where(_GROUPS.c.group_id == bindparam("group_id")))
+_WANTED = bindparam("wanted", type_=_GROUPS.c.pinned.type)
+_SET_PINNED = Statement(
+    _GROUPS.update()
+    .where(_GROUPS.c.group_id == bindparam("of_group"), _GROUPS.c.pinned != _WANTED)
+    .values(pinned=_WANTED)
+)
+_OfGroup: TypeAlias = type[CheckpointPruned] | type[CheckpointPinned] | type[CheckpointUnpinned]
+"""What can be told of a group by its id and its first checkpoint alone."""
 
 FOR_CHECKPOINTS = (
     *(_NEXT_SEQUENCES, _GROUP_OF, _GROUP, _COUNT, _ALL_GROUPS, _NAMING_SNAPSHOT),
@@ -83,7 +96,7 @@ FOR_CHECKPOINTS = (
 
 
 class CheckpointRepository(CheckpointStore):
-    """Checkpoints and their groups; a group is written, set aside and deleted whole."""
+    """Checkpoints and their groups; a group is written, set aside, pinned and deleted whole."""
 
     def __init__(self, connection: Connection, events: EventRepository) -> None:
         self._connection = connection
@@ -174,15 +187,25 @@ class CheckpointRepository(CheckpointStore):
                 .values(set_aside_by=operation_id)
             )
 
+    def set_pinned(self, group_ids: Collection[str], *, pinned: bool) -> None:
+        happening = CheckpointPinned if pinned else CheckpointUnpinned
+        for group_id in group_ids:
+            values = {"of_group": group_id, "wanted": pinned}
+            if _SET_PINNED.run(self._connection, values):
+                first = _FIRST_OF_GROUP.first(self._connection, {"group_id": group_id})
+                self._tell(happening, group_id, first)
+
     def delete_groups(self, group_ids: Collection[str]) -> None:
         for group_id in group_ids:
             first = _FIRST_OF_GROUP.first(self._connection, {"group_id": group_id})
             # Its checkpoints go with it: their foreign key says so.
             _DELETE_GROUP.run(self._connection, {"group_id": group_id})
-            if first is not None:
-                self._events.add(
-                    CheckpointPruned(first.plan_id, first.checkpoint_id, group_id, _label(first))
-                )
+            self._tell(CheckpointPruned, group_id, first)
+
+    def _tell(self, happening: _OfGroup, group_id: str, first: StoredRow | None) -> None:
+        """Enters what became of a group, under the name of its first checkpoint."""
+        if first is not None:
+            self._events.add(happening(first.plan_id, first.checkpoint_id, group_id, _label(first)))
 
 
 def _label(row: StoredRow) -> str:
