@@ -83,7 +83,7 @@ Feature: Killed at any durable step
       When rolling it back to "after first" is killed each time it is at compensated, and then repeated
       Then everything was each time as at "after first", and nothing was pending
 
-  Rule: nothing is left of what was pruned or cancelled
+  Rule: nothing is left of what was pruned, cancelled or deleted
 
     Scenario: Killed at pruned-snapshots-dropped
       Given a plan may keep 3 checkpoints
@@ -95,6 +95,15 @@ Feature: Killed at any durable step
       Given the plan has been made
       When cancelling it is killed at cancel-recorded
       Then the plan is strategize/cancelled with 0 steps done
+
+    Scenario: Killed at deletion-recorded
+      Given the plan has been made
+      And it has been executed
+      And checkpoints "mine" and "later" of two states have been made by hand
+      When deleting the checkpoint "mine" is killed at deletion-recorded
+      Then the checkpoint "mine" is gone
+      And 1 snapshots more are stored than recorded
+      And taking the plan up again drops them
 
   Rule: there is no point that no scenario is about
 

@@ -31,8 +31,10 @@ Feature: What is stored comes back
         | SQLite     | checkpoints are given newest first        |
         | SQLite     | named snapshots are recognised            |
         | SQLite     | groups are deleted with their checkpoints |
+        | SQLite     | groups are pruned with their checkpoints  |
+        | SQLite     | groups with several checkpoints go whole  |
         | SQLite     | groups are pinned and unpinned            |
-        | SQLite     | pins are told once                        |
+        | SQLite     | pins and deletions are told apart         |
         | SQLite     | decisions are listed by sequence          |
         | SQLite     | tool calls keep intent and outcome        |
         | SQLite     | calls are numbered within their plan      |
@@ -86,8 +88,10 @@ Feature: What is stored comes back
         | PostgreSQL | checkpoints are given newest first        |
         | PostgreSQL | named snapshots are recognised            |
         | PostgreSQL | groups are deleted with their checkpoints |
+        | PostgreSQL | groups are pruned with their checkpoints  |
+        | PostgreSQL | groups with several checkpoints go whole  |
         | PostgreSQL | groups are pinned and unpinned            |
-        | PostgreSQL | pins are told once                        |
+        | PostgreSQL | pins and deletions are told apart         |
         | PostgreSQL | decisions are listed by sequence          |
         | PostgreSQL | tool calls keep intent and outcome        |
         | PostgreSQL | calls are numbered within their plan      |

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import retention
+from features.support import fault_sweep, retention
 from features.support.plans import data, plans
 
-from cleveragents.domain.errors import CleverAgentsError
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.domain.errors import CleverAgentsError, SnapshotError
+from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 
 
 @given('the checkpoint "{label}" is pinned')
@@ -25,6 +27,28 @@ def has_been_unpinned(context: Context, label: str) -> None:
     plans(context).prepare(*retention.named(plans(context), "unpin", f'"{label}"'))
 
 
+@given('the checkpoint "{label}" has been deleted')
+def has_been_deleted(context: Context, label: str) -> None:
+    context.deleted = plans(context).checkpoint(label)
+    plans(context).prepare(*retention.named(plans(context), "delete", f'"{label}"', "--yes"))
+
+
+@given('checkpoints "{first}" and "{second}" of two states have been made by hand')
+def two_states(context: Context, first: str, second: str) -> None:
+    for label in (first, second):
+        (plans(context).sandbox / "state.txt").write_text(f"{label}\n")
+        arguments = ("plan", "checkpoint", "create", plans(context).plan_id, "--label", label)
+        assert context.world.agents_here(*arguments).exit_code == 0, context.world.last
+
+
+@given("the store refuses to drop snapshots")
+def refuses_to_drop(context: Context) -> None:
+    error = SnapshotError("The disk gave up")
+    context.refusing = patch.object(CheckpointManager, "delete_checkpoint", side_effect=error)
+    context.refusing.start()
+    context.add_cleanup(patch.stopall)
+
+
 @when("the user pins the checkpoints {labels}")
 def pin(context: Context, labels: str) -> None:
     plans(context).act(*retention.named(plans(context), "pin", labels))
@@ -35,11 +59,53 @@ def unpin(context: Context, labels: str) -> None:
     plans(context).act(*retention.named(plans(context), "unpin", labels))
 
 
+@when("the user deletes the checkpoints {labels}")
+def delete(context: Context, labels: str) -> None:
+    context.stored_before = retention.stored_snapshots(plans(context))
+    plans(context).act(*retention.named(plans(context), "delete", labels, "--yes"))
+
+
 @when("the user {verb} what is called {texts}")
 def act_on_text(context: Context, verb: str, texts: str) -> None:
-    command = {"pins": "pin", "unpins": "unpin"}[verb]
+    command = {"pins": "pin", "unpins": "unpin", "deletes": "delete"}[verb]
+    options = ["--yes"] if command == "delete" else []
     words = plans(context).filled(texts).split()
-    plans(context).act("plan", "checkpoint", command, plans(context).plan_id, *words)
+    plans(context).act("plan", "checkpoint", command, plans(context).plan_id, *words, *options)
+
+
+@when("the user deletes it once more")
+def delete_again(context: Context) -> None:
+    chosen = context.deleted["checkpoint_id"]
+    arguments = ("plan", "checkpoint", "delete", plans(context).plan_id, chosen, "--yes")
+    plans(context).act(*arguments)
+
+
+@when('the user {verb} the first plan\'s "{label}" in that plan')
+def act_on_foreign(context: Context, verb: str, label: str) -> None:
+    command = {"pins": "pin", "deletes": "delete"}[verb]
+    foreign = plans(context).checkpoint(label)["checkpoint_id"]
+    plans(context).act("plan", "checkpoint", command, plans(context).other, foreign)
+
+
+@when("the user asks to delete the checkpoints {labels}")
+def ask_to_delete(context: Context, labels: str) -> None:
+    plans(context).act(*retention.named(plans(context), "delete", labels))
+
+
+@when('the user answers "{answer}" when asked to delete the checkpoints {labels}')
+def answer_delete(context: Context, answer: str, labels: str) -> None:
+    plans(context).converse(answer, *retention.named(plans(context), "delete", labels))
+
+
+@when('the user answers "{answer}" when asked to delete all checkpoints but the last')
+def answer_delete_all(context: Context, answer: str) -> None:
+    ids = [item["checkpoint_id"] for item in plans(context).checkpoints()[:-1]]
+    plans(context).converse(answer, "plan", "checkpoint", "delete", plans(context).plan_id, *ids)
+
+
+@when("the user rehearses deleting the checkpoints {labels}")
+def rehearse_delete(context: Context, labels: str) -> None:
+    plans(context).act(*retention.named(plans(context), "delete", labels, "--dry-run"))
 
 
 @when("a program {verb} the first plan's \"{label}\" as if it were that plan's")
@@ -49,12 +115,24 @@ def program_on_foreign(context: Context, verb: str, label: str) -> None:
     chosen = plans(context).checkpoint(label)["checkpoint_id"]
     found = container.checkpoint_service().find_checkpoint(plans(context).plan_id, chosen)
     service = container.retention_service()
-    act = {"pins": service.pin}[verb]
+    act = {"pins": service.pin, "deletes": service.delete_checkpoints}[verb]
     plans(context).before = plans(context).everything()
     try:
         act(plans(context).other, [found])
     except CleverAgentsError as error:
         context.refusal = error
+
+
+@when('deleting the checkpoint "{label}" is killed at {point}')
+def killed_deletion(context: Context, label: str, point: str) -> None:
+    arguments = retention.named(plans(context), "delete", f'"{label}"', "--yes")
+    assert fault_sweep.killed_at(plans(context), FaultPoint(point), 1, *arguments)
+
+
+@then("the user was asked")
+def was_asked(context: Context) -> None:
+    asked = plans(context).filled(context.text)
+    assert context.world.last.stderr.strip() == asked, context.world.last
 
 
 @then("the document tells of the checkpoints {labels}")
@@ -68,6 +146,19 @@ def pinned_are(context: Context, labels: str) -> None:
     listed = plans(context).checkpoints(everything=True)
     found = [item["label"] for item in listed if item["pinned"]]
     assert found == retention.labels_in(labels), found
+
+
+@then('the checkpoint "{label}" is gone')
+def is_gone(context: Context, label: str) -> None:
+    listed = plans(context).checkpoints(everything=True)
+    assert listed and label not in [item["label"] for item in listed], listed
+
+
+@then("the operation that cannot be undone is named")
+def operation_named(context: Context) -> None:
+    rows = plans(context).query("SELECT operation_id, kind, note FROM operations")
+    expected = [dict(zip(("operation_id", "kind", "note"), row, strict=True)) for row in rows]
+    assert len(expected) == 1 and data(context)["not_undoable"] == expected, data(context)
 
 
 @then("no checkpoint is pinned")
@@ -90,3 +181,34 @@ def line_says(context: Context, label: str) -> None:
     marked = [line for line in lines if "pinned" in line]
     chosen = plans(context).checkpoint(label)["checkpoint_id"]
     assert len(marked) == 1 and chosen in marked[0], context.world.last.stdout
+
+
+@then("stores and records name the same snapshots")
+def same_snapshots(context: Context) -> None:
+    stored = retention.stored_snapshots(plans(context))
+    recorded = retention.recorded_snapshots(plans(context))
+    assert stored == recorded and recorded, (stored, recorded)
+
+
+@then("{count:d} snapshot went")
+def snapshots_went(context: Context, count: int) -> None:
+    gone = context.stored_before - retention.stored_snapshots(plans(context))
+    assert len(gone) == count, gone
+    assert data(context)["summary"]["snapshots_dropped"] == count, data(context)["summary"]
+
+
+@then("{count:d} snapshots more are stored than recorded")
+def more_stored(context: Context, count: int) -> None:
+    extra = retention.stored_snapshots(plans(context)) - retention.recorded_snapshots(
+        plans(context)
+    )
+    assert len(extra) == count, extra
+
+
+@then("taking the plan up again drops them")
+def dropped_next(context: Context) -> None:
+    if "refusing" in context:
+        context.refusing.stop()
+    outcome = context.world.agents_here("plan", "execute", plans(context).plan_id)
+    assert outcome.exit_code == 0, outcome
+    same_snapshots(context)

@@ -218,7 +218,13 @@ class Container:
     def _retention_service(self) -> RetentionService:
         from cleveragents.application.services.retention_service import RetentionService
 
-        return RetentionService(self._database)
+        return RetentionService(
+            database=self._database,
+            snapshots=self._checkpoint_manager,
+            locks=self._locks,
+            events=self._events,
+            faults=self._faults,
+        )
 
     @cached_property
     def _plan_service(self) -> PlanService:

@@ -44,3 +44,5 @@ class FaultPoint(StrEnum):
     """A rollback that failed has been taken back; the journal does not say so yet."""
     CHILD_APPENDED = "child-appended"
     CANCEL_RECORDED = "cancel-recorded"
+    DELETION_RECORDED = "deletion-recorded"
+    """The records of deleted checkpoints are gone; their snapshots are still there."""

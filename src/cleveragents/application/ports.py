@@ -183,8 +183,12 @@ class CheckpointStore(Protocol):
         """Says whether groups are kept whatever the limit says."""
         ...
 
+    def prune_groups(self, group_ids: Collection[str]) -> None:
+        """Deletes groups with their checkpoints, because there are too many."""
+        ...
+
     def delete_groups(self, group_ids: Collection[str]) -> None:
-        """Deletes groups with their checkpoints."""
+        """Deletes groups with their checkpoints, because the user said so."""
         ...
 
 

@@ -14,6 +14,8 @@ CleverAgentsError            code, exit_code, hint, retryable
 │   ├── NotReversibleError         nothing was kept to go back to
 │   ├── CheckpointPlanMismatchError
 │   ├── CheckpointRequiredError    a write could not be checkpointed
+│   ├── CheckpointPinnedError      a pinned one was to be deleted
+│   ├── CheckpointInUseError       one that the plan needs was to be deleted
 │   └── RepeatedEffectError        what cannot be undone would happen again
 ├── DatabaseError            the store                                    exit 1
 │   ├── NotFoundError                                                     exit 5
@@ -198,6 +200,36 @@ class CheckpointRequiredError(BusinessRuleViolation):
     """A write was stopped because it could not be checkpointed."""
 
     code = "checkpoint_required"
+
+
+class CheckpointPinnedError(BusinessRuleViolation):
+    """A checkpoint that was to be deleted is pinned."""
+
+    code = "checkpoint_pinned"
+
+    def __init__(self, plan_id: str, checkpoint_ids: Sequence[str]) -> None:
+        listed = ", ".join(checkpoint_ids)
+        super().__init__(
+            f"What is pinned cannot be deleted: {listed}",
+            hint=f"Run `agents plan checkpoint unpin {plan_id} {' '.join(checkpoint_ids)}` first, "
+            "or leave it out",
+            plan_id=plan_id,
+            checkpoint_ids=list(checkpoint_ids),
+        )
+
+
+class CheckpointInUseError(BusinessRuleViolation):
+    """A checkpoint that was to be deleted is one that the plan cannot do without."""
+
+    code = "checkpoint_in_use"
+
+    def __init__(self, checkpoint_id: str, reason: str, *, hint: str) -> None:
+        super().__init__(
+            f"Checkpoint {checkpoint_id} cannot be deleted: {reason}",
+            hint=hint,
+            checkpoint_id=checkpoint_id,
+            reason=reason,
+        )
 
 
 class RepeatedEffectError(BusinessRuleViolation):

@@ -227,9 +227,19 @@ class CheckpointRestored(Happening):
 
 @dataclass(frozen=True)
 class CheckpointPruned(Happening):
-    """A checkpoint was dropped."""
+    """A checkpoint was dropped, because the limit said so."""
 
     type = "checkpoint.pruned"
+    checkpoint_id: str
+    group_id: str
+    label: str
+
+
+@dataclass(frozen=True)
+class CheckpointDeleted(Happening):
+    """A checkpoint was deleted, because the user said so."""
+
+    type = "checkpoint.deleted"
     checkpoint_id: str
     group_id: str
     label: str

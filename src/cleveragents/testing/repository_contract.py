@@ -322,21 +322,6 @@ def named_snapshots_are_recognised(make_database: MakeDatabase) -> None:
             _expect(is_named("PLAN1", resource_id, snapshot_id), False)
 
 
-def groups_are_deleted_with_their_checkpoints(make_database: MakeDatabase) -> None:
-    """Deleting takes rows of the group and no others, however many groups are named."""
-    database = _with_groups(make_database, 3)
-    with database.write() as transaction:
-        transaction.checkpoints.get(sample.checkpoint(2).id)
-        named = {sample.group(2).id, *(f"NONE{number}" for number in range(2000))}
-        transaction.checkpoints.delete_groups(named)
-        _expect_error(
-            CheckpointNotFoundError, lambda: transaction.checkpoints.get(sample.checkpoint(2).id)
-        )
-    with database.read() as transaction:
-        _expect([found.sequence for found in transaction.checkpoints.groups("PLAN1")], [1, 3])
-        _expect([found.sequence for found in transaction.checkpoints.list("PLAN1")], [1, 3])
-
-
 def decisions_are_listed_by_sequence(make_database: MakeDatabase) -> None:
     """Decisions come back as they were; superseded ones are listed only when asked for."""
     database = _with_plan(make_database)
@@ -600,7 +585,7 @@ def events_follow_from_what_is_stored(make_database: MakeDatabase) -> None:
         transaction.decisions.supersede(["DECISION1"], "OPERATION1")
         transaction.operations.add(sample.operation(1))
         transaction.operations.save(_completed(1))
-        transaction.checkpoints.delete_groups(["PLAN1-GROUP1"])
+        transaction.checkpoints.prune_groups(["PLAN1-GROUP1"])
     with database.read() as transaction:
         found = transaction.events.list("PLAN1")
     told = [
@@ -679,6 +664,7 @@ def what_did_not_change_is_no_event(make_database: MakeDatabase) -> None:
         transaction.operations.add(sample.operation(2))
         transaction.checkpoints.set_aside(["GROUP1"], "OPERATION2")
         transaction.checkpoints.set_pinned(["GROUP1"], pinned=True)
+        transaction.checkpoints.prune_groups(["GROUP1"])
         transaction.checkpoints.delete_groups(["GROUP1"])
         _expect(list(transaction.events.added()), [])
 
@@ -829,7 +815,6 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     groups_are_given_oldest_first,
     checkpoints_are_given_newest_first,
     named_snapshots_are_recognised,
-    groups_are_deleted_with_their_checkpoints,
     decisions_are_listed_by_sequence,
     tool_calls_keep_intent_and_outcome,
     calls_are_numbered_within_their_plan,

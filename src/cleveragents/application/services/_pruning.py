@@ -48,7 +48,7 @@ def prune(
         return Pruned()
     needed = {*keep, *_needed(transaction, plan, made)}
     dropped = select_for_pruning(store.groups_oldest_first(plan.id), count, policy, needed)
-    store.delete_groups([group.id for group in dropped])
+    store.prune_groups([group.id for group in dropped])
     unused: dict[str, set[str]] = {}
     for resource_id, snapshot in {item for group in dropped for item in group.snapshots.items()}:
         if not store.is_snapshot_named(plan.id, resource_id, snapshot):

@@ -1,17 +1,32 @@
-"""RetentionService: which checkpoints stay because the user says so.
+"""RetentionService: which checkpoints stay because the user says so, and which go.
 
 What happens by itself, when a plan has too many of them, is in `_pruning`. A
-checkpoint stands for its group here: all of one moment is pinned together.
+checkpoint stands for its group here: all of one moment is pinned and deleted together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cleveragents.application.ports import Database, Transaction
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
-from cleveragents.domain.errors import CheckpointPlanMismatchError
+from cleveragents.application.events import Warned
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports import (
+    Database,
+    EventSink,
+    FaultPoints,
+    Locks,
+    SnapshotStore,
+    Transaction,
+)
+from cleveragents.application.services._pruning import resume_point
+from cleveragents.application.services._reconcile import drop_unnamed_snapshots
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.domain.deletion import Need, no_longer_undoable, refuse_deletion
+from cleveragents.domain.errors import CheckpointPlanMismatchError, SnapshotError
+from cleveragents.domain.operation import Operation
+from cleveragents.domain.plan import Plan, PlanState
+from cleveragents.domain.plan_file import OnFailure
 
 
 @dataclass(frozen=True)
@@ -27,11 +42,44 @@ class Pinning:
     """The ids of the groups that were not so before."""
 
 
-class RetentionService:
-    """Pins and unpins checkpoints."""
+@dataclass(frozen=True)
+class Deletion:
+    """What deleting checkpoints takes, or took."""
 
-    def __init__(self, database: Database) -> None:
+    plan_id: str
+    checkpoints: Sequence[Checkpoint]
+    """All of the groups that were named, oldest first."""
+    groups: Mapping[str, CheckpointGroup]
+    """Those groups, by id."""
+    remaining: int
+    """How many checkpoints the list has afterwards."""
+    not_undoable: Sequence[Operation]
+    """The operations that cannot be undone without them."""
+    first: Checkpoint | None
+    """The oldest in the list, if it is among them."""
+    snapshots_dropped: int | None
+    """None when nothing was deleted yet, or when that could not be done."""
+
+
+class RetentionService:
+    """Pins, unpins and deletes checkpoints.
+
+    After any error all records are as they were, and every record has its snapshot.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        snapshots: SnapshotStore,
+        locks: Locks,
+        events: EventSink,
+        faults: FaultPoints,
+    ) -> None:
         self._database = database
+        self._snapshots = snapshots
+        self._locks = locks
+        self._events = events
+        self._faults = faults
 
     def pin(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> Pinning:
         """Has checkpoints stay whatever the limit says; fine for those that do already.
@@ -48,6 +96,31 @@ class RetentionService:
         """Leaves checkpoints to the limit again; raises what `pin` does."""
         return self._set_pinned(plan_id, checkpoints, pinned=False)
 
+    def preview_deletion(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> Deletion:
+        """Says what deleting would take and changes nothing; raises what deleting would."""
+        with self._database.read() as transaction:
+            return _examined(transaction, plan_id, checkpoints)
+
+    def delete_checkpoints(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> Deletion:
+        """Deletes checkpoints with their groups and snapshots, all of them or none.
+
+        The records go in one transaction and the snapshots after it: a kill in
+        between leaves snapshots that no record names, which the next act drops.
+
+        Raises:
+            CheckpointNotFoundError: one is gone.
+            CheckpointPlanMismatchError: one is another plan's.
+            CheckpointPinnedError: one is pinned.
+            CheckpointInUseError: the plan needs one.
+            ConflictError: another process holds the plan.
+        """
+        with self._locks.hold(plan_id):
+            with self._database.write() as transaction:
+                deletion = _examined(transaction, plan_id, checkpoints)
+                transaction.checkpoints.delete_groups(deletion.groups)
+            self._faults.reach(FaultPoint.DELETION_RECORDED)
+            return replace(deletion, snapshots_dropped=self._drop_snapshots(plan_id))
+
     def _set_pinned(
         self, plan_id: str, checkpoints: Sequence[Checkpoint], *, pinned: bool
     ) -> Pinning:
@@ -58,6 +131,39 @@ class RetentionService:
             concerned = _checkpoints_of(transaction, plan_id, before)
         changed = frozenset(group.id for group in before.values() if group != after[group.id])
         return Pinning(plan_id, concerned, after, changed)
+
+    def _drop_snapshots(self, plan_id: str) -> int | None:
+        """Drops what no record names any more; that it failed does not bring the records back."""
+        try:
+            return drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
+        except SnapshotError as error:
+            self._events.emit(
+                Warned(
+                    "The checkpoints are deleted, but their snapshots could not be dropped yet: "
+                    f"{error.message}; the next run, rollback or deletion tries again"
+                )
+            )
+            return None
+
+
+def _examined(
+    transaction: Transaction, plan_id: str, checkpoints: Sequence[Checkpoint]
+) -> Deletion:
+    """Runs the guards and says what would go."""
+    groups = _groups_of(transaction, plan_id, checkpoints)
+    names = {checkpoint.group_id: checkpoint.id for checkpoint in reversed(checkpoints)}
+    needs = _needs(transaction, transaction.plans.get(plan_id))
+    refuse_deletion(plan_id, groups.values(), names, needs)
+    listed = transaction.checkpoints.list(plan_id)
+    return Deletion(
+        plan_id=plan_id,
+        checkpoints=_checkpoints_of(transaction, plan_id, groups),
+        groups=groups,
+        remaining=sum(checkpoint.group_id not in groups for checkpoint in listed),
+        not_undoable=no_longer_undoable(transaction.operations.list(plan_id), groups),
+        first=next((item for item in listed[:1] if item.group_id in groups), None),
+        snapshots_dropped=None,
+    )
 
 
 def _groups_of(
@@ -80,3 +186,23 @@ def _checkpoints_of(
 ) -> list[Checkpoint]:
     every = transaction.checkpoints.list(plan_id, set_aside=True)
     return [checkpoint for checkpoint in every if checkpoint.group_id in group_ids]
+
+
+def _needs(transaction: Transaction, plan: Plan) -> dict[str, Need]:
+    """Returns what the plan cannot do without: where it is, goes on from and goes back to."""
+    needs: dict[str, Need] = {}
+    pending = transaction.operations.pending(plan.id)
+    if pending is not None:
+        needs |= dict.fromkeys((pending.target_group_id, pending.safety_group_id), Need.OPERATION)
+    if plan.state in (PlanState.PROCESSING, PlanState.ERRORED):
+        if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
+            start = transaction.checkpoints.newest(plan.id, CheckpointType.PRE_EXECUTE)
+            needs |= _need_of(start, Need.FAILURE)
+        needs |= _need_of(resume_point(transaction, plan), Need.RUN)
+    every = transaction.checkpoints.list(plan.id, set_aside=True)
+    last = next((item for item in every if item.id == plan.last_checkpoint_id), None)
+    return needs | _need_of(last, Need.PLACE)
+
+
+def _need_of(point: Checkpoint | None, need: Need) -> dict[str, Need]:
+    return {} if point is None else {point.group_id: need}

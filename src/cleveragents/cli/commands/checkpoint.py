@@ -1,4 +1,4 @@
-"""`agents plan checkpoint`: look at a plan's checkpoints, make one and keep some."""
+"""`agents plan checkpoint`: look at a plan's checkpoints, make one, keep some and delete some."""
 
 from __future__ import annotations
 
@@ -135,6 +135,36 @@ def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> 
     with open_plan(session, plan_ref) as (container, found):
         chosen = _found(container, found.id, checkpoint_refs)
         return unpinned_report(container.retention_service().unpin(found.id, chosen))
+
+
+@checkpoint.command(
+    "delete",
+    help="Delete checkpoints for good",
+    epilog="A checkpoint stands for all of its moment, which goes as a whole. All that are named\n"
+    "go, or none. `agents gc` gives the space back.\n\n"
+    "Examples:\n  agents plan checkpoint delete @latest @-3\n"
+    "  agents plan checkpoint delete @latest @-3 @-4 --dry-run",
+)
+@plan_argument
+@_checkpoints_argument
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@frame.pass_session
+def delete(
+    session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...], yes: bool, dry_run: bool
+) -> Report:
+    from cleveragents.cli.views.retention import deletion_report, deletion_text, rehearsal_report
+
+    with open_plan(session, plan_ref) as (container, found):
+        service = container.retention_service()
+        chosen = _found(container, found.id, checkpoint_refs)
+        if dry_run:
+            return rehearsal_report(service.preview_deletion(found.id, chosen))
+        if not yes:
+            session.say(deletion_text(service.preview_deletion(found.id, chosen)))
+            if not session.confirm("Delete?"):
+                return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
+        return deletion_report(service.delete_checkpoints(found.id, chosen))
 
 
 def _found(container: Container, plan_id: str, refs: tuple[str, ...]) -> list[Checkpoint]:

@@ -147,6 +147,8 @@ def _of_checkpoint(event: StoredEvent) -> str:
             return f"Checkpoint `{label}` made"
         case told.CheckpointPruned(label=label):
             return f"Checkpoint `{label}` dropped"
+        case told.CheckpointDeleted(label=label):
+            return f"Checkpoint `{label}` deleted"
         case told.CheckpointPinned(label=label):
             return f"Checkpoint `{label}` pinned"
         case told.CheckpointUnpinned(label=label):

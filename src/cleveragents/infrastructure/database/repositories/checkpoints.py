@@ -11,6 +11,7 @@ from cleveragents.application.ports import CheckpointStore
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
 from cleveragents.domain.errors import CheckpointNotFoundError
 from cleveragents.domain.events import (
+    CheckpointDeleted,
     CheckpointPinned,
     CheckpointPruned,
     CheckpointUnpinned,
@@ -84,7 +85,12 @@ _SET_PINNED = Statement(
     .where(_GROUPS.c.group_id == bindparam("of_group"), _GROUPS.c.pinned != _WANTED)
     .values(pinned=_WANTED)
 )
-_OfGroup: TypeAlias = type[CheckpointPruned] | type[CheckpointPinned] | type[CheckpointUnpinned]
+_OfGroup: TypeAlias = (
+    type[CheckpointPruned]
+    | type[CheckpointDeleted]
+    | type[CheckpointPinned]
+    | type[CheckpointUnpinned]
+)
 """What can be told of a group by its id and its first checkpoint alone."""
 
 FOR_CHECKPOINTS = (
@@ -195,12 +201,18 @@ class CheckpointRepository(CheckpointStore):
                 first = _FIRST_OF_GROUP.first(self._connection, {"group_id": group_id})
                 self._tell(happening, group_id, first)
 
+    def prune_groups(self, group_ids: Collection[str]) -> None:
+        self._delete(group_ids, CheckpointPruned)
+
     def delete_groups(self, group_ids: Collection[str]) -> None:
+        self._delete(group_ids, CheckpointDeleted)
+
+    def _delete(self, group_ids: Collection[str], happening: _OfGroup) -> None:
         for group_id in group_ids:
             first = _FIRST_OF_GROUP.first(self._connection, {"group_id": group_id})
             # Its checkpoints go with it: their foreign key says so.
             _DELETE_GROUP.run(self._connection, {"group_id": group_id})
-            self._tell(CheckpointPruned, group_id, first)
+            self._tell(happening, group_id, first)
 
     def _tell(self, happening: _OfGroup, group_id: str, first: StoredRow | None) -> None:
         """Enters what became of a group, under the name of its first checkpoint."""
