@@ -35,6 +35,19 @@ Feature: How many checkpoints a plan keeps
       Then the checkpoints are before execution, now
       And the mirror keeps the snapshots of these and no others
 
+    Scenario: A limit that was lowered before a failed plan goes on holds from then on
+      Given a plan with the steps
+        | step  | does                           |
+        | one   | writes a.txt                   |
+        | two   | runs `test -e OUTSIDE/mended`  |
+        | three | writes c.txt                   |
+      And the plan has failed
+      And the user has set the limit to 2
+      And the cause of the failure has been mended
+      When the user executes the plan
+      Then the checkpoints are before execution, after execution
+      And the mirror keeps the snapshots of these and no others
+
     Scenario: A program can prune at once
       Given a plan that wrote a.txt in step one and b.txt in step two
       And a plan may keep 4 checkpoints
@@ -111,3 +124,23 @@ Feature: How many checkpoints a plan keeps
       And a plan may keep 2 checkpoints
       When the user makes a checkpoint "now"
       Then the checkpoints are before execution, now
+
+  Rule: a moment goes whole
+
+    Scenario: Of a plan on two repositories nothing is left in part
+      Given a plan that writes shop.txt in the project and docs.txt in another repository
+      And a plan may keep 3 checkpoints
+      When the user runs the plan
+      Then the exit code is 0
+      And no moment is left in part
+      And stores and records name the same snapshots
+
+  Rule: what has gone takes no space
+
+    Scenario: Of 200 checkpoints the right 50 are left, exact, and nothing else
+      Given a plan may keep 50 checkpoints
+      And a plan with 200 checkpoints of different states
+      When the user reclaims space
+      Then the first and the newest 49 checkpoints are left
+      And the store has shrunk to about what a plan with only these needs
+      And each of them brings back its own state

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from unittest.mock import Mock, patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import fault_sweep, retention
+from features.support import fault_sweep, paused, retention
 from features.support.plans import data, plans
 
 from cleveragents.application.fault_points import FaultPoint
@@ -41,12 +44,31 @@ def two_states(context: Context, first: str, second: str) -> None:
         assert context.world.agents_here(*arguments).exit_code == 0, context.world.last
 
 
+@given("the user has set the limit to {limit:d}")
+def set_limit(context: Context, limit: int) -> None:
+    key = "sandbox.checkpoint.max-checkpoints-per-plan"
+    plans(context).prepare("config", "set", key, str(limit))
+
+
 @given("the store refuses to drop snapshots")
 def refuses_to_drop(context: Context) -> None:
     error = SnapshotError("The disk gave up")
     context.refusing = patch.object(CheckpointManager, "delete_checkpoint", side_effect=error)
     context.refusing.start()
     context.add_cleanup(patch.stopall)
+
+
+@given("a plan with {count:d} checkpoints of different states")
+def many_states(context: Context, count: int) -> None:
+    context.many = retention.ManyStates(plans(context))
+    context.many.make(count)
+    context.bytes_before = retention.store_bytes(plans(context))
+
+
+@given('another process, rolling back to "{label}", waits at {point}')
+def paused_rollback(context: Context, label: str, point: str) -> None:
+    arguments = [*plans(context).rollback(label, "--yes"), "--format", "json"]
+    paused.start_paused(context, point, *arguments)
 
 
 @when("the user pins the checkpoints {labels}")
@@ -108,6 +130,16 @@ def rehearse_delete(context: Context, labels: str) -> None:
     plans(context).act(*retention.named(plans(context), "delete", labels, "--dry-run"))
 
 
+@when("a program tries to prune the plan's checkpoints")
+def program_prunes(context: Context) -> None:
+    container = plans(context).container(Mock())
+    context.add_cleanup(container.close)
+    try:
+        container.checkpoint_service().prune_checkpoints(plans(context).plan_id)
+    except CleverAgentsError as error:
+        context.refusal = error
+
+
 @when("a program {verb} the first plan's \"{label}\" as if it were that plan's")
 def program_on_foreign(context: Context, verb: str, label: str) -> None:
     container = plans(context).container(Mock())
@@ -127,6 +159,24 @@ def program_on_foreign(context: Context, verb: str, label: str) -> None:
 def killed_deletion(context: Context, label: str, point: str) -> None:
     arguments = retention.named(plans(context), "delete", f'"{label}"', "--yes")
     assert fault_sweep.killed_at(plans(context), FaultPoint(point), 1, *arguments)
+
+
+@when('three processes roll back to "{label}" and three make checkpoints, all at once')
+def all_at_once(context: Context, label: str) -> None:
+    create = ["plan", "checkpoint", "create", plans(context).plan_id]
+    commands = [plans(context).rollback(label, "--yes"), create] * 3
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "cleveragents", *command, "--format", "json"],
+            env=context.world.environment,
+            cwd=context.world.project,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for command in commands
+    ]
+    context.outcomes = [(*process.communicate(), process.returncode) for process in started]
 
 
 @then("the user was asked")
@@ -212,3 +262,89 @@ def dropped_next(context: Context) -> None:
     outcome = context.world.agents_here("plan", "execute", plans(context).plan_id)
     assert outcome.exit_code == 0, outcome
     same_snapshots(context)
+
+
+@then("no moment is left in part")
+def whole_moments(context: Context) -> None:
+    """Every group that was ever told of has all its checkpoints, or none."""
+    rows = plans(context).query("SELECT data_json FROM events WHERE type = 'checkpoint.created'")
+    told = [json.loads(text) for (text,) in rows]
+    made = {fact["group_id"]: len(fact["resources"]) for fact in told}
+    left = dict(
+        plans(context).query("SELECT group_id, count(*) FROM checkpoint_metadata GROUP BY group_id")
+    )
+    groups = {row[0] for row in plans(context).query("SELECT group_id FROM checkpoint_groups")}
+    assert groups == left.keys() and len(groups) < len(made), (groups, left, made)
+    assert left == {group: made[group] for group in groups}, (left, made)
+    assert max(left.values()) > 1, left
+
+
+@then("the first and the newest {count:d} checkpoints are left")
+def right_ones_left(context: Context, count: int) -> None:
+    made = context.many.made
+    context.left = [made[0], *made[-count:]]
+    found = plans(context).labels()
+    assert found == context.left, found
+
+
+@then("the store has shrunk to about what a plan with only these needs")
+def shrunk(context: Context) -> None:
+    """Before, it held four times the states, and so it was much larger than what is needed."""
+    needed = context.many.bytes_of_control(context.left)
+    before, after = context.bytes_before, retention.store_bytes(plans(context))
+    assert before > 2 * needed, (before, after, needed)
+    assert after < 1.1 * needed, (before, after, needed)
+
+
+@then("each of them brings back its own state")
+def each_restores(context: Context) -> None:
+    assert context.many.restore_each(context.left) == len(context.left) == 50
+
+
+@then("it is refused because the other process holds the plan")
+def refused_held(context: Context) -> None:
+    outcome = context.world.last
+    assert outcome.exit_code == 6, outcome
+    error = outcome.json["error"]
+    assert error["code"] == "busy" and error["hint"], error
+    assert error["details"]["holder"]["process_id"] == context.process.pid, error
+
+
+@then("the program is told that the other process holds the plan")
+def program_told_held(context: Context) -> None:
+    assert context.refusal.exit_code == 6, context.refusal
+    assert context.refusal.details["holder"]["process_id"] == context.process.pid
+
+
+@then('the other process ends with the plan at "{label}" and with a way back')
+def other_ends_at(context: Context, label: str) -> None:
+    said, complained, status = paused.let_go_on(context)
+    assert status == 0, (said, complained)
+    done = json.loads(said)["data"]
+    assert done["verified"] and done["rollback_summary"]["label"] == label, done
+    assert plans(context).found() == plans(context).seen_at(label)
+    listed = [item["checkpoint_id"] for item in plans(context).checkpoints()]
+    assert done["rollback_summary"]["checkpoint"] in listed, listed
+    assert done["operation"]["safety_checkpoint_id"] in listed, listed
+    plans(context).check_whole([])
+
+
+@then("each has done its work or was refused, and what the last rollback needs is there")
+def none_lost(context: Context) -> None:
+    codes = [status for _, _, status in context.outcomes]
+    assert 0 in codes and set(codes) <= {0, 5, 6}, context.outcomes
+    plans(context).check_whole([])
+    same_snapshots(context)
+    groups = {row[0] for row in plans(context).query("SELECT group_id FROM checkpoint_groups")}
+    latest = "SELECT target_group_id, safety_group_id FROM operations ORDER BY operation_id DESC"
+    for needed in plans(context).query(f"{latest} LIMIT 1"):
+        assert set(needed) <= groups, (needed, groups)
+
+
+@then("a checkpoint is gone only if it was gone before a rollback to it began")
+def gone_before(context: Context) -> None:
+    for said, _, status in context.outcomes:
+        if status == 5:
+            assert json.loads(said)["error"]["code"] == "checkpoint_not_found", said
+    begun = plans(context).query("SELECT count(*) FROM operations WHERE status != 'completed'")
+    assert begun == [(0,)], begun
