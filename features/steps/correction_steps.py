@@ -168,6 +168,31 @@ def append(context: Context, guidance: str) -> None:
     correct(context, standing(context), "--mode", "append", "-g", guidance, "--yes")
 
 
+@given('the plan has been told "{text}"')
+def has_been_told(context: Context, text: str) -> None:
+    plans(context).prepare("plan", "prompt", plans(context).plan_id, text)
+
+
+@given("the plan has failed again")
+def has_failed_again(context: Context) -> None:
+    plans(context).prepare("plan", "execute", plans(context).plan_id, exit_code=8)
+
+
+@when('the user tells the plan "{text}"')
+def tell(context: Context, text: str) -> None:
+    plans(context).act("plan", "prompt", plans(context).plan_id, text)
+
+
+@when('the user tells the plan ""')
+def tell_nothing(context: Context) -> None:
+    plans(context).act("plan", "prompt", plans(context).plan_id, "")
+
+
+@then("the guidance is {pending:d} pending and {applied:d} applied")
+def guidance_is(context: Context, pending: int, applied: int) -> None:
+    assert data(context)["queue"] == {"pending": pending, "applied": applied}, data(context)
+
+
 @when("the user compares the plan with what its correction took away")
 def compare_with_correction(context: Context) -> None:
     [[attempt]] = plans(context).query("SELECT correction_attempt_id FROM correction_attempts")

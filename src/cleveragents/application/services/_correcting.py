@@ -126,6 +126,33 @@ def complete(
     )
 
 
+def guidance_of(
+    transaction: Transaction, plan: Plan, decision_id: str, text: str, now: datetime
+) -> Decision:
+    """Returns the decision that carries what the user said about the plan as a whole."""
+    return Decision(
+        id=decision_id,
+        plan_id=plan.id,
+        parent_id=plan.decision_root_id,
+        sequence=transaction.decisions.next_sequence(plan.id),
+        decision_type=DecisionType.USER_INTERVENTION,
+        question="What should be heeded from here on?",
+        chosen_option=text,
+        alternatives_considered=[],
+        confidence=None,
+        rationale="said by the user",
+        context_snapshot={
+            "hot_context_hash": None,
+            "relevant_resources": list(plan.definition.resources),
+            "actor_state_ref": plan.last_checkpoint_id,
+        },
+        is_correction=False,
+        superseded_by=None,
+        step_index=None,
+        created_at=now,
+    )
+
+
 def failed(attempt: CorrectionAttempt, now: datetime) -> CorrectionAttempt:
     return attempt.model_copy(update={"state": CorrectionState.FAILED, "completed_at": now})
 

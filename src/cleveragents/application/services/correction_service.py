@@ -12,16 +12,18 @@ from cleveragents.application.services._appending import child_of, spawn_of
 from cleveragents.application.services._correcting import Revert, Wish
 from cleveragents.application.services.checkpoint_service import CheckpointService
 from cleveragents.domain import ids
-from cleveragents.domain.checkpoint import Checkpoint
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointType
 from cleveragents.domain.correction import CorrectionAttempt, CorrectionMode, CorrectionState
-from cleveragents.domain.decision import Decision
+from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CorrectionNotFoundError,
     PlanAppliedError,
+    PlanStateError,
 )
+from cleveragents.domain.number_ranges import holds
 from cleveragents.domain.operation import RollbackPreview, RollbackResult
-from cleveragents.domain.plan import Plan
+from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.refusals import DecisionSupersededError, StateGoneError
 from cleveragents.domain.sandbox import TreeDiff
 
@@ -60,6 +62,17 @@ class Appended:
     attempt: CorrectionAttempt
     decision: Decision
     child: Plan
+
+
+@dataclass(frozen=True)
+class Prompted:
+    """Guidance that was recorded."""
+
+    plan: Plan
+    decision: Decision
+    pending: int
+    """How much guidance no run has begun with yet."""
+    applied: int
 
 
 @dataclass(frozen=True)
@@ -188,6 +201,30 @@ class CorrectionService:
             attempt = transaction.corrections.get(attempt.id)
         self._faults.reach(FaultPoint.CHILD_APPENDED)
         return Appended(attempt, decision, child.plan)
+
+    def prompt(self, plan_id: str, text: str) -> Prompted:
+        """Records guidance for whatever the plan does next; nothing goes back because of it.
+
+        Raises:
+            PlanStateError: the plan is cancelled or applied.
+        """
+        with self._locks.hold(plan_id), self._database.write() as transaction:
+            plan = transaction.plans.get(plan_id)
+            if plan.state in (PlanState.CANCELLED, PlanState.APPLIED):
+                raise PlanStateError("take guidance", plan.phase.value, plan.state.value)
+            decision = _correcting.guidance_of(
+                transaction, plan, self._ids.new(), text, self._clock.now()
+            )
+            transaction.decisions.add(decision)
+            said = [
+                item
+                for item in transaction.decisions.list(plan_id)
+                if item.decision_type is DecisionType.USER_INTERVENTION
+            ]
+            run = transaction.checkpoints.newest(plan_id, CheckpointType.PRE_EXECUTE)
+            way = None if run is None else transaction.checkpoints.get_group(run.group_id).way
+            heard = [item for item in said if way and holds(way.decisions, item.sequence)]
+        return Prompted(plan, decision, pending=len(said) - len(heard), applied=len(heard))
 
     def find(self, text: str) -> CorrectionAttempt:
         """Returns the correction that `text` names.

@@ -13,7 +13,7 @@ from cleveragents.cli.commands.history import (
     refused,
     yes_option,
 )
-from cleveragents.cli.commands.plan import end_interrupted, open_plan
+from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -54,8 +54,7 @@ def correct(
     yes: bool,
     dry_run: bool,
 ) -> Report:
-    if not 0 < len(guidance.strip()) <= GUIDANCE_LENGTH:
-        raise UsageError(f"Guidance has between 1 and {GUIDANCE_LENGTH} characters")
+    _refuse_unless_said(guidance)
     if choose is not None and mode == "append":
         raise UsageError(
             "`--choose` takes another option, which `append` does not", hint="Use `--mode revert`"
@@ -71,6 +70,30 @@ def correct(
         service = container.correction_service()
         act = _append if mode == "append" else _revert
         return act(session, service, decision, guidance, choose, yes=yes, dry_run=dry_run)
+
+
+@frame.command(
+    "prompt",
+    help="Give a plan guidance for what it does next",
+    epilog="Nothing goes back because of it: it is recorded as a decision of yours, for\n"
+    "whoever runs the plan on.\n\n"
+    "Example:\n  agents plan prompt @latest 'keep the old file names'",
+)
+@plan_argument
+@click.argument("text", metavar="TEXT")
+@frame.pass_session
+def prompt(session: Session, plan_ref: str, text: str) -> Report:
+    from cleveragents.cli.views.corrections import prompt_report
+
+    _refuse_unless_said(text)
+    with open_plan(session, plan_ref) as (container, found):
+        end_interrupted(session, container, found.id)
+        return prompt_report(container.correction_service().prompt(found.id, text))
+
+
+def _refuse_unless_said(guidance: str) -> None:
+    if not 0 < len(guidance.strip()) <= GUIDANCE_LENGTH:
+        raise UsageError(f"Guidance has between 1 and {GUIDANCE_LENGTH} characters")
 
 
 def _revert(

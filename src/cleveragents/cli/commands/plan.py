@@ -48,6 +48,7 @@ plan = frame.group(
             "cleveragents.cli.commands.history", "undo", "Take back the last rollback or correction"
         ),
         "redo": Lazy("cleveragents.cli.commands.history", "redo", "Take back the last undo"),
+        "prompt": Lazy("cleveragents.cli.commands.correct", "prompt", "Give a plan guidance"),
         "correct": Lazy(
             "cleveragents.cli.commands.correct", "correct", "Have a decision made anew"
         ),

@@ -8,6 +8,7 @@ from cleveragents.application.services.correction_service import (
     Appended,
     Comparison,
     CorrectionPreview,
+    Prompted,
     Reverted,
 )
 from cleveragents.cli.report import Fields, Report, Section, Table
@@ -206,6 +207,27 @@ def append_report(done: Appended) -> Report:
         ),
     )
     return Report(data, sections, ("Child plan made",))
+
+
+def prompt_report(done: Prompted) -> Report:
+    decision = done.decision
+    data: dict[str, object] = {
+        "guidance_added": {
+            "plan": done.plan.id,
+            "guidance": decision.chosen_option,
+            "scope": "plan",
+            "phase": done.plan.phase.value,
+            "state_transition": None,
+        },
+        "decision_created": {
+            "type": decision.decision_type.value,
+            "id": decision.id,
+            "parent": decision.parent_id,
+        },
+        "queue": {"pending": done.pending, "applied": done.applied},
+    }
+    rows = (("Plan", done.plan.id), ("Guidance", decision.chosen_option), ("Decision", decision.id))
+    return Report(data, (Fields("Guidance", rows),), ("Guidance recorded",))
 
 
 def diff_report(plan: Plan, comparison: Comparison) -> Report:
