@@ -37,6 +37,21 @@ Feature: Directories can be brought back
         | filesystem_copy | changes are told while watching         |
         | filesystem_copy | equal snapshots need no look            |
         | filesystem_copy | special files count as nothing          |
+        | filesystem_copy | named paths are taken                   |
+        | filesystem_copy | all or nothing may be taken             |
+        | filesystem_copy | spellings of a path are one             |
+        | filesystem_copy | combined modes are exact                |
+        | filesystem_copy | combined directories are exact          |
+        | filesystem_copy | combined types may be swapped           |
+        | filesystem_copy | odd names can be named                  |
+        | filesystem_copy | combined snapshots stand alone          |
+        | filesystem_copy | combining changes nothing               |
+        | filesystem_copy | combining needs no sandbox              |
+        | filesystem_copy | combining goes on while watching        |
+        | filesystem_copy | combining costs little                  |
+        | filesystem_copy | paths outside cannot be named           |
+        | filesystem_copy | unknown snapshots cannot be combined    |
+        | filesystem_copy | special files cannot be taken           |
 
       Examples: overlay
         | strategy        | promise                                 |
@@ -64,6 +79,20 @@ Feature: Directories can be brought back
         | overlay         | changes are told while watching         |
         | overlay         | equal snapshots need no look            |
         | overlay         | special files count as nothing          |
+        | overlay         | named paths are taken                   |
+        | overlay         | all or nothing may be taken             |
+        | overlay         | spellings of a path are one             |
+        | overlay         | combined modes are exact                |
+        | overlay         | combined directories are exact          |
+        | overlay         | combined types may be swapped           |
+        | overlay         | odd names can be named                  |
+        | overlay         | combined snapshots stand alone          |
+        | overlay         | combining changes nothing               |
+        | overlay         | combining goes on while watching        |
+        | overlay         | combining costs little                  |
+        | overlay         | paths outside cannot be named           |
+        | overlay         | unknown snapshots cannot be combined    |
+        | overlay         | special files cannot be taken           |
 
     Scenario Outline: A sandbox made by <strategy> does not promise that <promise>
       Given directories in sandboxes of the strategy <strategy>
@@ -80,6 +109,9 @@ Feature: Directories can be brought back
         | filesystem_copy | hard links stay together                |
         | filesystem_copy | modification times come back            |
         | filesystem_copy | extended attributes come back           |
+        | filesystem_copy | what was left out cannot be taken       |
+        | filesystem_copy | git stays with the base                 |
+        | filesystem_copy | what git left out stays with it         |
 
       Examples: overlay
         | strategy        | promise                                 |
@@ -93,6 +125,10 @@ Feature: Directories can be brought back
         | overlay         | hard links stay together                |
         | overlay         | modification times come back            |
         | overlay         | extended attributes come back           |
+        | overlay         | combining needs no sandbox              |
+        | overlay         | what was left out cannot be taken       |
+        | overlay         | git stays with the base                 |
+        | overlay         | what git left out stays with it         |
 
     Scenario: Without git, a FIFO called .gitignore is a special file like any other
       Given directories in sandboxes of the strategy filesystem_copy

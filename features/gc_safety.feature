@@ -67,8 +67,13 @@ Feature: Reclaiming space endangers nothing
 
   Rule: records and snapshots of a plan agree when it is taken up
 
-    Scenario: A snapshot that no record names is dropped
+    Scenario Outline: A snapshot that no record names is dropped, after <what> was killed
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And making a checkpoint of something new was killed before it was recorded
+      And <what> was killed before it was recorded
       When the plan's records and snapshots are brought into agreement
       Then the mirror keeps the snapshots of these and no others
+
+      Examples:
+        | what                                    |
+        | making a checkpoint of something new    |
+        | combining its first and last checkpoint |

@@ -17,6 +17,7 @@ Feature: What goes wrong around a sandbox
         | restore         | 4th    |
         | store a copy    | 4th    |
         | restore a copy  | 3rd    |
+        | combine         | 2nd    |
 
   Rule: A full disk loses nothing
 

@@ -19,6 +19,7 @@ Feature: A resource without isolation
       | preview |
       | verify  |
       | compare |
+      | combine |
 
   Scenario: Nobody knows what changed in it
     When somebody asks what changed in it

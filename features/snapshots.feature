@@ -42,6 +42,24 @@ Feature: A snapshot can be brought back
         | git_worktree | ignored files survive                 |
         | git_worktree | ignored files survive a killed rollback |
         | git_worktree | git goes back too                     |
+        | git_worktree | named paths are taken                 |
+        | git_worktree | all or nothing may be taken           |
+        | git_worktree | spellings of a path are one           |
+        | git_worktree | combined modes are exact              |
+        | git_worktree | combined directories are exact        |
+        | git_worktree | combined types may be swapped         |
+        | git_worktree | odd names can be named                |
+        | git_worktree | combined snapshots stand alone        |
+        | git_worktree | combining changes nothing             |
+        | git_worktree | combining needs no sandbox            |
+        | git_worktree | combining goes on while watching      |
+        | git_worktree | combining costs little                |
+        | git_worktree | paths outside cannot be named         |
+        | git_worktree | unknown snapshots cannot be combined  |
+        | git_worktree | special files cannot be taken         |
+        | git_worktree | what was left out cannot be taken     |
+        | git_worktree | git stays with the base               |
+        | git_worktree | what git left out stays with it       |
 
     Scenario Outline: A <strategy> store says that it does not promise that <promise>
       Given a sandbox of a <strategy> store
@@ -71,3 +89,4 @@ Feature: A snapshot can be brought back
         | cannot stop storing       | equal states are one snapshot   |
         | acts already in a preview | previews come true              |
         | knows every snapshot      | unknown snapshots are missing   |
+        | always combines the whole | named paths are taken           |

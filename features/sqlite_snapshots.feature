@@ -37,6 +37,9 @@ Feature: A database can be brought back
         | coming and going are told             |
         | a database changes as one path        |
         | databases change alike in every process |
+        | a database is combined as one path    |
+        | databases are combined without a look |
+        | databases that cannot be combined are refused |
 
     Scenario: That list is complete
       When somebody counts the promises about databases

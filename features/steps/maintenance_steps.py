@@ -51,6 +51,13 @@ def killed_unrecorded(context: Context) -> None:
     assert len(plans(context).refs() - known) == 1
 
 
+@given("combining its first and last checkpoint was killed before it was recorded")
+def killed_combining(context: Context) -> None:
+    known = plans(context).refs()
+    crash.killed_after(lambda: garbage.combine_checkpoints(plans(context)))
+    assert len(plans(context).refs() - known) == 1
+
+
 @given("a process has the store open")
 def store_open(context: Context) -> None:
     use = StoreUse(plans(context).mirror)

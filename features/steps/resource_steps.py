@@ -7,6 +7,7 @@ from features.support import candidates
 from features.support.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import NotReversibleError
+from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.resource import ResourceType, SandboxStrategy
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
 
@@ -88,6 +89,7 @@ def act_on_none(context: Context, act: str) -> None:
         "preview": lambda: context.engine.preview("none"),
         "verify": lambda: context.engine.verify("none"),
         "compare": lambda: context.engine.diff("none", "none"),
+        "combine": lambda: context.engine.combine("none", "none", NamedPaths(["f"])),
     }
     strategy_bench(context).attempt(acts[act])
     context.engine.close()

@@ -49,6 +49,16 @@ def killed(plans: Plans, pattern: str, number: int, *arguments: str) -> bool:
     return os.WIFSIGNALED(status)
 
 
+def killed_after(act: Callable[[], object]) -> None:
+    """Does something in a process that is killed before it can do anything else."""
+    child = os.fork()
+    if child == 0:
+        act()
+        os.kill(os.getpid(), signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), status
+
+
 def sweep(plans: Plans, arguments: list[str], check: Callable[[], None], *, whole: bool) -> int:
     """Kills the same command at one action after another, each time from the same start.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from cleveragents.domain.sandbox import (
     RestorePreview,
@@ -46,9 +46,17 @@ class Boastful(CheckpointManager):
         return None
 
 
+class Greedy(CheckpointManager):
+    def combine(
+        self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]
+    ) -> SandboxCheckpoint:
+        return super().combine(sandbox, base, other, ["."] if paths else [])
+
+
 FLAWED: dict[str, Callable[[Git], CheckpointManager]] = {
     "restores nothing": lambda git: Idle(git, SystemClock(), Limits()),
     "cannot stop storing": lambda git: Hoarding(git, SystemClock(), Limits()),
     "acts already in a preview": lambda git: Hasty(git, SystemClock(), Limits()),
     "knows every snapshot": lambda git: Boastful(git, SystemClock(), Limits()),
+    "always combines the whole": lambda git: Greedy(git, SystemClock(), Limits()),
 }

@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from features.support.plans import Plans
@@ -71,6 +72,16 @@ def old(path: Path) -> Path:
     then = time.time() - 7200
     os.utime(path, (then, then))
     return path
+
+
+def combine_checkpoints(plans: Plans) -> None:
+    """Makes a state that was never there: the last checkpoint, but a.txt as in the first."""
+    with closing(plans.container(None)) as container:
+        with container.database().read() as transaction:
+            (sandbox,) = transaction.sandboxes.list(plans.plan_id)
+            groups = transaction.checkpoints.groups(plans.plan_id)
+        first, last = (group.snapshots[sandbox.resource_id] for group in (groups[0], groups[-1]))
+        container.checkpoint_manager().combine(sandbox, last, first, ["a.txt"])
 
 
 def age_objects(plans: Plans) -> None:

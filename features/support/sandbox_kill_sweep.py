@@ -22,7 +22,7 @@ from cleveragents.domain.resource import ResourceType, SandboxStrategy
 from cleveragents.infrastructure.sandbox import maintenance, packing
 from cleveragents.infrastructure.sandbox.directory_copies import DirectoryCopies
 from cleveragents.infrastructure.system import SystemClock
-from cleveragents.testing.trees import Tree, differing, read_tree
+from cleveragents.testing.trees import Tree, combined_by_hand, differing, read_tree
 
 Sweep = Callable[[SandboxBench, int], bool]
 ACTS = {
@@ -124,6 +124,26 @@ def sweep_restoring(work: SandboxBench, number: int) -> bool:
     return died
 
 
+def sweep_combining(work: SandboxBench, number: int) -> bool:
+    """Of a kill at most the result is left, which no record names; the two stay as they are."""
+    first, second, paths = work.moments["first"], work.moments["second"], ("d", "g", "x", "l")
+
+    def combine() -> str:
+        return work.store.combine(work.sandbox, second.id, first.id, paths).snapshot_id
+
+    died = dies_at(number, combine)
+    left = {*work.store.list_checkpoints(work.sandbox)} - {first.id, second.id}
+    made = combine()
+    assert left <= {made}, (number, left)
+    for moment in (made, first.id, second.id):
+        work.store.verify(work.sandbox, moment)
+    go(work, made, combined_by_hand(second.tree, first.tree, paths))
+    assert work.git_state() == second.git
+    work.store.delete_checkpoint(work.sandbox, [made])
+    assert work.fsck() == "", work.fsck()
+    return died
+
+
 def go(work: SandboxBench, snapshot: str, expected: Tree, sparing: str | None = None) -> None:
     report = work.store.rollback_to(work.sandbox, snapshot, sparing)
     assert report.differences == (), report
@@ -138,6 +158,7 @@ SWEEPS: dict[str, tuple[type[SandboxBench], Sweep]] = {
     "restore": (SandboxBench, sweep_restoring),
     "store a copy": (Copies, storing(lambda work: run_watched(work, "changing", 1))),
     "restore a copy": (Copies, sweep_restoring),
+    "combine": (SandboxBench, sweep_combining),
 }
 
 

@@ -558,6 +558,33 @@ class SnapshotStore(Protocol):
         """
         ...
 
+    def combine(
+        self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]
+    ) -> SandboxCheckpoint:
+        """Stores a snapshot that is `base`, but has at `paths` what `other` has there.
+
+        It is a snapshot like those of `create_checkpoint`: durable, independent of the
+        two, and the identical one if the state is. `HEAD`, branch and index are those
+        of `base`. What was not captured is left alone as by a rollback to the snapshot
+        that each path is taken from. MUST NOT look at the sandbox or change it.
+
+        Args:
+            sandbox: The sandbox that both are snapshots of.
+            base: What counts where no path leads.
+            other: What counts at the paths. What it has not is taken out; a directory
+                that is empty then stays unless it is named itself. Where `base` has no
+                directory above what is brought back, it is made as `other` has it, in
+                place of a file if need be.
+            paths: As in a `PathChange`. A directory stands for all that is in it in
+                either snapshot, and `.` for everything. One that neither has does nothing.
+
+        Raises:
+            UsageError: a path is absolute or leads upwards.
+            SnapshotError: `other` or `base` did not capture what is at a path. A special
+                file in `base` counts as nothing, as it does in `changes`.
+        """
+        ...
+
 
 class ToolBackend(Protocol):
     """Runs tools inside a sandbox."""

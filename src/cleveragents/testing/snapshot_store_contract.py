@@ -11,118 +11,35 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess  # nosec B404 # the agent's own git, in a sandbox made for the test
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable
 from pathlib import Path
 
-from cleveragents.application.ports import SnapshotStore
 from cleveragents.domain.change import ChangeOperation
-from cleveragents.domain.errors import (
-    CleverAgentsError,
-    SandboxMissingError,
-    SnapshotMissingError,
+from cleveragents.domain.errors import SandboxMissingError, SnapshotMissingError
+from cleveragents.domain.sandbox import ChangeAction
+from cleveragents.testing import combining_contract
+from cleveragents.testing.trees import changes_by_hand, read_tree
+from cleveragents.testing.workplace import (
+    ODD_NAMES,
+    UNKNOWN,
+    Capability,
+    ContractError,
+    MakeSandbox,
+    NotOfferedError,
+    Workplace,
+    expect,
+    expect_error,
+    expect_same,
 )
-from cleveragents.domain.sandbox import ChangeAction, RestoreReport, SandboxRef
-from cleveragents.testing.trees import Tree, changes_by_hand, differing, read_tree
 
-_UNKNOWN = "0123456789abcdef0123456789abcdef01234567"
-_ODD_NAMES = (
-    *("new\nline", "tab\t", " leading", "trailing ", "-dash", "*", "?", "[a]", "~", "$HOME"),
-    *(":(glob)x", ":!x", 'quo"te', "it's", "back\\slash", "#comment", "!not", "%s", "..."),
-    *("\u00e9", "e\u0301", os.fsdecode(b"\xff\xfe not UTF-8"), "\u202egnp.exe", "n" * 255),
-)
-
-
-class Capability(StrEnum):
-    """What a store may be able to do."""
-
-    IGNORE_RULES = "leaves out what ignore rules name"
-    GIT_STATE = "keeps HEAD, branch and index"
-    HARD_LINKS = "keeps hard links together"
-    MODIFICATION_TIMES = "keeps modification times"
-    EXTENDED_ATTRIBUTES = "keeps extended attributes"
-    PLAIN_DIRECTORY = "is an ordinary directory, not a mount"
-
-
-@dataclass(frozen=True)
-class Workplace:
-    """A store, and a sandbox to try it on."""
-
-    sandbox: SandboxRef
-    open_store: Callable[[], SnapshotStore]
-    """Opens one and the same store anew at each call, as another process would."""
-    capabilities: frozenset[Capability]
-    environment: Mapping[str, str]
-    """For programs that are run in the sandbox."""
-
-    @property
-    def root(self) -> Path:
-        return Path(self.sandbox.path)
-
-    def needs(self, capability: Capability) -> None:
-        if capability not in self.capabilities:
-            raise NotOfferedError(capability.value)
-
-    def store(self) -> str:
-        return self.open_store().create_checkpoint(self.sandbox).snapshot_id
-
-    def restore(self, snapshot_id: str) -> RestoreReport:
-        """Rolls back and reads the report, which must say that all is well."""
-        report = self.open_store().rollback_to(self.sandbox, snapshot_id)
-        _expect(report.differences, ())
-        return report
-
-    def write(self, path: str, content: bytes = b"x\n") -> Path:
-        place = self.root / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
-        return place
-
-    def git(self, *arguments: str) -> str:
-        done = subprocess.run(  # nosec B603 B607
-            ["git", *arguments],
-            cwd=self.root,
-            env={**self.environment, **_IDENTITY},
-            capture_output=True,
-            check=True,
-        )
-        return os.fsdecode(done.stdout)
-
-
-_IDENTITY = {
-    "GIT_AUTHOR_NAME": "agent",
-    "GIT_AUTHOR_EMAIL": "agent@example.invalid",
-    "GIT_COMMITTER_NAME": "agent",
-    "GIT_COMMITTER_EMAIL": "agent@example.invalid",
-}
-MakeSandbox = Callable[[], Workplace]
-
-
-class ContractError(AssertionError):
-    """The store does not do what the port asks for."""
-
-
-class NotOfferedError(Exception):
-    """The store does not have the capability, and says so."""
-
-
-def _expect(found: object, wanted: object) -> None:
-    if found != wanted:
-        raise ContractError(f"found {found!r}, wanted {wanted!r}")
-
-
-def _expect_same(found: Tree, wanted: Tree) -> None:
-    _expect(differing(found, wanted), [])
-
-
-def _expect_error(kind: type[CleverAgentsError], action: Callable[[], object]) -> None:
-    try:
-        action()
-    except kind:
-        return
-    raise ContractError(f"{kind.__name__} was not raised")
+__all__ = [
+    "CONTRACT",
+    "Capability",
+    "ContractError",
+    "MakeSandbox",
+    "NotOfferedError",
+    "Workplace",
+]
 
 
 def bytes_come_back(make_sandbox: MakeSandbox) -> None:
@@ -136,7 +53,7 @@ def bytes_come_back(make_sandbox: MakeSandbox) -> None:
     work.write("in/nul", b"")
     (work.root / "in/empty").unlink()
     work.restore(kept)
-    _expect_same(read_tree(work.root), before)
+    expect_same(read_tree(work.root), before)
 
 
 def equal_states_are_one_snapshot(make_sandbox: MakeSandbox) -> None:
@@ -145,9 +62,9 @@ def equal_states_are_one_snapshot(make_sandbox: MakeSandbox) -> None:
     first = work.open_store().create_checkpoint(work.sandbox)
     work.write("extra").unlink()
     second = work.open_store().create_checkpoint(work.sandbox)
-    _expect(second.snapshot_id, first.snapshot_id)
-    _expect(second.state_hash, first.state_hash)
-    _expect(second.size_bytes, 0)
+    expect(second.snapshot_id, first.snapshot_id)
+    expect(second.state_hash, first.state_hash)
+    expect(second.size_bytes, 0)
 
 
 def taking_one_changes_nothing(make_sandbox: MakeSandbox) -> None:
@@ -156,7 +73,7 @@ def taking_one_changes_nothing(make_sandbox: MakeSandbox) -> None:
     work.write("deep/er/file").chmod(0o640)
     before = (read_tree(work.root), _stamps(work.root))
     work.store()
-    _expect((read_tree(work.root), _stamps(work.root)), before)
+    expect((read_tree(work.root), _stamps(work.root)), before)
 
 
 def _stamps(root: Path) -> dict[str, tuple[int, int]]:
@@ -177,7 +94,7 @@ def permission_bits_come_back(make_sandbox: MakeSandbox) -> None:
         if path.name != ".git":
             path.chmod(0o777)
     work.restore(kept)
-    _expect_same(read_tree(work.root), before)
+    expect_same(read_tree(work.root), before)
 
 
 def links_come_back_as_links(make_sandbox: MakeSandbox) -> None:
@@ -192,7 +109,7 @@ def links_come_back_as_links(make_sandbox: MakeSandbox) -> None:
     (work.root / "up").symlink_to("elsewhere")
     work.write("self")
     work.restore(kept)
-    _expect_same(read_tree(work.root), before)
+    expect_same(read_tree(work.root), before)
 
 
 def empty_directories_come_back(make_sandbox: MakeSandbox) -> None:
@@ -205,23 +122,23 @@ def empty_directories_come_back(make_sandbox: MakeSandbox) -> None:
     work.write("filled/file")
     (work.root / "later/nested").mkdir(parents=True)
     work.restore(kept)
-    _expect_same(read_tree(work.root), before)
+    expect_same(read_tree(work.root), before)
 
 
 def odd_names_come_back(make_sandbox: MakeSandbox) -> None:
     """Any byte a file system allows may be in a name, of a file or a directory."""
     work = make_sandbox()
-    for name in _ODD_NAMES:
+    for name in ODD_NAMES:
         work.write(name, name.encode(errors="surrogateescape"))
         work.write(f"in/{name[:200]}.d/{name}")
     before, kept = read_tree(work.root), work.store()
     shutil.rmtree(work.root / "in")
-    for name in _ODD_NAMES[::2]:
+    for name in ODD_NAMES[::2]:
         work.write(name, b"changed")
-    for name in _ODD_NAMES[1::2]:
+    for name in ODD_NAMES[1::2]:
         (work.root / name).unlink()
     work.restore(kept)
-    _expect_same(read_tree(work.root), before)
+    expect_same(read_tree(work.root), before)
 
 
 def types_may_be_swapped(make_sandbox: MakeSandbox) -> None:
@@ -230,21 +147,13 @@ def types_may_be_swapped(make_sandbox: MakeSandbox) -> None:
     kinds = ("file", "directory", "link")
     swaps = [(old, new) for old in kinds for new in kinds if old != new]
     for old, new in swaps:
-        _make(work, f"{old}-to-{new}", old)
+        work.make(f"{old}-to-{new}", old)
     before, kept = read_tree(work.root), work.store()
     for old, new in swaps:
-        place = work.root / f"{old}-to-{new}"
-        shutil.rmtree(place) if old == "directory" else place.unlink()
-        _make(work, place.name, new)
+        work.remove(f"{old}-to-{new}")
+        work.make(f"{old}-to-{new}", new)
     work.restore(kept)
-    _expect_same(read_tree(work.root), before)
-
-
-def _make(work: Workplace, name: str, kind: str) -> None:
-    if kind == "link":
-        (work.root / name).symlink_to("target")
-    else:
-        work.write(name if kind == "file" else f"{name}/in/side")
+    expect_same(read_tree(work.root), before)
 
 
 def what_came_later_is_removed(make_sandbox: MakeSandbox) -> None:
@@ -255,8 +164,8 @@ def what_came_later_is_removed(make_sandbox: MakeSandbox) -> None:
     work.write("directory/deep/later")
     report = work.restore(kept)
     removed = {change.file for change in report.changes if change.action is ChangeAction.REMOVED}
-    _expect(removed, {"later", "directory/deep/later"})
-    _expect((work.root / "directory").exists(), False)
+    expect(removed, {"later", "directory/deep/later"})
+    expect((work.root / "directory").exists(), False)
 
 
 def a_rollback_can_be_undone(make_sandbox: MakeSandbox) -> None:
@@ -268,9 +177,9 @@ def a_rollback_can_be_undone(make_sandbox: MakeSandbox) -> None:
     new_tree, new = read_tree(work.root), work.store()
     for _ in range(2):
         work.restore(old)
-        _expect_same(read_tree(work.root), old_tree)
+        expect_same(read_tree(work.root), old_tree)
         work.restore(new)
-        _expect_same(read_tree(work.root), new_tree)
+        expect_same(read_tree(work.root), new_tree)
 
 
 def hidden_edits_are_seen(make_sandbox: MakeSandbox) -> None:
@@ -281,11 +190,11 @@ def hidden_edits_are_seen(make_sandbox: MakeSandbox) -> None:
     place.write_bytes(b"two\n")
     os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
     second = work.store()
-    _expect(first == second, False)
+    expect(first == second, False)
     work.restore(first)
-    _expect(place.read_bytes(), b"one\n")
+    expect(place.read_bytes(), b"one\n")
     work.restore(second)
-    _expect(place.read_bytes(), b"two\n")
+    expect(place.read_bytes(), b"two\n")
 
 
 def previews_come_true(make_sandbox: MakeSandbox) -> None:
@@ -299,8 +208,8 @@ def previews_come_true(make_sandbox: MakeSandbox) -> None:
     (work.root / "deleted").unlink()
     before = read_tree(work.root)
     preview = work.open_store().preview(work.sandbox, kept)
-    _expect_same(read_tree(work.root), before)
-    _expect(
+    expect_same(read_tree(work.root), before)
+    expect(
         {change.file: change.action for change in preview.changes},
         {
             "added": ChangeAction.REMOVED,
@@ -308,7 +217,7 @@ def previews_come_true(make_sandbox: MakeSandbox) -> None:
             "deleted": ChangeAction.RESTORED,
         },
     )
-    _expect(work.restore(kept).changes, preview.changes)
+    expect(work.restore(kept).changes, preview.changes)
 
 
 def untouched_files_keep_their_identity(make_sandbox: MakeSandbox) -> None:
@@ -319,7 +228,7 @@ def untouched_files_keep_their_identity(make_sandbox: MakeSandbox) -> None:
     work.write("other")
     work.restore(kept)
     after = place.stat()
-    _expect((after.st_ino, after.st_mtime_ns), (before.st_ino, before.st_mtime_ns))
+    expect((after.st_ino, after.st_mtime_ns), (before.st_ino, before.st_mtime_ns))
 
 
 def nothing_outside_is_written(make_sandbox: MakeSandbox) -> None:
@@ -334,9 +243,9 @@ def nothing_outside_is_written(make_sandbox: MakeSandbox) -> None:
     shutil.rmtree(work.root / "directory")
     (work.root / "directory").symlink_to(outside)
     work.restore(kept)
-    _expect_same(read_tree(outside), before)
-    _expect((work.root / "directory/file").read_bytes(), b"mine")
-    _expect((work.root / "directory").is_symlink(), False)
+    expect_same(read_tree(outside), before)
+    expect((work.root / "directory/file").read_bytes(), b"mine")
+    expect((work.root / "directory").is_symlink(), False)
 
 
 def other_names_of_a_file_are_left_alone(make_sandbox: MakeSandbox) -> None:
@@ -351,8 +260,8 @@ def other_names_of_a_file_are_left_alone(make_sandbox: MakeSandbox) -> None:
     (work.root / "file").unlink()
     (work.root / "file").hardlink_to(outside)
     work.restore(kept)
-    _expect((work.root / "file").read_bytes(), b"one")
-    _expect((outside.read_bytes(), outside.stat().st_mode & 0o777), (b"two", 0o600))
+    expect((work.root / "file").read_bytes(), b"one")
+    expect((outside.read_bytes(), outside.stat().st_mode & 0o777), (b"two", 0o600))
 
 
 def special_files_are_named(make_sandbox: MakeSandbox) -> None:
@@ -361,11 +270,11 @@ def special_files_are_named(make_sandbox: MakeSandbox) -> None:
     work.write("file")
     os.mkfifo(work.root / "fifo")
     made = work.open_store().create_checkpoint(work.sandbox)
-    _expect([item.path for item in made.not_captured], ["fifo"])
+    expect([item.path for item in made.not_captured], ["fifo"])
     work.write("file", b"changed")
     report = work.restore(made.snapshot_id)
-    _expect([item.path for item in report.left_alone], ["fifo"])
-    _expect((work.root / "fifo").is_fifo(), True)
+    expect([item.path for item in report.left_alone], ["fifo"])
+    expect((work.root / "fifo").is_fifo(), True)
 
 
 def snapshots_stand_alone(make_sandbox: MakeSandbox) -> None:
@@ -379,22 +288,22 @@ def snapshots_stand_alone(make_sandbox: MakeSandbox) -> None:
     store = work.open_store()
     for gone in ([], others, others):
         store.delete_checkpoint(work.sandbox, gone)
-    _expect(list(store.list_checkpoints(work.sandbox)), [kept])
+    expect(list(store.list_checkpoints(work.sandbox)), [kept])
     store.verify(work.sandbox, kept)
     (work.root / "file-0").unlink()
     work.write("file-1", b"changed")
     work.restore(kept)
-    _expect_same(read_tree(work.root), before)
+    expect_same(read_tree(work.root), before)
 
 
 def snapshots_outlive_the_process(make_sandbox: MakeSandbox) -> None:
     """A store that is opened anew knows them all."""
     work = make_sandbox()
-    _expect(list(work.open_store().list_checkpoints(work.sandbox)), [])
+    expect(list(work.open_store().list_checkpoints(work.sandbox)), [])
     first = work.store()
     work.write("file")
     second = work.store()
-    _expect(set(work.open_store().list_checkpoints(work.sandbox)), {first, second})
+    expect(set(work.open_store().list_checkpoints(work.sandbox)), {first, second})
 
 
 def unknown_snapshots_are_missing(make_sandbox: MakeSandbox) -> None:
@@ -403,8 +312,8 @@ def unknown_snapshots_are_missing(make_sandbox: MakeSandbox) -> None:
     work.write("file")
     before, store = read_tree(work.root), work.open_store()
     for act in (store.verify, store.preview, store.rollback_to):
-        _expect_error(SnapshotMissingError, lambda act=act: act(work.sandbox, _UNKNOWN))
-    _expect_same(read_tree(work.root), before)
+        expect_error(SnapshotMissingError, lambda act=act: act(work.sandbox, UNKNOWN))
+    expect_same(read_tree(work.root), before)
 
 
 def missing_sandboxes_are_refused(make_sandbox: MakeSandbox) -> None:
@@ -413,11 +322,11 @@ def missing_sandboxes_are_refused(make_sandbox: MakeSandbox) -> None:
     work.needs(Capability.PLAIN_DIRECTORY)
     kept, store = work.store(), work.open_store()
     work.root.rename(work.root.with_name("moved"))
-    _expect_error(SandboxMissingError, lambda: store.create_checkpoint(work.sandbox))
-    _expect_error(SandboxMissingError, lambda: store.preview(work.sandbox, kept))
-    _expect_error(SandboxMissingError, lambda: store.rollback_to(work.sandbox, kept))
+    expect_error(SandboxMissingError, lambda: store.create_checkpoint(work.sandbox))
+    expect_error(SandboxMissingError, lambda: store.preview(work.sandbox, kept))
+    expect_error(SandboxMissingError, lambda: store.rollback_to(work.sandbox, kept))
     store.verify(work.sandbox, kept)
-    _expect(store.diff(work.sandbox, kept, kept).files, ())
+    expect(store.diff(work.sandbox, kept, kept).files, ())
 
 
 def repeated_rollbacks_find_nothing_to_do(make_sandbox: MakeSandbox) -> None:
@@ -426,8 +335,8 @@ def repeated_rollbacks_find_nothing_to_do(make_sandbox: MakeSandbox) -> None:
     work.write("file")
     kept = work.store()
     work.write("file", b"changed")
-    _expect(len(work.restore(kept).changes), 1)
-    _expect(work.restore(kept).changes, ())
+    expect(len(work.restore(kept).changes), 1)
+    expect(work.restore(kept).changes, ())
 
 
 def differences_are_told(make_sandbox: MakeSandbox) -> None:
@@ -449,7 +358,7 @@ def differences_are_told(make_sandbox: MakeSandbox) -> None:
     (work.root / "linked").symlink_to("changed")
     (work.root / "empty").mkdir()
     diff = work.open_store().diff(work.sandbox, old, work.store())
-    _expect(
+    expect(
         {file.path: (file.status, file.insertions, file.deletions) for file in diff.files},
         {
             "added": ("added", 1, 0),
@@ -462,14 +371,14 @@ def differences_are_told(make_sandbox: MakeSandbox) -> None:
             "linked": ("type changed", 1, 1),
         },
     )
-    _expect("+three\n" in diff.patch, True)
+    expect("+three\n" in diff.patch, True)
 
 
 def changes_are_told_path_by_path(make_sandbox: MakeSandbox) -> None:
     """Every path that differs is named once, with its bytes and modes before and after."""
     work = make_sandbox()
     names = ("changed", "deleted", "closed", "linked", "replaced/in", "emptied/in", "kept/in")
-    for name in (*names, *_ODD_NAMES):
+    for name in (*names, *ODD_NAMES):
         work.write(name)
     (work.root / "link").symlink_to("old")
     (work.root / "vanishing/nested").mkdir(parents=True)
@@ -490,15 +399,15 @@ def changes_are_told_path_by_path(make_sandbox: MakeSandbox) -> None:
     (work.root / "replaced").write_bytes(b"a file now")
     (work.root / "empty/nested").mkdir(parents=True)
     work.root.chmod(0o750)
-    for number, name in enumerate(_ODD_NAMES):
+    for number, name in enumerate(ODD_NAMES):
         (work.root / name).unlink() if number % 2 else work.write(name, b"other")
     after, new = read_tree(work.root), work.store()
     store = work.open_store()
-    _expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
-    _expect(list(store.changes(work.sandbox, new, old)), changes_by_hand(after, before))
+    expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
+    expect(list(store.changes(work.sandbox, new, old)), changes_by_hand(after, before))
     found = {change.path: change.operation for change in store.changes(work.sandbox, old, new)}
     told = {name: found.get(name) for name in (*names, "link", ".", "replaced", "empty", "filled")}
-    _expect(
+    expect(
         told,
         {
             "changed": ChangeOperation.MODIFIED,
@@ -527,21 +436,21 @@ def changes_are_told_while_watching(make_sandbox: MakeSandbox) -> None:
         work.write("deep/er/file", b"other").chmod(0o600)
         work.write("new/file")
         after, new = read_tree(work.root), store.create_checkpoint(work.sandbox).snapshot_id
-        _expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
+        expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
         store.rollback_to(work.sandbox, old)
         again = store.create_checkpoint(work.sandbox).snapshot_id
-        _expect(list(store.changes(work.sandbox, new, again)), changes_by_hand(after, before))
-        _expect(list(store.changes(work.sandbox, old, again)), [])
+        expect(list(store.changes(work.sandbox, new, again)), changes_by_hand(after, before))
+        expect(list(store.changes(work.sandbox, old, again)), [])
 
 
 def equal_snapshots_need_no_look(make_sandbox: MakeSandbox) -> None:
     """Between a snapshot and itself nothing changed, whether it is there or not."""
     work = make_sandbox()
     store = work.open_store()
-    _expect(list(store.changes(work.sandbox, _UNKNOWN, _UNKNOWN)), [])
+    expect(list(store.changes(work.sandbox, UNKNOWN, UNKNOWN)), [])
     kept = work.store()
-    for old, new in ((kept, _UNKNOWN), (_UNKNOWN, kept)):
-        _expect_error(
+    for old, new in ((kept, UNKNOWN), (UNKNOWN, kept)):
+        expect_error(
             SnapshotMissingError, lambda old=old, new=new: store.changes(work.sandbox, old, new)
         )
 
@@ -558,8 +467,8 @@ def special_files_count_as_nothing(make_sandbox: MakeSandbox) -> None:
         os.mkfifo(work.root / name)
     after, new = read_tree(work.root), work.store()
     found = list(work.open_store().changes(work.sandbox, old, new))
-    _expect(found, changes_by_hand(before, after))
-    _expect([change.path for change in found], ["directory", "directory/in", "file"])
+    expect(found, changes_by_hand(before, after))
+    expect([change.path for change in found], ["directory", "directory/in", "file"])
 
 
 def what_was_left_out_is_no_change(make_sandbox: MakeSandbox) -> None:
@@ -577,7 +486,7 @@ def what_was_left_out_is_no_change(make_sandbox: MakeSandbox) -> None:
         (ignoring, bare, ChangeOperation.DELETED),
     ):
         found = store.changes(work.sandbox, old, new)
-        _expect([(item.path, item.operation) for item in found], [(".gitignore", operation)])
+        expect([(item.path, item.operation) for item in found], [(".gitignore", operation)])
 
 
 def moves_of_git_are_no_changes(make_sandbox: MakeSandbox) -> None:
@@ -590,8 +499,8 @@ def moves_of_git_are_no_changes(make_sandbox: MakeSandbox) -> None:
     work.git("commit", "-qm", "work")
     work.git("checkout", "-q", "-b", "elsewhere")
     new = work.store()
-    _expect(old == new, False)
-    _expect(list(work.open_store().changes(work.sandbox, old, new)), [])
+    expect(old == new, False)
+    expect(list(work.open_store().changes(work.sandbox, old, new)), [])
 
 
 def ignored_files_survive(make_sandbox: MakeSandbox) -> None:
@@ -603,14 +512,14 @@ def ignored_files_survive(make_sandbox: MakeSandbox) -> None:
     work.write("cache/entry", b"first")
     work.write("file")
     made = work.open_store().create_checkpoint(work.sandbox)
-    _expect([item.path for item in made.not_captured], ["cache/", "run.log"])
+    expect([item.path for item in made.not_captured], ["cache/", "run.log"])
     work.write("run.log", b"second")
     work.write("cache/more", b"second")
     work.write("file", b"changed")
     work.restore(made.snapshot_id)
-    _expect((work.root / "run.log").read_bytes(), b"second")
-    _expect(sorted(os.listdir(work.root / "cache")), ["entry", "more"])  # noqa: PTH208
-    _expect((work.root / "file").read_bytes(), b"x\n")
+    expect((work.root / "run.log").read_bytes(), b"second")
+    expect(sorted(os.listdir(work.root / "cache")), ["entry", "more"])  # noqa: PTH208
+    expect((work.root / "file").read_bytes(), b"x\n")
 
 
 def ignored_files_survive_a_killed_rollback(make_sandbox: MakeSandbox) -> None:
@@ -623,8 +532,8 @@ def ignored_files_survive_a_killed_rollback(make_sandbox: MakeSandbox) -> None:
     safety = work.store()
     (work.root / ".gitignore").unlink()  # As far as the killed one came.
     report = work.open_store().rollback_to(work.sandbox, first, sparing=safety)
-    _expect(report.differences, ())
-    _expect(precious.read_bytes(), b"precious\n")
+    expect(report.differences, ())
+    expect(precious.read_bytes(), b"precious\n")
 
 
 def git_goes_back_too(make_sandbox: MakeSandbox) -> None:
@@ -633,20 +542,15 @@ def git_goes_back_too(make_sandbox: MakeSandbox) -> None:
     work.needs(Capability.GIT_STATE)
     work.write("staged")
     work.git("add", "staged")
-    before, kept = _git_state(work), work.store()
+    before, kept = work.git_state(), work.store()
     work.git("commit", "-qm", "work")
     work.git("checkout", "-q", "-b", "elsewhere")
     work.git("rm", "-q", "--cached", "staged")
-    after, later = _git_state(work), work.store()
+    after, later = work.git_state(), work.store()
     work.restore(kept)
-    _expect(_git_state(work), before)
+    expect(work.git_state(), before)
     work.restore(later)
-    _expect(_git_state(work), after)
-
-
-def _git_state(work: Workplace) -> list[str]:
-    asked = (("rev-parse", "HEAD"), ("symbolic-ref", "HEAD"), ("ls-files", "--stage", "-v"))
-    return [work.git(*question) for question in asked]
+    expect(work.git_state(), after)
 
 
 def hard_links_stay_together(make_sandbox: MakeSandbox) -> None:
@@ -658,7 +562,7 @@ def hard_links_stay_together(make_sandbox: MakeSandbox) -> None:
     (work.root / "first").unlink()
     (work.root / "second").unlink()
     work.restore(kept)
-    _expect((work.root / "first").stat().st_ino, (work.root / "second").stat().st_ino)
+    expect((work.root / "first").stat().st_ino, (work.root / "second").stat().st_ino)
 
 
 def modification_times_come_back(make_sandbox: MakeSandbox) -> None:
@@ -670,7 +574,7 @@ def modification_times_come_back(make_sandbox: MakeSandbox) -> None:
     kept = work.store()
     work.write("file", b"changed")
     work.restore(kept)
-    _expect(place.stat().st_mtime_ns, 1_000_000_001)
+    expect(place.stat().st_mtime_ns, 1_000_000_001)
 
 
 def extended_attributes_come_back(make_sandbox: MakeSandbox) -> None:
@@ -682,7 +586,7 @@ def extended_attributes_come_back(make_sandbox: MakeSandbox) -> None:
     kept = work.store()
     place.unlink()
     work.restore(kept)
-    _expect(os.getxattr(place, "user.origin"), b"here")
+    expect(os.getxattr(place, "user.origin"), b"here")
 
 
 CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
@@ -720,5 +624,6 @@ CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     hard_links_stay_together,
     modification_times_come_back,
     extended_attributes_come_back,
+    *combining_contract.CONTRACT,
 )
 """Every obligation; a suite over a store runs them all."""

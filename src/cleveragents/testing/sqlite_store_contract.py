@@ -19,16 +19,16 @@ from cleveragents.application.ports import SnapshotStore
 from cleveragents.domain.change import ChangeOperation
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
-    CleverAgentsError,
     ConflictError,
     SandboxMissingError,
+    SnapshotError,
     SnapshotMissingError,
+    UsageError,
 )
 from cleveragents.domain.sandbox import ChangeAction, FileChange, RestoreReport, SandboxRef
-from cleveragents.testing.snapshot_store_contract import ContractError
 from cleveragents.testing.trees import differing, read_tree
+from cleveragents.testing.workplace import UNKNOWN, ContractError, expect, expect_error
 
-_UNKNOWN = "0123456789abcdef0123456789abcdef01234567"
 LEAVES_A_JOURNAL = """
 import os, signal, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -84,24 +84,11 @@ class DatabasePlace:
     def restore(self, snapshot_id: str) -> RestoreReport:
         """Rolls back and reads the report, which must say that all is well."""
         report = self.open_store().rollback_to(self.sandbox, snapshot_id)
-        _expect(report.differences, ())
+        expect(report.differences, ())
         return report
 
 
 MakePlace = Callable[[], DatabasePlace]
-
-
-def _expect(found: object, wanted: object) -> None:
-    if found != wanted:
-        raise ContractError(f"found {found!r}, wanted {wanted!r}")
-
-
-def _expect_error(kind: type[CleverAgentsError], action: Callable[[], object]) -> None:
-    try:
-        action()
-    except kind:
-        return
-    raise ContractError(f"{kind.__name__} was not raised")
 
 
 def rows_come_back(make_place: MakePlace) -> None:
@@ -116,9 +103,9 @@ def rows_come_back(make_place: MakePlace) -> None:
     before, kept = work.dump(), work.store()
     work.run("DELETE FROM t", "DROP VIEW v", "CREATE TABLE u(x)", "PRAGMA user_version=43")
     work.restore(kept)
-    _expect(work.dump(), before)
-    _expect(work.run("PRAGMA user_version"), [(42,)])
-    _expect(work.run("PRAGMA integrity_check"), [("ok",)])
+    expect(work.dump(), before)
+    expect(work.run("PRAGMA user_version"), [(42,)])
+    expect(work.run("PRAGMA integrity_check"), [("ok",)])
 
 
 def equal_content_is_one_snapshot(make_place: MakePlace) -> None:
@@ -127,8 +114,8 @@ def equal_content_is_one_snapshot(make_place: MakePlace) -> None:
     first = work.open_store().create_checkpoint(work.sandbox)
     work.run("UPDATE t SET a = a", "PRAGMA user_version=0", "SELECT * FROM t")
     second = work.open_store().create_checkpoint(work.sandbox)
-    _expect((second.snapshot_id, second.state_hash), (first.snapshot_id, first.state_hash))
-    _expect(second.size_bytes, 0)
+    expect((second.snapshot_id, second.state_hash), (first.snapshot_id, first.state_hash))
+    expect(second.size_bytes, 0)
 
 
 def taking_one_changes_nothing(make_place: MakePlace) -> None:
@@ -140,7 +127,7 @@ def taking_one_changes_nothing(make_place: MakePlace) -> None:
         shared.unlink(missing_ok=True)
         before = read_tree(work.path.parent)
         work.store()
-        _expect(differing(read_tree(work.path.parent), before), [])
+        expect(differing(read_tree(work.path.parent), before), [])
 
 
 def unfinished_transactions_are_left_out(make_place: MakePlace) -> None:
@@ -150,13 +137,13 @@ def unfinished_transactions_are_left_out(make_place: MakePlace) -> None:
     with closing(work.connect()) as other:
         other.execute("BEGIN")
         other.execute("INSERT INTO t VALUES (8, 'not committed')")
-        _expect(work.store(), clean)
+        expect(work.store(), clean)
         other.execute("ROLLBACK")
     work.die(LEAVES_A_JOURNAL)
     kept = work.store()
     work.run("DELETE FROM t")
     work.restore(kept)
-    _expect(work.dump(), before)
+    expect(work.dump(), before)
 
 
 def write_ahead_logs_are_captured(make_place: MakePlace) -> None:
@@ -170,9 +157,9 @@ def write_ahead_logs_are_captured(make_place: MakePlace) -> None:
         newer = work.store()
     before = work.dump()
     work.restore(kept)
-    _expect(work.run("SELECT b FROM t WHERE a IN (7, 9)"), [("in the log",)])
+    expect(work.run("SELECT b FROM t WHERE a IN (7, 9)"), [("in the log",)])
     work.restore(newer)
-    _expect(work.dump(), before)
+    expect(work.dump(), before)
 
 
 def open_connections_see_a_restore(make_place: MakePlace) -> None:
@@ -185,10 +172,10 @@ def open_connections_see_a_restore(make_place: MakePlace) -> None:
             other.execute("INSERT INTO t VALUES (5, 'later')")
             other.execute("CREATE TABLE later(x)")
             work.restore(kept)
-            _expect(other.execute("SELECT count(*) FROM t WHERE a = 5").fetchall(), [(0,)])
-            _expect(other.execute("SELECT name FROM sqlite_master").fetchall(), [("t",)])
+            expect(other.execute("SELECT count(*) FROM t WHERE a = 5").fetchall(), [(0,)])
+            expect(other.execute("SELECT name FROM sqlite_master").fetchall(), [("t",)])
             other.execute("INSERT INTO t VALUES (6, 'goes on')")
-        _expect(work.run("SELECT b FROM t WHERE a = 6"), [("goes on",)])
+        expect(work.run("SELECT b FROM t WHERE a = 6"), [("goes on",)])
 
 
 def locked_databases_are_refused(make_place: MakePlace) -> None:
@@ -199,13 +186,13 @@ def locked_databases_are_refused(make_place: MakePlace) -> None:
     before = work.dump()
     with closing(work.connect()) as other:
         other.execute("BEGIN EXCLUSIVE")
-        _expect_error(ConflictError, work.store)
-        _expect_error(ConflictError, lambda: work.restore(kept))
+        expect_error(ConflictError, work.store)
+        expect_error(ConflictError, lambda: work.restore(kept))
     with closing(work.connect()) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM t").fetchall()
-        _expect_error(ConflictError, lambda: work.restore(kept))
-    _expect(work.dump(), before)
+        expect_error(ConflictError, lambda: work.restore(kept))
+    expect(work.dump(), before)
     work.restore(kept)
 
 
@@ -216,12 +203,12 @@ def journal_modes_come_back(make_place: MakePlace) -> None:
     work.run("PRAGMA journal_mode=WAL", "INSERT INTO t VALUES (5, 'later')")
     logged = work.store()
     work.restore(plain)
-    _expect(work.run("PRAGMA journal_mode"), [("delete",)])
+    expect(work.run("PRAGMA journal_mode"), [("delete",)])
     work.restore(logged)
-    _expect(work.run("PRAGMA journal_mode"), [("wal",)])
+    expect(work.run("PRAGMA journal_mode"), [("wal",)])
     work.run("PRAGMA journal_mode=DELETE")
     work.restore(logged)
-    _expect(work.run("PRAGMA journal_mode"), [("wal",)])
+    expect(work.run("PRAGMA journal_mode"), [("wal",)])
 
 
 def other_journals_need_to_be_alone(make_place: MakePlace) -> None:
@@ -232,10 +219,10 @@ def other_journals_need_to_be_alone(make_place: MakePlace) -> None:
     before = work.dump()
     with closing(work.connect()) as reader:
         reader.execute("SELECT * FROM t").fetchall()
-        _expect_error(ConflictError, lambda: work.restore(plain))
-    _expect(work.dump(), before)
+        expect_error(ConflictError, lambda: work.restore(plain))
+    expect(work.dump(), before)
     work.restore(plain)
-    _expect(work.run("PRAGMA journal_mode"), [("delete",)])
+    expect(work.run("PRAGMA journal_mode"), [("delete",)])
 
 
 def page_sizes_come_back(make_place: MakePlace) -> None:
@@ -248,10 +235,10 @@ def page_sizes_come_back(make_place: MakePlace) -> None:
         connection.execute("PRAGMA page_size=16384")
         connection.execute("VACUUM")
         connection.execute("PRAGMA journal_mode=WAL")
-    _expect(work.run("PRAGMA page_size"), [(16384,)])
+    expect(work.run("PRAGMA page_size"), [(16384,)])
     work.restore(kept)
-    _expect(work.run("PRAGMA page_size"), [(4096,)])
-    _expect((work.run("PRAGMA journal_mode"), work.dump()), ([("wal",)], before))
+    expect(work.run("PRAGMA page_size"), [(4096,)])
+    expect((work.run("PRAGMA journal_mode"), work.dump()), ([("wal",)], before))
 
 
 def permission_bits_come_back(make_place: MakePlace) -> None:
@@ -261,7 +248,7 @@ def permission_bits_come_back(make_place: MakePlace) -> None:
     kept = work.store()
     work.path.chmod(0o600)
     work.restore(kept)
-    _expect(work.path.stat().st_mode & 0o7777, 0o640)
+    expect(work.path.stat().st_mode & 0o7777, 0o640)
 
 
 def any_file_comes_back(make_place: MakePlace) -> None:
@@ -277,9 +264,9 @@ def any_file_comes_back(make_place: MakePlace) -> None:
         states.append((work.store(), content))
     for snapshot, content in (*states, *reversed(states)):
         work.restore(snapshot)
-        _expect(work.path.read_bytes() if work.path.exists() else None, content)
+        expect(work.path.read_bytes() if work.path.exists() else None, content)
         work.restore(kept)
-        _expect(work.dump(), before)
+        expect(work.dump(), before)
 
 
 def logs_of_others_are_not_applied(make_place: MakePlace) -> None:
@@ -289,8 +276,8 @@ def logs_of_others_are_not_applied(make_place: MakePlace) -> None:
     work.die(LEAVES_A_LOG)
     work.path.write_bytes(b"damaged" * 3000)
     report = work.restore(kept)
-    _expect(work.dump(), before)
-    _expect(report.changes, (FileChange(file=work.path.name, action=ChangeAction.RESTORED),))
+    expect(work.dump(), before)
+    expect(report.changes, (FileChange(file=work.path.name, action=ChangeAction.RESTORED),))
 
 
 def what_is_no_file_is_left_alone(make_place: MakePlace) -> None:
@@ -300,11 +287,11 @@ def what_is_no_file_is_left_alone(make_place: MakePlace) -> None:
     work.path.unlink()
     work.path.mkdir()
     made = work.open_store().create_checkpoint(work.sandbox)
-    _expect([item.path for item in made.not_captured], [work.path.name])
-    _expect_error(BusinessRuleViolation, lambda: work.restore(kept))
+    expect([item.path for item in made.not_captured], [work.path.name])
+    expect_error(BusinessRuleViolation, lambda: work.restore(kept))
     work.path.rmdir()
     work.restore(kept)
-    _expect_error(BusinessRuleViolation, lambda: work.restore(made.snapshot_id))
+    expect_error(BusinessRuleViolation, lambda: work.restore(made.snapshot_id))
 
 
 def a_rollback_can_be_undone(make_place: MakePlace) -> None:
@@ -315,40 +302,40 @@ def a_rollback_can_be_undone(make_place: MakePlace) -> None:
     later, saved = work.dump(), work.store()
     work.restore(kept)
     work.restore(saved)
-    _expect(work.dump(), later)
+    expect(work.dump(), later)
 
 
 def previews_come_true(make_place: MakePlace) -> None:
     """A preview changes nothing and lists what the restore then does."""
     work = make_place()
     kept = work.store()
-    _expect(work.open_store().preview(work.sandbox, kept).changes, ())
+    expect(work.open_store().preview(work.sandbox, kept).changes, ())
     work.run("INSERT INTO t VALUES (5, 'later')")
     before = read_tree(work.path.parent)
     preview = work.open_store().preview(work.sandbox, kept)
-    _expect(differing(read_tree(work.path.parent), before), [])
+    expect(differing(read_tree(work.path.parent), before), [])
     report = work.restore(kept)
-    _expect((report.changes, report.left_alone), (preview.changes, preview.left_alone))
-    _expect([change.file for change in preview.changes], [work.path.name])
+    expect((report.changes, report.left_alone), (preview.changes, preview.left_alone))
+    expect([change.file for change in preview.changes], [work.path.name])
 
 
 def files_beside_it_are_left_alone(make_place: MakePlace) -> None:
     """Other files in the sandbox are named as not captured, and stay as they are."""
     work = make_place()
     kept = work.open_store().create_checkpoint(work.sandbox)
-    _expect(kept.not_captured, ())
+    expect(kept.not_captured, ())
     beside = work.path.with_name("notes.txt")
     beside.write_text("mine")
     made = work.open_store().create_checkpoint(work.sandbox)
-    _expect(
+    expect(
         [(item.path, item.reason) for item in made.not_captured],
         [("notes.txt", "not part of the database")],
     )
-    _expect(made.snapshot_id, kept.snapshot_id)
+    expect(made.snapshot_id, kept.snapshot_id)
     work.run("DELETE FROM t")
     report = work.restore(kept.snapshot_id)
-    _expect([item.path for item in report.left_alone], ["notes.txt"])
-    _expect(beside.read_text(), "mine")
+    expect([item.path for item in report.left_alone], ["notes.txt"])
+    expect(beside.read_text(), "mine")
 
 
 def cost_follows_the_change(make_place: MakePlace) -> None:
@@ -365,7 +352,7 @@ def cost_follows_the_change(make_place: MakePlace) -> None:
     if second.size_bytes * 20 > first.size_bytes:
         raise ContractError(f"{second.size_bytes} bytes for one row")
     work.restore(first.snapshot_id)
-    _expect(work.dump(), before)
+    expect(work.dump(), before)
 
 
 def snapshots_stand_alone(make_place: MakePlace) -> None:
@@ -376,10 +363,10 @@ def snapshots_stand_alone(make_place: MakePlace) -> None:
     second, later = work.store(), work.dump()
     for _ in range(2):
         work.open_store().delete_checkpoint(work.sandbox, [first])
-    _expect(work.open_store().list_checkpoints(work.sandbox), [second])
+    expect(work.open_store().list_checkpoints(work.sandbox), [second])
     work.run("DELETE FROM t")
     work.restore(second)
-    _expect(work.dump(), later)
+    expect(work.dump(), later)
     work.open_store().verify(work.sandbox, second)
 
 
@@ -387,10 +374,10 @@ def unknown_snapshots_are_missing(make_place: MakePlace) -> None:
     """What was never stored cannot be verified, previewed, restored or compared."""
     work = make_place()
     kept, store = work.store(), work.open_store()
-    _expect_error(SnapshotMissingError, lambda: store.verify(work.sandbox, _UNKNOWN))
-    _expect_error(SnapshotMissingError, lambda: store.preview(work.sandbox, _UNKNOWN))
-    _expect_error(SnapshotMissingError, lambda: store.rollback_to(work.sandbox, _UNKNOWN))
-    _expect_error(SnapshotMissingError, lambda: store.diff(work.sandbox, kept, _UNKNOWN))
+    expect_error(SnapshotMissingError, lambda: store.verify(work.sandbox, UNKNOWN))
+    expect_error(SnapshotMissingError, lambda: store.preview(work.sandbox, UNKNOWN))
+    expect_error(SnapshotMissingError, lambda: store.rollback_to(work.sandbox, UNKNOWN))
+    expect_error(SnapshotMissingError, lambda: store.diff(work.sandbox, kept, UNKNOWN))
 
 
 def missing_sandboxes_are_refused(make_place: MakePlace) -> None:
@@ -398,9 +385,9 @@ def missing_sandboxes_are_refused(make_place: MakePlace) -> None:
     work = make_place()
     kept = work.store()
     work.path.parent.rename(work.path.parent.with_name("elsewhere"))
-    _expect_error(SandboxMissingError, work.store)
-    _expect_error(SandboxMissingError, lambda: work.restore(kept))
-    _expect(work.path.parent.exists(), False)
+    expect_error(SandboxMissingError, work.store)
+    expect_error(SandboxMissingError, lambda: work.restore(kept))
+    expect(work.path.parent.exists(), False)
 
 
 def repeated_rollbacks_find_nothing_to_do(make_place: MakePlace) -> None:
@@ -411,8 +398,8 @@ def repeated_rollbacks_find_nothing_to_do(make_place: MakePlace) -> None:
     work.restore(kept)
     before = read_tree(work.path.parent)
     report = work.restore(kept)
-    _expect(report.changes, ())
-    _expect(differing(read_tree(work.path.parent), before), [])
+    expect(report.changes, ())
+    expect(differing(read_tree(work.path.parent), before), [])
 
 
 def differences_are_told(make_place: MakePlace) -> None:
@@ -427,13 +414,13 @@ def differences_are_told(make_place: MakePlace) -> None:
     )
     new = work.store()
     found = work.open_store().diff(work.sandbox, old, new)
-    _expect([(item.path, item.status) for item in found.files], [(work.path.name, "modified")])
+    expect([(item.path, item.status) for item in found.files], [(work.path.name, "modified")])
     for line in ("@@ t @@", "-2 rows", "+3 rows", "+0 rows", " 1 row with another content"):
         if line not in found.patch.splitlines():
             raise ContractError(f"{line!r} is not in {found.patch!r}")
     if "@@ same @@" in found.patch:
         raise ContractError("a table that is the same is listed")
-    _expect(work.open_store().diff(work.sandbox, old, old).files, ())
+    expect(work.open_store().diff(work.sandbox, old, old).files, ())
 
 
 def coming_and_going_are_told(make_place: MakePlace) -> None:
@@ -451,7 +438,7 @@ def coming_and_going_are_told(make_place: MakePlace) -> None:
         (away, there, "added"),
     ):
         found = work.open_store().diff(work.sandbox, old, new)
-        _expect([item.status for item in found.files], [status])
+        expect([item.status for item in found.files], [status])
 
 
 def a_database_changes_as_one_path(make_place: MakePlace) -> None:
@@ -480,10 +467,10 @@ def a_database_changes_as_one_path(make_place: MakePlace) -> None:
     ):
         found = store.changes(work.sandbox, old.snapshot_id, new.snapshot_id)
         told = [(item.operation, item.before_mode, item.after_mode) for item in found]
-        _expect(told, [wanted] if wanted else [])
+        expect(told, [wanted] if wanted else [])
         hashes = [(item.path, item.before_hash, item.after_hash) for item in found]
         known = [None if item in (away, other) else item.state_hash for item in (old, new)]
-        _expect(hashes, [(work.path.name, *known)] if wanted else [])
+        expect(hashes, [(work.path.name, *known)] if wanted else [])
 
 
 def databases_change_alike_in_every_process(make_place: MakePlace) -> None:
@@ -497,10 +484,74 @@ def databases_change_alike_in_every_process(make_place: MakePlace) -> None:
             made.append(store.create_checkpoint(work.sandbox).snapshot_id)
         for old, new in ((made[0], made[-1]), (made[-2], made[-1])):
             found = list(store.changes(work.sandbox, old, new))
-            _expect(found, list(work.open_store().changes(work.sandbox, old, new)))
-    _expect_error(
-        SnapshotMissingError, lambda: work.open_store().changes(work.sandbox, _UNKNOWN, made[0])
+            expect(found, list(work.open_store().changes(work.sandbox, old, new)))
+    expect_error(
+        SnapshotMissingError, lambda: work.open_store().changes(work.sandbox, UNKNOWN, made[0])
     )
+
+
+def a_database_is_combined_as_one_path(make_place: MakePlace) -> None:
+    """The result is the other's database if its name or everything is named, else the base's."""
+    work = make_place()
+    store = work.open_store()
+    then, rows_then = store.create_checkpoint(work.sandbox), work.dump()
+    work.run("INSERT INTO t VALUES (5, 'later')")
+    now, rows_now = store.create_checkpoint(work.sandbox), work.dump()
+    work.run("DELETE FROM t")
+    for paths, wanted, rows in (
+        ([work.path.name], then, rows_then),
+        (["."], then, rows_then),
+        ([], now, rows_now),
+        (["elsewhere", f"{work.path.name}-wal"], now, rows_now),
+    ):
+        made = store.combine(work.sandbox, now.snapshot_id, then.snapshot_id, paths)
+        expect((made.snapshot_id, made.state_hash), (wanted.snapshot_id, wanted.state_hash))
+        expect((made.size_bytes, made.not_captured), (0, ()))
+        work.restore(made.snapshot_id)
+        expect(work.dump(), rows)
+    found = store.list_checkpoints(work.sandbox)
+    expect(set(found), {then.snapshot_id, now.snapshot_id})
+
+
+def databases_are_combined_without_a_look(make_place: MakePlace) -> None:
+    """Neither a lock on the database nor its absence matters, and what is dropped is kept anew."""
+    work = make_place()
+    then = work.store()
+    work.run("INSERT INTO t VALUES (5, 'later')")
+    now, store = work.store(), work.open_store()
+    with closing(work.connect()) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        made = store.combine(work.sandbox, now, then, [work.path.name])
+        expect(made.snapshot_id, then)
+    store.delete_checkpoint(work.sandbox, [then, now])
+    elsewhere = work.path.parent.with_name("elsewhere")
+    work.path.parent.rename(elsewhere)
+    store.combine(work.sandbox, then, now, [work.path.name])
+    expect(list(store.list_checkpoints(work.sandbox)), [now])
+    store.verify(work.sandbox, now)
+
+
+def databases_that_cannot_be_combined_are_refused(make_place: MakePlace) -> None:
+    """What was no file, is unknown or lies outside is refused; one that is not named stays."""
+    work = make_place()
+    kept = work.store()
+    work.path.unlink()
+    work.path.mkdir()
+    odd, store, name = work.store(), work.open_store(), work.path.name
+    for base, other in ((kept, odd), (odd, kept)):
+        expect_error(
+            SnapshotError,
+            lambda base=base, other=other: store.combine(work.sandbox, base, other, [name]),
+        )
+    made = store.combine(work.sandbox, odd, kept, [])
+    expect((made.snapshot_id, [item.path for item in made.not_captured]), (odd, [name]))
+    for path in ("/", f"../{name}"):
+        expect_error(UsageError, lambda path=path: store.combine(work.sandbox, kept, odd, [path]))
+    for base, other in ((kept, UNKNOWN), (UNKNOWN, kept)):
+        expect_error(
+            SnapshotMissingError,
+            lambda base=base, other=other: store.combine(work.sandbox, base, other, []),
+        )
 
 
 CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
@@ -530,4 +581,7 @@ CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
     coming_and_going_are_told,
     a_database_changes_as_one_path,
     databases_change_alike_in_every_process,
+    a_database_is_combined_as_one_path,
+    databases_are_combined_without_a_look,
+    databases_that_cannot_be_combined_are_refused,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,6 +52,21 @@ def changes_by_hand(old: Tree, new: Tree) -> list[PathChange]:
     paths = sorted(old.keys() | new.keys())
     found = [change_of(path, _state(old.get(path)), _state(new.get(path))) for path in paths]
     return [change for change in found if change is not None]
+
+
+def combined_by_hand(base: Tree, other: Tree, paths: Collection[str]) -> Tree:
+    """Returns the one tree with what the other has at some paths, by going through all of both."""
+
+    def is_named(path: str) -> bool:
+        return any(path == top or path.startswith(f"{top}/") or top == "." for top in paths)
+
+    found = {path: node for path, node in base.items() if not is_named(path)}
+    brought = {path: node for path, node in other.items() if is_named(path)}
+    for path in brought:
+        while path := path.rpartition("/")[0]:
+            if path not in found or found[path].kind != "directory":
+                found[path] = other[path]
+    return found | brought
 
 
 def _state(node: Node | None) -> PathState | None:

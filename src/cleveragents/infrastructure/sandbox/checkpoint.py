@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from cleveragents.application.ports import Clock, SnapshotStore
 from cleveragents.domain.change import PathChange
+from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
     RestorePreview,
@@ -20,7 +21,7 @@ from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.limits import Limits
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
 from cleveragents.infrastructure.sandbox.sqlite_snapshots import SqliteSnapshots
-from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine
+from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredSnapshot
 
 __all__ = ["CheckpointManager", "SandboxCheckpoint"]
 
@@ -54,16 +55,7 @@ class CheckpointManager(SnapshotStore):
 
     def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
         with self._use(sandbox) as engine:
-            stored = engine.store()
-        return SandboxCheckpoint(
-            snapshot_id=stored.snapshot_id,
-            state_hash=stored.state_hash,
-            size_bytes=stored.size_bytes,
-            not_captured=stored.not_captured,
-            created_at=self._clock.now(),
-            evidence=stored.evidence,
-            partial=stored.partial,
-        )
+            return self._checkpoint(engine.store())
 
     def preview(self, sandbox: SandboxRef, snapshot_id: str) -> RestorePreview:
         with self._use(sandbox) as engine:
@@ -96,6 +88,24 @@ class CheckpointManager(SnapshotStore):
             return ()
         with self._use(sandbox) as engine:
             return engine.changes(old, new)
+
+    def combine(
+        self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]
+    ) -> SandboxCheckpoint:
+        named = NamedPaths(paths)
+        with self._use(sandbox) as engine:
+            return self._checkpoint(engine.combine(base, other, named))
+
+    def _checkpoint(self, stored: StoredSnapshot) -> SandboxCheckpoint:
+        return SandboxCheckpoint(
+            snapshot_id=stored.snapshot_id,
+            state_hash=stored.state_hash,
+            size_bytes=stored.size_bytes,
+            not_captured=stored.not_captured,
+            created_at=self._clock.now(),
+            evidence=stored.evidence,
+            partial=stored.partial,
+        )
 
     @contextmanager
     def _use(self, sandbox: SandboxRef) -> Generator[SnapshotEngine]:

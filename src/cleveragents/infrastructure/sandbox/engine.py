@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from cleveragents.domain.errors import (
     SnapshotError,
     SnapshotMissingError,
 )
+from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
     RestorePreview,
@@ -39,12 +40,15 @@ from cleveragents.infrastructure.sandbox.captured import (
     captured_from,
     state_hash_of,
 )
+from cleveragents.infrastructure.sandbox.combination import combined
 from cleveragents.infrastructure.sandbox.difference import Difference, difference
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.git_state import GitLook, SandboxGit, staged_objects
+from cleveragents.infrastructure.sandbox.kept_blobs import KeptBlobs
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.lazy_tree import LazyTree
 from cleveragents.infrastructure.sandbox.limits import Limits, require_room
+from cleveragents.infrastructure.sandbox.live_state import OVERDUE
 from cleveragents.infrastructure.sandbox.objects import (
     EMPTY_TREE,
     GITLINK,
@@ -68,7 +72,6 @@ _STORE_ATTEMPTS = 12
 _SECOND_CHANCES = 2
 _CHECKED_FROM = 300
 """From so many new objects on, it pays to ask which of them are stored already."""
-_KEPT_BYTES = 64 << 20
 _KEPT_TREES = 500
 _KEPT_OUTLINES = 20
 
@@ -189,7 +192,7 @@ class FileEngine(SnapshotEngine):
         todo = difference(present, target, self._read_tree)
         with _translated("The sandbox could not be restored"):
             self._refuse_unless_possible(todo, present.git, target.git, snapshot_id)
-            blobs = _KeptBlobs(self._objects, _needed(todo))
+            blobs = KeptBlobs(self._objects, _needed(todo))
             with self._sight.being_rewritten(todo.touched):
                 if self._sandbox_git is not None:
                     self._sandbox_git.restore(target.git)
@@ -202,6 +205,15 @@ class FileEngine(SnapshotEngine):
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
         return path_changes(self.load(old), self.load(new), self._read_tree)
+
+    def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
+        """Makes a durable snapshot of two; the sandbox is not looked at."""
+        before = self.load(base)
+        made = combined(before, self.load(other), paths, self._read_tree)
+        listing = before.git.index_listing
+        staged = staged_objects(self._objects.read(listing)) if listing is not None else ()
+        with _translated("The snapshot could not be stored"):
+            return self._keep(made.captured, staged, made.trees)
 
     def _target(self, snapshot_id: str, sparing: str | None) -> Captured:
         """Returns what a snapshot holds; what another did not hold counts as left out of it too.
@@ -240,7 +252,7 @@ class FileEngine(SnapshotEngine):
         if missing_objects(self._git, sorted(needed)):
             raise SnapshotMissingError(snapshot_id, self._sandbox.store)
 
-    def _write(self, todo: Difference, blobs: _KeptBlobs) -> None:
+    def _write(self, todo: Difference, blobs: KeptBlobs) -> None:
         if todo.is_nothing:
             return
         writer = SandboxWriter(self._sandbox.path)
@@ -283,35 +295,45 @@ class FileEngine(SnapshotEngine):
                 evidence=self._sight.evidence,
                 partial=self._sight.is_partial,
             )
-        made = snapshot_objects(captured, look.staged)
+        same = self._last is not None and self._last.captured.git.index == captured.git.index
+        index = () if same else look.objects
+        stored = replace(
+            self._keep(captured, look.staged, (*self._sight.unsaved(), *index)),
+            evidence=self._sight.evidence,
+            partial=self._sight.is_partial,
+        )
+        name = self._refs.name(stored.snapshot_id)
+        self._sight.is_stored_as(captured, name, stored.size_bytes)
+        self._last = _Stored(captured, stored)
+        return stored
+
+    def _keep(
+        self, captured: Captured, staged: Iterable[str], others: Sequence[NewObject]
+    ) -> StoredSnapshot:
+        """Makes a state durable unless it is: its objects, those it leads to, then its ref."""
+        made = snapshot_objects(captured, staged)
         size = 0
         if not self._refs.has(self._refs.name(made.snapshot.id)):
-            same = self._last is not None and self._last.captured.git.index == captured.git.index
-            index = () if same else look.objects
-            pack = self._pack((*self._sight.unsaved(), *index, *made.all))
+            pack = self._pack((*others, *made.all))
             try:
                 self._refs.write(made.snapshot.id, made.anchor.id)
             finally:
                 pack.release()
             self._packing.added_one()
             size = pack.size_bytes
-        stored = StoredSnapshot(
+        for item in others:
+            if item.kind is Kind.TREE and item.data is not None:
+                self._keep_tree(item.id, item.data)
+        self._outlines[made.snapshot.id] = captured
+        if len(self._outlines) > _KEPT_OUTLINES:
+            del self._outlines[next(iter(self._outlines))]
+        return StoredSnapshot(
             snapshot_id=made.snapshot.id,
             state_hash=made.state_hash,
             size_bytes=size,
             not_captured=_uncaptured(captured),
-            evidence=self._sight.evidence,
-            partial=self._sight.is_partial,
+            partial=OVERDUE in captured.not_captured.values(),
         )
-        for item in self._sight.unsaved():
-            if item.kind is Kind.TREE and item.data is not None:
-                self._keep_tree(item.id, item.data)
-        self._outlines[stored.snapshot_id] = captured
-        if len(self._outlines) > _KEPT_OUTLINES:
-            del self._outlines[next(iter(self._outlines))]
-        self._sight.is_stored_as(captured, self._refs.name(made.snapshot.id), size)
-        self._last = _Stored(captured, stored)
-        return stored
 
     def _is_stored(self, last: _Stored, captured: Captured) -> bool:
         """Says whether nothing has changed since a snapshot that is still there."""
@@ -343,35 +365,6 @@ class FileEngine(SnapshotEngine):
         self._trees[object_id] = content
         if len(self._trees) > _KEPT_TREES:
             del self._trees[next(iter(self._trees))]
-
-
-class _KeptBlobs:
-    """Blobs read and checked before the first file is touched, kept as far as there is room."""
-
-    def __init__(self, objects: BlobReader, needed: Iterable[str]) -> None:
-        self._objects = objects
-        self._kept: dict[str, bytearray] = {}
-        self._room = _KEPT_BYTES
-        objects.copy_many(needed, self._keep)
-
-    def copy(self, object_id: str, write: Callable[[bytes], object]) -> None:
-        kept = self._kept.get(object_id)
-        if kept is None:
-            self._objects.copy(object_id, write)
-        else:
-            write(bytes(kept))
-
-    def _keep(self, object_id: str) -> Callable[[bytes], object]:
-        content = self._kept[object_id] = bytearray()
-
-        def take(chunk: bytes) -> None:
-            self._room -= len(chunk)
-            if self._room < 0:
-                self._kept.pop(object_id, None)
-            elif object_id in self._kept:
-                content.extend(chunk)
-
-        return take
 
 
 def _needed(todo: Difference) -> list[str]:

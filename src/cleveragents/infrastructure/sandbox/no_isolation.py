@@ -9,6 +9,7 @@ from typing import NoReturn
 from cleveragents.application.ports import Clock
 from cleveragents.domain.change import PathChange
 from cleveragents.domain.errors import NotReversibleError, SandboxMissingError
+from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
     Resource,
@@ -96,6 +97,9 @@ class NoSnapshots(SnapshotEngine):
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
         return ()
+
+    def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
+        self._refuse()
 
     def _refuse(self) -> NoReturn:
         raise NotReversibleError(self._sandbox.resource, self._sandbox.path)

@@ -18,6 +18,8 @@ from cleveragents.infrastructure.sandbox.sqlite_files import (
     is_write_ahead,
 )
 
+NOT_A_FILE = "not a file"
+
 
 @dataclass(frozen=True)
 class Look:
@@ -48,7 +50,7 @@ def others(place: Path) -> tuple[Uncaptured, ...]:
         raise SandboxMissingError(str(place), "is not there any more") from error
     found = [Uncaptured(path=name, reason="not part of the database") for name in names]
     if os.path.lexists(place) and not _is_file(place):
-        found.append(Uncaptured(path=place.name, reason="not a file"))
+        found.append(Uncaptured(path=place.name, reason=NOT_A_FILE))
     return tuple(found)
 
 

@@ -24,6 +24,7 @@ from cleveragents.domain.errors import (
     SnapshotError,
     SnapshotMissingError,
 )
+from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.sandbox import (
     ChangeAction,
     DiffFile,
@@ -33,6 +34,7 @@ from cleveragents.domain.sandbox import (
     RestoreReport,
     SandboxRef,
     TreeDiff,
+    Uncaptured,
 )
 from cleveragents.infrastructure.sandbox.blobs import BlobReader, blob_reader, missing_objects
 from cleveragents.infrastructure.sandbox.drafts import scratch
@@ -55,7 +57,7 @@ from cleveragents.infrastructure.sandbox.sqlite_files import (
     DatabaseFiles,
     Signature,
 )
-from cleveragents.infrastructure.sandbox.sqlite_look import look, others
+from cleveragents.infrastructure.sandbox.sqlite_look import NOT_A_FILE, look, others
 from cleveragents.infrastructure.sandbox.sqlite_restore import put_back
 from cleveragents.infrastructure.sandbox.store_lock import StoreUse
 from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredSnapshot
@@ -210,6 +212,26 @@ class SqliteSnapshots(SnapshotEngine):
         with blob_reader(self._git) as blobs:
             before, after = (self._document(each, blobs) for each in (old, new))
         return database_changes(self._place.name, before, after)
+
+    def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
+        """Keeps the one snapshot or the other: the database is the only path there is."""
+        self._use = self._use or StoreUse(Path(self._sandbox.store))
+        with blob_reader(self._git) as blobs:
+            before, after = self._load(base, blobs), self._load(other, blobs)
+        name = self._place.name
+        if paths.covers(name) and FileKind.OTHER in (before.kind, after.kind):
+            raise SnapshotError(
+                f"A checkpoint does not hold the database: {name} was not a file then",
+                hint="Choose another checkpoint; nothing was changed",
+                path=name,
+            )
+        snapshot_id, state = (other, after) if paths.covers(name) else (base, before)
+        self._git.run("update-ref", f"{self._refs}/{snapshot_id}", snapshot_id)
+        left_out = (
+            [Uncaptured(path=name, reason=NOT_A_FILE)] if state.kind is FileKind.OTHER else []
+        )
+        state_hash = snapshot_of(state, name).state_hash
+        return StoredSnapshot(snapshot_id, state_hash, 0, tuple(left_out))
 
     def _document(self, snapshot_id: str, blobs: BlobReader) -> bytes:
         known = self._documents.get(snapshot_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cleveragents.domain.change import PathChange
+from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.sandbox import (
     Evidence,
     RestorePreview,
@@ -18,7 +19,7 @@ from cleveragents.domain.sandbox import (
 
 @dataclass(frozen=True)
 class StoredSnapshot:
-    """What `SnapshotEngine.store` has made durable."""
+    """What an engine has made durable."""
 
     snapshot_id: str
     state_hash: str
@@ -62,3 +63,5 @@ class SnapshotEngine(Protocol):
     def diff(self, old: str, new: str) -> TreeDiff: ...
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]: ...
+
+    def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot: ...

@@ -1,0 +1,150 @@
+"""A state made of two: the one, but at some paths what the other has there.
+
+It is made of trees and documents alone, so the cost follows the paths and the trees
+above them, not the size of the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.named_paths import NamedPaths
+from cleveragents.infrastructure.sandbox.captured import Captured, GitState, ancestors
+from cleveragents.infrastructure.sandbox.difference import around_nothing, in_terms_of, is_special
+from cleveragents.infrastructure.sandbox.lazy_tree import LazyTree, ReadTree
+from cleveragents.infrastructure.sandbox.objects import NewObject
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A state, and the trees of it that may not be stored yet."""
+
+    captured: Captured
+    trees: Sequence[NewObject] = ()
+
+
+def combined(base: Captured, other: Captured, paths: NamedPaths, read: ReadTree) -> Combination:
+    """Returns `base` with what `other` has at the paths; `SnapshotStore` says what that means.
+
+    Raises:
+        SnapshotError: one of the two did not capture a named path.
+    """
+    for path in paths.outermost:
+        _require_captured(path, base, other)
+    if paths.is_everything:
+        not_captured = _not_captured(base, other, paths.covers)
+        return Combination(replace(other, not_captured=not_captured, git=base.git))
+    if base.usual != other.usual:
+        other = in_terms_of(base, other, read)
+    return _combined(base, other, paths, read)
+
+
+def _combined(base: Captured, other: Captured, paths: NamedPaths, read: ReadTree) -> Combination:
+    target, source = _Side(base, read), _Side(other, read)
+    brought = [path for path in paths.outermost if source.has(path)]
+    above = {place for path in paths.outermost for place in ancestors(path)}
+    standing = {place for place in above if target.has_directory(place)}
+    made = {place for path in brought for place in ancestors(path)} - standing
+
+    def is_taken(path: str) -> bool:
+        return path in made or paths.covers(path)
+
+    for path in made:
+        target.tree.remove(path)  # A file, or nothing: it becomes a directory.
+    for path in paths.outermost:
+        _take(path, source.tree, target.tree)
+    bare = {path for path in base.empty_directories if not is_taken(path)} | standing
+    bare |= {path for path in other.empty_directories if is_taken(path)}
+    holding = {place for path in bare for place in ancestors(path)}
+    filled = {path for path in standing if path in holding or target.tree.names(path)}
+    tree, trees = target.tree.flush()
+    captured = replace(
+        base,
+        tree=tree,
+        unusual=_chosen(base.unusual, other.unusual, is_taken),
+        empty_directories=bare - filled,
+        not_captured=_not_captured(base, other, is_taken),
+        ignored=frozenset(
+            _chosen(dict.fromkeys(base.ignored), dict.fromkeys(other.ignored), is_taken)
+        ),
+    )
+    return Combination(captured, trees)
+
+
+def _take(path: str, source: LazyTree, target: LazyTree) -> None:
+    node = source.get(path)
+    if node is None:
+        target.remove(path)
+    elif target.get(path) != node:
+        target.put(path, node)
+
+
+class _Side:
+    """One of the two states."""
+
+    def __init__(self, captured: Captured, read: ReadTree) -> None:
+        self.tree = LazyTree(captured.tree, read)
+        self._bare = around_nothing(captured)
+
+    def has(self, path: str) -> bool:
+        return path in self._bare or self.tree.get(path) is not None
+
+    def has_directory(self, path: str) -> bool:
+        return path in self._bare or self.tree.is_directory(path)
+
+
+_Value = TypeVar("_Value")
+
+
+def _chosen(
+    base: Mapping[str, _Value], other: Mapping[str, _Value], is_taken: Callable[[str], bool]
+) -> dict[str, _Value]:
+    """Returns of each what is said of its paths; that of a directory may end with `/`."""
+    kept = {path: value for path, value in base.items() if not is_taken(path.rstrip("/"))}
+    return kept | {path: value for path, value in other.items() if is_taken(path.rstrip("/"))}
+
+
+def _not_captured(
+    base: Captured, other: Captured, is_taken: Callable[[str], bool]
+) -> Mapping[str, str]:
+    """What is said of the sandbox's own git goes with `HEAD` and index."""
+    return _chosen(
+        base.not_captured,
+        other.not_captured,
+        lambda path: is_taken(path) and not _is_own_git(base, path),
+    )
+
+
+def _require_captured(path: str, base: Captured, other: Captured) -> None:
+    """Raises SnapshotError if nobody knows what one of the states has at a path.
+
+    A special file holds no bytes, so that it may go; but it cannot be brought back.
+    """
+    lost = [item for item in _left_out(path, other) if item[0] == path or not is_special(item[1])]
+    lost += [item for item in _left_out(path, base) if not is_special(item[1])]
+    if lost:
+        place, reason = lost[0]
+        raise SnapshotError(
+            f"A checkpoint does not hold `{path}`: `{place}` was not captured ({reason})",
+            hint="Leave this path out, or choose another checkpoint; nothing was changed",
+            path=path,
+            reason=reason,
+        )
+
+
+def _left_out(path: str, state: Captured) -> Iterator[tuple[str, str]]:
+    """Yields what was not captured of a path and of the directories above it, and why."""
+    for place in (path, *ancestors(path)):
+        for name in (place, f"{place}/"):
+            if name in state.ignored:
+                yield name, "ignored"
+            elif name in state.not_captured and not _is_own_git(state, place):
+                yield name, state.not_captured[name]
+
+
+def _is_own_git(state: Captured, path: str) -> bool:
+    """Says whether a path belongs to the sandbox's git, which is no content of the sandbox."""
+    return state.git != GitState() and (path == ".git" or path.startswith(".git/"))
