@@ -65,6 +65,14 @@ Feature: What a correction leaves behind
       Then 1 child plan was invalidated
       And the child plan is strategize/cancelled, and after an undo strategize/queued
 
+    Scenario: Undoing what came before the child cancels it too
+      Given the plan has run
+      And the plan has been rolled back to "after begin"
+      And the plan has been executed
+      And "write it down" has been appended to the decision
+      When the user undoes the last operation
+      Then 1 child plan was invalidated
+
     Scenario Outline: A child that is applied already stands in the way of <act>
       Given the plan has run
       And "write it down" has been appended to the decision

@@ -25,6 +25,9 @@ Feature: Operations on three resources, disturbed at every stage
         | undo       | rollback-journaled  |
         | undo       | resource-restored   |
         | undo       | rollback-recorded   |
+        | part       | present-state-saved |
+        | part       | rollback-journaled  |
+        | part       | resource-restored   |
         | correction | present-state-saved |
         | correction | rollback-journaled  |
         | correction | resource-restored   |
@@ -36,6 +39,14 @@ Feature: Operations on three resources, disturbed at every stage
       When the user asks for it again
       Then the exit code is 0
       And it warns that an interrupted undo was completed
+
+    Scenario: The sandboxes were deleted meanwhile
+      Given the operation is rollback
+      And it was killed when one resource was restored
+      And the sandboxes have been deleted
+      When the user asks for it again
+      Then the exit code is 0
+      And everything is where it leads
 
     Scenario: Another act than the interrupted one is not done on top of it
       Given the operation is correction
@@ -63,5 +74,6 @@ Feature: Operations on three resources, disturbed at every stage
         | rollback   | resource-restored   | as before      |
         | rollback   | rollback-recorded   | where it leads |
         | undo       | resource-restored   | as before      |
+        | part       | resource-restored   | as before      |
         | correction | resource-restored   | as before      |
         | correction | rollback-recorded   | where it leads |

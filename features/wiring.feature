@@ -8,7 +8,9 @@ Feature: Wiring
     And they are
       | service            |
       | CheckpointService  |
+      | CorrectionService  |
       | DecisionService    |
+      | HistoryService     |
       | LogService         |
       | MaintenanceService |
       | PlanExecutor       |

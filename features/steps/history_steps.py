@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 from behave import given, then, when
 from behave.runner import Context
 from features.support.plans import data, plans
 from features.support.values import table_rows
+
+from cleveragents.domain.errors import CleverAgentsError
+from cleveragents.domain.operation import OperationKind
 
 
 def take_back(context: Context, act: str) -> None:
@@ -66,6 +70,18 @@ def rehearse_undo(context: Context) -> None:
 @when("the user asks to undo")
 def ask_to_undo(context: Context) -> None:
     plans(context).act("plan", "undo", plans(context).plan_id)
+
+
+@when("a program asks to undo a rollback that is not the last one any more")
+def undo_another(context: Context) -> None:
+    container = plans(context).container(Mock())
+    context.add_cleanup(container.close)
+    try:
+        container.history_service().take_back(
+            plans(context).plan_id, OperationKind.UNDO, "01HXM8C2000000000000000000"
+        )
+    except CleverAgentsError as error:
+        context.refusal = error
 
 
 @when('the user answers "{answer}" when asked to undo')

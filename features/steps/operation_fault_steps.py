@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+
 from behave import given, then, when
 from behave.runner import Context
 from features.steps.correction_steps import standing
@@ -22,6 +24,9 @@ def operation_is(context: Context, name: str) -> None:
         back = plans(context).rollback("before execution", "--yes")
         operation_sweep.done(plans(context), *back)
         arguments = ("plan", "undo", plan, "--yes")
+    elif name == "part":
+        named = ("--path", "project/a.txt", "--path", "base", "--yes")
+        arguments = tuple(plans(context).rollback("after change 1", *named))
     elif name == "rollback":
         arguments = tuple(plans(context).rollback("after change 1", "--yes"))
     else:
@@ -38,6 +43,19 @@ def operation_is(context: Context, name: str) -> None:
 def was_killed(context: Context) -> None:
     point = FaultPoint.RESOURCE_RESTORED
     assert faults.killed_at(plans(context), point, 1, *context.arguments)
+
+
+@given("the sandboxes have been deleted")
+def sandboxes_deleted(context: Context) -> None:
+    root = context.world.home / "sandboxes" / plans(context).plan_id
+    for place in root.iterdir():
+        if place.is_dir():
+            shutil.rmtree(place)
+
+
+@then("everything is where it leads")
+def is_after(context: Context) -> None:
+    assert context.sweep.state() == context.sweep.after, context.sweep.state()
 
 
 @when("it is killed each time it is at {point}, and then asked for again")

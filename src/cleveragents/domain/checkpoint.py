@@ -34,6 +34,8 @@ class CheckpointType(StrEnum):
     DECISION = "decision"
     MANUAL = "manual"
     SAFETY = "safety"
+    COMBINED = "combined"
+    """Put together from others, for a rollback of a part."""
 
 
 class CheckpointMetadata(Record):

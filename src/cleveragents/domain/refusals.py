@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from cleveragents.domain.errors import BusinessRuleViolation
 
+_SHOWN = 10
+
 
 class ChildAppliedError(BusinessRuleViolation):
     """Going back would undo the spawning of a child plan whose result is in the project."""
@@ -72,4 +74,33 @@ class NoWayBackError(BusinessRuleViolation):
             hint=f"Run `agents plan checkpoint list {plan_id}` to see what there is; "
             "a higher `sandbox.checkpoint.max-checkpoints-per-plan` keeps more",
             decision_id=decision_id,
+        )
+
+
+class BuiltUponError(BusinessRuleViolation):
+    """Later work changed what one step had changed, so that step alone cannot go back."""
+
+    code = "built_upon"
+
+    def __init__(self, step_index: int, paths: Sequence[str]) -> None:
+        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        super().__init__(
+            f"Step {step_index + 1} alone cannot be taken back, because these paths were changed "
+            f"again after it: {', '.join(paths[:_SHOWN])}{more}",
+            hint="Roll back to a checkpoint before it, or take back single paths with `--path`",
+            step=step_index + 1,
+            conflicts=list(paths),
+        )
+
+
+class NothingChangedError(BusinessRuleViolation):
+    """The step changed nothing that is in effect."""
+
+    code = "nothing_changed"
+
+    def __init__(self, step_index: int) -> None:
+        super().__init__(
+            f"Nothing that step {step_index + 1} changed is there to be taken back",
+            hint="`agents plan log` shows what the steps did",
+            step=step_index + 1,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cleveragents.application.ports import Transaction
@@ -12,6 +12,7 @@ from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CheckpointPlanMismatchError,
+    ConflictError,
     SnapshotCorruptError,
 )
 from cleveragents.domain.operation import (
@@ -37,6 +38,8 @@ class Destination:
     note: str
     """What the journal calls it."""
     takes_back: Operation | None = None
+    sources: Collection[str] = ()
+    """Groups besides the destination that it is made of, so that they cannot be pruned."""
 
 
 class Intent(ABC):
@@ -80,8 +83,10 @@ class ToCheckpoint(Intent):
 class TakeBack(Intent):
     """Undoes the last operation, or redoes what was undone last."""
 
-    def __init__(self, kind: OperationKind) -> None:
+    def __init__(self, kind: OperationKind, expected: str | None = None) -> None:
+        """Args: `expected` is the operation that the user was told of, if there was time for it."""
         self.kind = kind
+        self._expected = expected
 
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
         operations = transaction.operations.list(plan.id)
@@ -92,6 +97,12 @@ class TakeBack(Intent):
         # Whatever could not be rolled back now cannot go anywhere else either.
         transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
         operation = stack[-1]
+        if self._expected not in (None, operation.id):
+            raise ConflictError(
+                f"The plan has changed meanwhile: to {self.kind.value} would now take back the "
+                f"{operation.note}",
+                hint="Ask again if that is what you want",
+            )
         try:
             group = transaction.checkpoints.get_group(operation.safety_group_id)
         except CheckpointNotFoundError as error:
@@ -103,8 +114,13 @@ class TakeBack(Intent):
             raise StateGoneError(self.kind.value, operation.note, plan.id)
         kept = {item.id for item in every}
         last = operation.before.last_checkpoint_id
+        # A child that was spawned since is gone then, like the decision it came from.
+        children = _positions.children_at(transaction, plan.id, operation.before.decisions)
         after = operation.before.model_copy(
-            update={"last_checkpoint_id": last if last in kept else checkpoint.id}
+            update={
+                "last_checkpoint_id": last if last in kept else checkpoint.id,
+                "children": {**children, **operation.before.children},
+            }
         )
         return Destination(
             checkpoint, group, after, f"{self.kind.value} of {_bare(operation.note)}", operation

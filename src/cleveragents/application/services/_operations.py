@@ -36,6 +36,7 @@ from cleveragents.domain.errors import (
     CleverAgentsError,
     ConflictError,
     PlanAppliedError,
+    SandboxMissingError,
     SnapshotCorruptError,
     SnapshotError,
 )
@@ -174,7 +175,7 @@ class Operations:
             group = transaction.checkpoints.get_group(operation.target_group_id)
             safety = transaction.checkpoints.get_group(operation.safety_group_id)
         for sandbox in sandboxes:
-            self._sandboxes.check(sandbox)
+            self._make_if_lost(sandbox)
         what = f"An interrupted {operation.kind.value} to {operation.target_checkpoint_id}"
         try:
             self._restore(sandboxes, group, safety)
@@ -186,6 +187,13 @@ class Operations:
             sentence = f"{what} could not be completed and was undone: {error.message}"
             return Recovered(operation.kind, completed=False, sentence=sentence)
         return Recovered(operation.kind, completed=True, sentence=f"{what} was completed")
+
+    def _make_if_lost(self, sandbox: SandboxRef) -> None:
+        """Makes a sandbox that is gone anew and empty: it is about to be filled."""
+        try:
+            self._sandboxes.check(sandbox)
+        except SandboxMissingError:
+            self._sandboxes.reopen(sandbox)
 
     def return_to(self, plan_id: str, checkpoint: Checkpoint) -> None:
         """Takes the sandboxes back within a run: after a failure, or before going on with it.

@@ -9,7 +9,6 @@ names, never a record without its snapshot.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from cleveragents.application.events import Warned
 from cleveragents.application.fault_points import FaultPoint
@@ -31,42 +30,28 @@ from cleveragents.application.services._group import (
     Taken,
     is_of_moment,
     snapshot_ids,
-    united_diff,
 )
 from cleveragents.application.services._intents import Destination, Intent, ToCheckpoint
 from cleveragents.application.services._operations import Operations, Recovered
-from cleveragents.application.services._pruning import Pruned, prune, prune_after, resume_point
+from cleveragents.application.services._pruning import Pruned, prune, prune_after
+from cleveragents.application.services._reading import CheckpointList, CheckpointReader
 from cleveragents.application.services._reconcile import drop_unnamed_snapshots
 from cleveragents.application.services._recording import Recorder
-from cleveragents.domain import ids
+from cleveragents.application.services._selective import OfPaths, OfStep
 from cleveragents.domain.checkpoint import (
     Checkpoint,
-    CheckpointGroup,
     CheckpointType,
     Trigger,
 )
 from cleveragents.domain.errors import (
-    CheckpointNotFoundError,
-    CheckpointPlanMismatchError,
     CheckpointRequiredError,
     PlanStateError,
     SnapshotError,
 )
 from cleveragents.domain.operation import RollbackPreview, RollbackResult
 from cleveragents.domain.plan import Plan, PlanState
-from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.retention import CheckpointRetentionPolicy
-from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef, TreeDiff
-
-
-@dataclass(frozen=True)
-class CheckpointList:
-    """The checkpoints of a plan with what a list of them says besides."""
-
-    checkpoints: Sequence[Checkpoint]
-    groups: dict[str, CheckpointGroup]
-    limit: int
-
+from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
 
 __all__ = ["CheckpointList", "CheckpointService", "Moment"]
 
@@ -78,7 +63,7 @@ def _nothing(_: Transaction, __: Plan) -> None:
     return None
 
 
-class CheckpointService:
+class CheckpointService(CheckpointReader):
     """Everything about checkpoints that is not the bytes."""
 
     def __init__(
@@ -95,8 +80,7 @@ class CheckpointService:
         triggers: frozenset[Trigger],
         retention: CheckpointRetentionPolicy,
     ) -> None:
-        self._database = database
-        self._snapshots = snapshots
+        super().__init__(database, snapshots, retention)
         self._sandboxes = sandboxes
         self._locks = locks
         self._clock = clock
@@ -105,7 +89,6 @@ class CheckpointService:
         self._faults = faults
         self._tools = tools
         self._triggers = triggers
-        self._retention = retention
         self._recorder = Recorder(clock, id_source)
         # Made once for a plan. Only their states change, which no snapshot depends on.
         self._known: dict[str, Sequence[SandboxRef]] = {}
@@ -186,16 +169,6 @@ class CheckpointService:
                 sandboxes = transaction.sandboxes.list(plan_id)
             self._known[plan_id] = sandboxes
         return [(sandbox, self._take(sandbox)) for sandbox in sandboxes]
-
-    def changes_between(
-        self, plan_id: str, before: _changes.Snapshots, after: _changes.Snapshots
-    ) -> _changes.ResourceChanges:
-        """Returns the plan's sandboxes in which something changed, each with its changes."""
-        if before == after:
-            return ()
-        with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
-        return _changes.changes_between(sandboxes, self._snapshots, before, after)
 
     def forget_unnamed(
         self, plan_id: str, before: _changes.Snapshots, after: _changes.Snapshots
@@ -281,36 +254,6 @@ class CheckpointService:
             )
             return self.create_checkpoint(plan_id, moment)
 
-    def list_checkpoints(self, plan_id: str, *, set_aside: bool = False) -> CheckpointList:
-        """Returns the plan's checkpoints, oldest first."""
-        with self._database.read() as transaction:
-            transaction.plans.get(plan_id)
-            checkpoints = transaction.checkpoints.list(plan_id, set_aside=set_aside)
-            groups = {group.id: group for group in transaction.checkpoints.groups(plan_id)}
-        return CheckpointList(checkpoints, groups, self._retention.max_checkpoints_per_plan)
-
-    def find_checkpoint(self, plan_id: str, text: str) -> Checkpoint:
-        """Returns the plan's checkpoint that `text` names.
-
-        Raises:
-            CheckpointPlanMismatchError: it is another plan's.
-            CheckpointNotFoundError: there is none, or it cannot be an id.
-            AmbiguousIdError: several fit.
-        """
-        with self._database.read() as transaction:
-            visible = transaction.checkpoints.list(plan_id)
-            all_of_plan = transaction.checkpoints.list(plan_id, set_aside=True)
-            known = visible if text.startswith("@") else all_of_plan
-            chosen = ids.choose(text, "checkpoint", [checkpoint.id for checkpoint in known])
-            if chosen is not None:
-                return next(checkpoint for checkpoint in known if checkpoint.id == chosen)
-            prefix = ids.normalise(text)
-            elsewhere = transaction.checkpoints.ids(prefix) if prefix else list[str]()
-            if len(elsewhere) == 1:
-                owner = transaction.checkpoints.get(elsewhere[0]).plan_id
-                raise CheckpointPlanMismatchError(elsewhere[0], plan_id, owner)
-        raise CheckpointNotFoundError(text, plan_id)
-
     def prune_checkpoints(self, plan_id: str) -> int:
         """Drops what the limit no longer allows and returns how many groups went."""
         with self._locks.hold(plan_id):
@@ -341,22 +284,21 @@ class CheckpointService:
         """Returns the wish to have everything as a checkpoint has it."""
         return ToCheckpoint(checkpoint)
 
+    def part_of_paths(self, plan_id: str, checkpoint: Checkpoint, paths: Sequence[str]) -> Intent:
+        """Returns the wish to have some paths as a checkpoint has them."""
+        recorder = self._recorder
+        return OfPaths(plan_id, self._database, self._snapshots, recorder, checkpoint, paths)
+
+    def part_of_step(self, plan_id: str, step_index: int) -> Intent:
+        """Returns the wish to take back what one step did."""
+        return OfStep(plan_id, self._database, self._snapshots, self._recorder, step_index)
+
     def return_to(self, plan_id: str, checkpoint: Checkpoint) -> None:
         """Takes the sandboxes back within a run; the plan stays in its state.
 
         The caller holds the plan's lease.
         """
         self._operations().return_to(plan_id, checkpoint)
-
-    def resume_point(self, plan_id: str) -> Checkpoint | None:
-        """Returns the checkpoint a run goes on from, or None before the first."""
-        with self._database.read() as transaction:
-            return resume_point(transaction, transaction.plans.get(plan_id))
-
-    def start_of_run(self, plan_id: str) -> Checkpoint | None:
-        """Returns the checkpoint that was made before the plan's latest run, if there is one."""
-        with self._database.read() as transaction:
-            return transaction.checkpoints.newest(plan_id, CheckpointType.PRE_EXECUTE)
 
     def recover(self, plan_id: str) -> Recovered | None:
         """Ends what a killed process left unfinished; says what became of an operation, if any."""
@@ -374,25 +316,6 @@ class CheckpointService:
         if ended:
             what = "a process" if ended == 1 else f"{ended} processes"
             self._events.emit(Warned(f"Ended {what} that the interrupted run had left behind"))
-
-    def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
-        """Says how the resources differ between two checkpoints."""
-        with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
-            before = transaction.checkpoints.get_group(old.group_id).snapshots
-            after = transaction.checkpoints.get_group(new.group_id).snapshots
-        kept = [item for item in sandboxes if item.strategy is not SandboxStrategy.NONE]
-        return united_diff(
-            [
-                (
-                    item,
-                    self._snapshots.diff(item, before[item.resource_id], after[item.resource_id]),
-                )
-                for item in kept
-                if before[item.resource_id] != after[item.resource_id] or len(kept) == 1
-            ],
-            several=len(sandboxes) > 1,
-        )
 
     def _operations(self) -> Operations:
         return Operations(
@@ -414,7 +337,9 @@ class CheckpointService:
             reason=f"the state that a way to {destination.checkpoint.id} started from",
             step_index=max(destination.checkpoint.metadata.step_index, 0),
         )
-        return self.create_checkpoint(plan_id, moment, keep={destination.group.id})
+        return self.create_checkpoint(
+            plan_id, moment, keep={destination.group.id, *destination.sources}
+        )
 
     def _take(self, sandbox: SandboxRef) -> SandboxCheckpoint:
         self._sandboxes.check(sandbox)

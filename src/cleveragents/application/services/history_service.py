@@ -22,6 +22,17 @@ class HistoryService:
         """
         return self._checkpoints.preview(plan_id, TakeBack(kind))
 
-    def take_back(self, plan_id: str, kind: OperationKind) -> RollbackResult:
-        """Undoes the last rollback or correction, or redoes what was undone last."""
-        return self._checkpoints.carry_out(plan_id, TakeBack(kind))
+    def take_back(
+        self, plan_id: str, kind: OperationKind, expected: str | None = None
+    ) -> RollbackResult:
+        """Undoes the last rollback or correction, or redoes what was undone last.
+
+        Args:
+            plan_id: The plan.
+            kind: Which of the two.
+            expected: The operation that a preview named.
+
+        Raises:
+            ConflictError: another process holds the plan, or has done something meanwhile.
+        """
+        return self._checkpoints.carry_out(plan_id, TakeBack(kind, expected))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -30,34 +30,57 @@ NOTHING_CHANGED = "Nothing was changed"
     epilog=(
         "Without a checkpoint it lists them and changes nothing. The present state is saved\n"
         "as a checkpoint first: `agents plan undo` takes a rollback back.\n\n"
+        "With --path or --only-step a part of the sandbox goes back, and the plan stays where\n"
+        "it is. Paths are given as `agents plan diff` shows them.\n\n"
         "Examples:\n"
         "  agents plan rollback @latest\n"
-        "  agents plan rollback @latest @-2 --dry-run"
+        "  agents plan rollback @latest @-2 --dry-run\n"
+        "  agents plan rollback @latest @first --path docs --path src/app.py\n"
+        "  agents plan rollback @latest --only-step 3"
     ),
 )
 @plan_argument
 @click.argument("checkpoint_ref", metavar="[CHECKPOINT]", required=False)
+@click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="PATH",
+    help="Only this file, or all in this directory; may be repeated.",
+)
+@click.option(
+    "--only-step",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only what step N did, if nothing was built on it.",
+)
 @yes_option
 @dry_run_option
 @frame.pass_session
 def rollback(
-    session: Session, plan_ref: str, checkpoint_ref: str | None, yes: bool, dry_run: bool
+    session: Session,
+    plan_ref: str,
+    checkpoint_ref: str | None,
+    paths: tuple[str, ...],
+    only_step: int | None,
+    yes: bool,
+    dry_run: bool,
 ) -> Report:
     from cleveragents.cli.views.checkpoints import checkpoint_list_report
+    from cleveragents.domain.operation import OperationKind
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
-        if checkpoint_ref is None:
-            if yes:
-                raise UsageError(
-                    "`--yes` needs the checkpoint to roll back to",
-                    hint=f"Run `agents plan rollback {found.id}` to list them",
-                )
+        _refuse_contradictions(found.id, checkpoint_ref, paths, only_step, yes=yes)
+        if checkpoint_ref is None and only_step is None:
             return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
-        intent = service.whole(service.find_checkpoint(found.id, checkpoint_ref))
-        if not dry_run:
-            end_interrupted(session, container, found.id)
-        return _carried_out(session, service, found.id, intent, yes=yes, dry_run=dry_run)
+        intent = _intent(service, found.id, checkpoint_ref, paths, only_step)
+        ended = None if dry_run else end_interrupted(session, container, found.id)
+        if ended is not None and (paths or only_step is not None):
+            return only_ended(ended, OperationKind.ROLLBACK, found.id)
+        report = _carried_out(session, service, found.id, intent, yes=yes, dry_run=dry_run)
+        session.warnings += _unchanged(paths, report)
+        return report
 
 
 @frame.command(
@@ -108,7 +131,8 @@ def _taken_back(
             session.say(preview_text(preview))
             if not session.confirm(f"{kind.value.capitalize()}?"):
                 return refused()
-        return result_report(service.take_back(found.id, kind))
+        expected = preview.takes_back.id if preview.takes_back else None
+        return result_report(service.take_back(found.id, kind, expected))
 
 
 def _carried_out(
@@ -153,3 +177,51 @@ def only_ended(ended: Recovered, kind: OperationKind, plan_id: str) -> Report:
 def refused() -> Report:
     """The report of a question that was answered with no."""
     return Report({}, (), (NOTHING_CHANGED,), status="error", exit_code=1)
+
+
+def _refuse_contradictions(
+    plan_id: str,
+    checkpoint_ref: str | None,
+    paths: tuple[str, ...],
+    only_step: int | None,
+    *,
+    yes: bool,
+) -> None:
+    if only_step is not None and (checkpoint_ref is not None or paths):
+        raise UsageError(
+            "`--only-step` says all there is to say",
+            hint="Leave out the checkpoint and `--path`, or `--only-step`",
+        )
+    if checkpoint_ref is None and only_step is None and (yes or paths):
+        raise UsageError(
+            f"`{'--yes' if yes else '--path'}` needs the checkpoint to roll back to",
+            hint=f"Run `agents plan rollback {plan_id}` to list them",
+        )
+
+
+def _unchanged(paths: tuple[str, ...], report: Report) -> list[str]:
+    """Says which of the named paths nothing was done about: one may be misspelt."""
+    changes = report.data.get("changes_reverted", ())
+    files = [str(item["file"]).rstrip("/") for item in cast("list[dict[str, object]]", changes)]
+    idle = [
+        path
+        for path in paths
+        if (name := "/".join(part for part in path.split("/") if part not in ("", ".")))
+        and not any(file == name or file.startswith(f"{name}/") for file in files)
+    ]
+    return [f"`{path}` already was as in the checkpoint, or neither has it" for path in idle]
+
+
+def _intent(
+    service: CheckpointService,
+    plan_id: str,
+    checkpoint_ref: str | None,
+    paths: tuple[str, ...],
+    only_step: int | None,
+) -> Intent:
+    if only_step is not None:
+        return service.part_of_step(plan_id, only_step - 1)
+    checkpoint = service.find_checkpoint(plan_id, checkpoint_ref or "")
+    if paths:
+        return service.part_of_paths(plan_id, checkpoint, paths)
+    return service.whole(checkpoint)

@@ -1,0 +1,312 @@
+"""Taking back a part: some paths as a checkpoint has them, or what one step did.
+
+What the sandboxes are to hold is put together from stored snapshots and becomes a
+checkpoint of its own; going there is then an operation like any other. The plan
+stays where it is: nothing is run again because of it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+
+from cleveragents.application.ports import Database, SnapshotStore, Transaction
+from cleveragents.application.services import _positions
+from cleveragents.application.services._group import Moment, Taken
+from cleveragents.application.services._intents import Destination, Intent, refuse_damaged
+from cleveragents.application.services._recording import Recorder
+from cleveragents.domain.change import AuthoredChange, PathChange, PathState, change_of
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.domain.errors import CheckpointPlanMismatchError, UsageError
+from cleveragents.domain.number_ranges import ranges_of
+from cleveragents.domain.operation import Operation, OperationKind, Position
+from cleveragents.domain.plan import Plan, PlanEvent, transition
+from cleveragents.domain.refusals import BuiltUponError, NothingChangedError, StateGoneError
+from cleveragents.domain.sandbox import SandboxRef
+
+Part = tuple[str, Collection[str]]
+"""A snapshot, and the paths that are to be as they are in it."""
+
+
+class Selective(Intent):
+    """A part of the sandboxes goes back; the rest and the plan stay as they are."""
+
+    kind = OperationKind.ROLLBACK
+    needs_present = True
+
+    def __init__(
+        self, plan_id: str, database: Database, snapshots: SnapshotStore, recorder: Recorder
+    ) -> None:
+        self._plan_id = plan_id
+        self._database = database
+        self._snapshots = snapshots
+        self._recorder = recorder
+        self._taken: Sequence[Taken] = ()
+        self._made: tuple[CheckpointGroup, list[Checkpoint]] | None = None
+        self._sources: set[str] = set()
+
+    def prepare(self, present: Mapping[str, str]) -> None:
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(self._plan_id)
+            sandboxes = transaction.sandboxes.list(self._plan_id)
+            transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
+            parts = self.parts(transaction, plan, sandboxes, present)
+        taken: list[Taken] = []
+        for sandbox in sandboxes:
+            here = present[sandbox.resource_id]
+            other, paths = parts.get(sandbox.resource_id, (here, ()))
+            taken.append((sandbox, self._snapshots.combine(sandbox, here, other, paths)))
+        self._taken = taken
+
+    def destination(self, transaction: Transaction, plan: Plan) -> Destination:
+        group, checkpoints = self._recorder.records(
+            transaction, plan, self._moment(plan), self._taken
+        )
+        self._made = group, checkpoints
+        present = _positions.present(transaction, plan)
+        after = present.model_copy(
+            update={
+                "last_checkpoint_id": checkpoints[0].id,
+                "groups": _with(present.groups, group.sequence),
+                "calls": self.calls(transaction, present),
+            }
+        )
+        note = f"rollback of {self.label}"
+        return Destination(checkpoints[0], group, after, note, sources=self._sources)
+
+    def journal(self, transaction: Transaction, operation: Operation) -> None:
+        if self._made is not None:
+            transaction.checkpoints.add_group(*self._made)
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What goes back, for people."""
+
+    @abstractmethod
+    def parts(
+        self,
+        transaction: Transaction,
+        plan: Plan,
+        sandboxes: Sequence[SandboxRef],
+        present: Mapping[str, str],
+    ) -> Mapping[str, Part]:
+        """Says what is taken from where, by resource id."""
+
+    def calls(self, transaction: Transaction, present: Position) -> tuple[tuple[int, int], ...]:
+        """Says which tool calls are in effect afterwards."""
+        return present.calls
+
+    def _moment(self, plan: Plan) -> Moment:
+        return Moment(
+            CheckpointType.COMBINED,
+            label=f"without {self.label}",
+            reason="put together for a rollback of a part",
+            step_index=max(plan.last_completed_step, 0),
+        )
+
+
+class OfPaths(Selective):
+    """Some paths go back to what a checkpoint has."""
+
+    def __init__(
+        self,
+        plan_id: str,
+        database: Database,
+        snapshots: SnapshotStore,
+        recorder: Recorder,
+        checkpoint: Checkpoint,
+        paths: Sequence[str],
+    ) -> None:
+        super().__init__(plan_id, database, snapshots, recorder)
+        self._checkpoint = checkpoint
+        self._paths = paths
+
+    @property
+    def label(self) -> str:
+        more = f" and {len(self._paths) - 3} more" if len(self._paths) > 3 else ""
+        named = ", ".join(self._paths[:3]) + more
+        return f"{named} to {self._checkpoint.metadata.label}"
+
+    def parts(
+        self,
+        transaction: Transaction,
+        plan: Plan,
+        sandboxes: Sequence[SandboxRef],
+        present: Mapping[str, str],
+    ) -> Mapping[str, Part]:
+        if self._checkpoint.plan_id != plan.id:
+            raise CheckpointPlanMismatchError(
+                self._checkpoint.id, plan.id, self._checkpoint.plan_id
+            )
+        group = transaction.checkpoints.get_group(self._checkpoint.group_id)
+        refuse_damaged(self._checkpoint, group)
+        self._sources = {group.id}
+        wanted: dict[str, list[str]] = {}
+        for path in self._paths:
+            sandbox, within = _resolved(path, sandboxes)
+            wanted.setdefault(sandbox.resource_id, []).append(within)
+        return {
+            resource_id: (group.snapshots[resource_id], paths)
+            for resource_id, paths in wanted.items()
+        }
+
+
+class OfStep(Selective):
+    """What one step did goes back, unless later work was built on it."""
+
+    def __init__(
+        self,
+        plan_id: str,
+        database: Database,
+        snapshots: SnapshotStore,
+        recorder: Recorder,
+        step_index: int,
+    ) -> None:
+        super().__init__(plan_id, database, snapshots, recorder)
+        self._step_index = step_index
+
+    @property
+    def label(self) -> str:
+        return f"step {self._step_index + 1}"
+
+    def parts(
+        self,
+        transaction: Transaction,
+        plan: Plan,
+        sandboxes: Sequence[SandboxRef],
+        present: Mapping[str, str],
+    ) -> Mapping[str, Part]:
+        if not 0 <= self._step_index <= plan.last_completed_step:
+            raise UsageError(
+                f"The plan has not done a step {self._step_index + 1}",
+                hint=f"Choose one from 1 to {plan.last_completed_step + 1}",
+            )
+        if plan.course[self._step_index].step.decision is not None:
+            raise UsageError(
+                f"Step {self._step_index + 1} is a decision, which changed no file",
+                hint="Use `agents plan correct` to decide anew",
+            )
+        changes = [
+            item
+            for item in transaction.changes.list(plan.id)
+            if item.step_index == self._step_index
+        ]
+        if not changes:
+            raise NothingChangedError(self._step_index)
+        before = self._group_before(transaction, plan, min(item.call_sequence for item in changes))
+        self._sources = {before.id}
+        parts: dict[str, Part] = {}
+        conflicts: list[str] = []
+        for sandbox in sandboxes:
+            own = _net([item for item in changes if item.resource == sandbox.resource])
+            if not own:
+                continue
+            then, now = before.snapshots[sandbox.resource_id], present[sandbox.resource_id]
+            since = {item.path: item for item in self._snapshots.changes(sandbox, then, now)}
+            paths, clashing = _to_take_back(own, since)
+            conflicts.extend(
+                path if len(sandboxes) == 1 else f"{sandbox.resource}/{path}" for path in clashing
+            )
+            parts[sandbox.resource_id] = (then, paths)
+        if conflicts:
+            raise BuiltUponError(self._step_index, conflicts)
+        return parts
+
+    def calls(self, transaction: Transaction, present: Position) -> tuple[tuple[int, int], ...]:
+        of_step = {
+            call.sequence
+            for call in transaction.tool_calls.list(self._plan_id)
+            if call.step_index == self._step_index
+        }
+        return tuple(
+            ranges_of(
+                number
+                for first, last in present.calls
+                for number in range(first, last + 1)
+                if number not in of_step
+            )
+        )
+
+    def _group_before(
+        self, transaction: Transaction, plan: Plan, first_call: int
+    ) -> CheckpointGroup:
+        """Returns the newest group that has all of the plan up to the step, and nothing of it."""
+        effective = _positions.present(transaction, plan).calls
+        wanted = tuple(
+            ranges_of(
+                number
+                for first, last in effective
+                for number in range(first, last + 1)
+                if number < first_call
+            )
+        )
+        for checkpoint in reversed(transaction.checkpoints.list(plan.id, set_aside=True)):
+            if checkpoint.metadata.effective_calls == wanted:
+                return transaction.checkpoints.get_group(checkpoint.group_id)
+        raise StateGoneError("rollback", self.label, plan.id)
+
+
+def _resolved(path: str, sandboxes: Sequence[SandboxRef]) -> tuple[SandboxRef, str]:
+    """Returns the sandbox that a path given by the user is in, and the path within it."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if path.startswith("/") or ".." in parts:
+        raise UsageError(
+            f"The path `{path}` is not in a sandbox",
+            hint="Give it as `agents plan diff` shows it, relative to the sandbox",
+        )
+    if len(sandboxes) == 1:
+        return sandboxes[0], "/".join(parts) or "."
+    for sandbox in sandboxes:
+        if parts and parts[0] == sandbox.resource:
+            return sandbox, "/".join(parts[1:]) or "."
+    names = ", ".join(sandbox.resource for sandbox in sandboxes)
+    raise UsageError(
+        f"The path `{path}` does not begin with a resource of the plan",
+        hint=f"Begin it with one of {names}, as in `{sandboxes[0].resource}/{path}`",
+    )
+
+
+def _net(changes: Sequence[AuthoredChange]) -> dict[str, PathChange]:
+    """Returns what the calls of a step did in all, by path."""
+    states: dict[str, tuple[PathState | None, PathState | None]] = {}
+    for item in changes:
+        first = states[item.path][0] if item.path in states else item.before
+        states[item.path] = (first, item.after)
+    found = {path: change_of(path, before, after) for path, (before, after) in states.items()}
+    return {path: change for path, change in found.items() if change is not None}
+
+
+def _to_take_back(
+    own: Mapping[str, PathChange], since: Mapping[str, PathChange]
+) -> tuple[list[str], list[str]]:
+    """Returns the paths to take back, and those that were changed again later.
+
+    A directory stands for all that is in it, so it only goes back itself where everything
+    in it does; one that the step made and others use stays.
+    """
+    present = [path for path in own if path in since]
+    clashing = [
+        path
+        for path in present
+        if (since[path].before, since[path].after) != (own[path].before, own[path].after)
+    ]
+    others = [path for path in since if path not in own]
+    paths: list[str] = []
+    for path in present:
+        is_directory = _is_directory(own[path].before) or _is_directory(own[path].after)
+        in_use = is_directory and any(other.startswith(f"{path}/") for other in others)
+        if not in_use:
+            paths.append(path)
+        elif own[path].before is not None:
+            clashing.append(path)
+    return paths, sorted(set(clashing))
+
+
+def _is_directory(state: PathState | None) -> bool:
+    return state is not None and state.hash is None
+
+
+def _with(ranges: Sequence[tuple[int, int]], number: int) -> tuple[tuple[int, int], ...]:
+    known = [item for first, last in ranges for item in range(first, last + 1)]
+    return tuple(ranges_of([*known, number]))
