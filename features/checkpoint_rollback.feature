@@ -80,7 +80,7 @@ Feature: Rolling back a plan
             "operation_id": "OPERATION", "kind": "rollback", "takes_back": null,
             "safety_checkpoint_id": "«before rollback to before two»"
           },
-          "brought_back": {"decisions": 0, "tool_calls": 0},
+          "brought_back": {"decisions": 0, "tool_calls": 0, "child_plans": 0},
           "effects_not_undone": [],
           "left_alone": []
         }

@@ -40,6 +40,14 @@ Feature: The correct command
         | y      | append | 0    | A child plan would be made with the guidance as its prompt   |
         | n      | append | 1    | Append?                                                      |
 
+    Scenario: A child plan that would go with it is told
+      Given the plan has run
+      And "write it down" has been appended to the decision
+      And the user sits before a terminal
+      When the user answers "n" when asked about a revert of the decision
+      Then the exit code is 1
+      And the error output says "undo 3 tool calls, roll back 1 child plan and take back 2 decisions."
+
     Scenario: Effects that nothing can undo are told
       Given a step of the option file sends something irreversible
       And the plan has run

@@ -17,7 +17,8 @@ Feature: The undo and redo commands
       And the plan has been rolled back to "after one"
       When the user answers "<answer>" when asked to undo
       Then the exit code is <code>
-      And the error output says "Taking back the rollback to after one would restore 1 path, remove 0 paths, undo 0 tool calls and set aside 0 checkpoints."
+      And the error output says "Taking back the rollback to after one would restore 1 path and remove 0 paths."
+      And the error output says "It would bring back 1 tool call."
 
       Examples:
         | answer | code |
@@ -58,6 +59,21 @@ Feature: The undo and redo commands
       When the user undoes the last operation
       Then the sandbox is the project after `echo by one > a.txt; echo by two > b.txt`
       And the plan's last checkpoint is "before rollback to after one"
+
+  Rule: it says what can be done next
+
+    Scenario: A plan that was cancelled is cancelled again, and not to be run on
+      Given a plan with the steps
+        | step  | does          |
+        | one   | writes a.txt  |
+        | two   | runs `exit 3` |
+      And the plan was cancelled
+      And the plan has been rolled back to "after one"
+      When the user runs "agents plan undo @latest --yes --format table"
+      Then the output has, in this order
+        | cancelled             |
+        | agents plan redo      |
+      And the output does not say "agents plan execute"
 
   Rule: the log tells of it
 

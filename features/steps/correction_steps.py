@@ -318,8 +318,9 @@ def child_state(context: Context) -> str:
 @then("the child plan is {before}, and after an undo {after}")
 def child_undone(context: Context, before: str, after: str) -> None:
     assert child_state(context) == before, child_state(context)
-    asked(context, "plan", "undo", plans(context).plan_id, "--yes")
+    undone = asked(context, "plan", "undo", plans(context).plan_id, "--yes")["data"]
     assert child_state(context) == after, child_state(context)
+    assert undone["brought_back"]["child_plans"] == 1, undone
 
 
 @then("it is refused with the code 2 and a sentence about no earlier decision")

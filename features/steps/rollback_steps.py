@@ -216,12 +216,12 @@ def only_the_attempt(context: Context) -> None:
     assert "undone" in added["operations"][0] and "safety" in added["checkpoint_metadata"][0]
 
 
-@then("the plan is shown as interrupted in a rollback")
-def shown_as_interrupted(context: Context) -> None:
+@then("the plan is shown as interrupted in {operation}")
+def shown_as_interrupted(context: Context, operation: str) -> None:
     pending = plans(context).query("SELECT operation_id FROM operations WHERE status = 'pending'")
     assert [plans(context).status()["interrupted_operation"]] == [row[0] for row in pending]
     shown = context.world.agents_here("plan", "status", plans(context).plan_id)
-    assert f"a rollback began and was not ended: {pending[0][0]}" in shown.stdout, shown
+    assert f"{operation} began and was not ended: {pending[0][0]}" in shown.stdout, shown
 
 
 @then("there is one sentence and a hint")

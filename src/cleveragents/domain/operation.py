@@ -138,6 +138,9 @@ class RollbackPreview(Record):
     decisions_after: int
     tool_calls_after: int
     child_plans_after: int
+    decisions_brought_back: int
+    tool_calls_brought_back: int
+    child_plans_brought_back: int
     checkpoints_after: int
     checkpoints_remaining: int
     effects_not_undone: tuple[Effect, ...]
@@ -159,6 +162,7 @@ class RollbackResult(Record):
     tool_calls_undone: int
     tool_calls_brought_back: int
     child_plans_invalidated: int
+    child_plans_brought_back: int
     checkpoints_remaining: int
     effects_not_undone: tuple[Effect, ...]
     operation_id: str

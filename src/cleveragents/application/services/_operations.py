@@ -121,6 +121,9 @@ class Operations:
             decisions_after=len(moved.decisions_gone),
             tool_calls_after=len(moved.calls_undone),
             child_plans_after=len(moved.children_gone),
+            decisions_brought_back=len(moved.decisions_back),
+            tool_calls_brought_back=len(moved.calls_back),
+            child_plans_brought_back=len(moved.children_back),
             checkpoints_after=len(after),
             # One more is the safety checkpoint.
             checkpoints_remaining=len(visible) - len(after) + len(returning) + new + 1,
@@ -155,6 +158,7 @@ class Operations:
             tool_calls_undone=len(moved.calls_undone),
             tool_calls_brought_back=len(moved.calls_back),
             child_plans_invalidated=len(moved.children_gone),
+            child_plans_brought_back=len(moved.children_back),
             checkpoints_remaining=remaining,
             effects_not_undone=moved.effects,
             operation_id=operation.id,

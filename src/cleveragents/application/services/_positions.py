@@ -29,6 +29,7 @@ class Difference:
     groups_aside: Collection[CheckpointGroup]
     groups_back: Collection[CheckpointGroup]
     children_gone: Collection[Plan]
+    children_back: Collection[Plan]
 
     @property
     def effects(self) -> tuple[Effect, ...]:
@@ -142,6 +143,12 @@ def difference(transaction: Transaction, plan_id: str, wanted: Position) -> Diff
             for child in transaction.plans.children(plan_id)
             if wanted.children.get(child.id) is PlanState.CANCELLED
             and child.state is not PlanState.CANCELLED
+        ],
+        children_back=[
+            child
+            for child in transaction.plans.children(plan_id)
+            if wanted.children.get(child.id, PlanState.CANCELLED) is not PlanState.CANCELLED
+            and child.state is PlanState.CANCELLED
         ],
     )
 

@@ -11,15 +11,31 @@ from cleveragents.application.services.correction_service import (
     Prompted,
     Reverted,
 )
-from cleveragents.cli.report import Fields, Report, Section, Table
+from cleveragents.cli.report import Fields, Report, Table
 from cleveragents.cli.views import plans
-from cleveragents.cli.views.rollbacks import effects_data, not_undone
-from cleveragents.cli.views.words import counted, moment
+from cleveragents.cli.views.checkpoints import uncaptured_data
+from cleveragents.cli.views.restores import (
+    VERIFIED,
+    change_lines,
+    changes_data,
+    changes_done,
+    changes_to_do,
+    effects_data,
+    left_alone,
+    not_undone,
+    remarks,
+)
+from cleveragents.cli.views.rollbacks import state_rows
+from cleveragents.cli.views.words import counted, joined, moment
 from cleveragents.domain.correction import CorrectionAttempt
 from cleveragents.domain.decision import Decision
+from cleveragents.domain.operation import RollbackPreview, RollbackResult
 from cleveragents.domain.plan import Plan
 
 _SHOWN = 20
+_FALLEN = ("Decision", "Question", "Chosen")
+_HINT = "run the same command without --dry-run"
+_NONE_FALLS = "None: the plan's prompt itself stays."
 
 
 def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None) -> Report:
@@ -29,7 +45,7 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
         "dry_run": True,
         "correction": {
             "mode": "revert",
-            "impact": _impact(len(preview.affected)),
+            "impact": f"{counted(len(preview.affected), 'decision')} would be taken back",
             "new_decision": None,
             "corrects": preview.decision.id,
             "attempt": preview.plan.attempt + 1,
@@ -50,57 +66,64 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
             "status": "would be restored",
         },
         "estimated_recompute_time_seconds": round(preview.seconds, 3),
-        "effects_not_undone": effects_data(rollback.effects_not_undone),
         "phase_transition_target": rollback.phase.value,
+        **_rollback_data(rollback),
+        "hint": _HINT,
     }
-    rows = tuple((item.id, item.question, item.chosen_option) for item in preview.affected)
-    sections: list[Section] = [
+    fallen = tuple((item.id, item.question, item.chosen_option) for item in preview.affected)
+    sections = (
         Fields(
             "Correction Preview",
             (
+                ("Plan", preview.plan.id),
                 ("Corrects", preview.decision.question),
-                ("Goes back to", rollback.checkpoint.metadata.label),
+                *_course(guidance, choose, preview.plan.attempt + 1),
+                *_target(rollback),
                 ("Files", f"{len(rollback.changes)} would be reverted"),
-                ("Unaffected", counted(len(preview.unaffected), "decision")),
-                ("Work to do anew", f"took {preview.seconds:.1f} s"),
+                ("Tool Calls", f"{rollback.tool_calls_after} would be undone"),
+                ("Child Plans", f"{rollback.child_plans_after} would be rolled back"),
+                ("Decisions", _decisions("would be ", preview.affected, preview.unaffected)),
+                ("Steps To Repeat", f"took {preview.seconds:.1f} s the last time"),
             ),
         ),
-        Table(
-            "Decisions That Would Fall",
-            ("Decision", "Question", "Chosen"),
-            rows,
-            empty="None: the plan's prompt itself stays.",
-        ),
-    ]
-    warnings = (not_undone(rollback.effects_not_undone),) if rollback.effects_not_undone else ()
-    return Report(data, tuple(sections), ("Dry run: nothing was changed",), warnings=warnings)
+        Table("Decisions That Would Fall", _FALLEN, fallen, empty=_NONE_FALLS),
+        changes_to_do(rollback.changes),
+        *left_alone(rollback.left_alone),
+        Fields("Next", (("Do it", _HINT),)),
+    )
+    warnings = not_undone(rollback.effects_not_undone)
+    return Report(data, sections, ("Dry run: nothing was changed",), warnings=warnings)
 
 
 def preview_text(preview: CorrectionPreview) -> str:
     """What is shown before the user is asked."""
     rollback = preview.rollback
+    consequences = [
+        f"go back to `{rollback.checkpoint.metadata.label}`",
+        f"revert {counted(len(rollback.changes), 'path')}",
+        f"undo {counted(rollback.tool_calls_after, 'tool call')}",
+    ]
+    if rollback.child_plans_after:
+        consequences.append(f"roll back {counted(rollback.child_plans_after, 'child plan')}")
+    consequences.append(f"take back {counted(len(preview.affected), 'decision')}")
     lines = [
-        f"Correcting `{preview.decision.question}` would go back to "
-        f"`{rollback.checkpoint.metadata.label}`, revert {counted(len(rollback.changes), 'path')}, "
-        f"undo {counted(rollback.tool_calls_after, 'tool call')} and take back "
-        f"{counted(len(preview.affected), 'decision')}:",
+        f"Correcting `{preview.decision.question}` would {joined(consequences)}.",
         *(f"  {item.question}: {item.chosen_option}" for item in preview.affected[:_SHOWN]),
     ]
     if len(preview.affected) > _SHOWN:
         lines.append(f"  … and {len(preview.affected) - _SHOWN} more")
-    if rollback.effects_not_undone:
-        lines.append(not_undone(rollback.effects_not_undone))
-    lines.append("The present state is saved as a checkpoint first.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *change_lines(rollback.changes), *remarks(rollback)])
 
 
 def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Report:
     attempt, rollback = done.attempt, done.rollback
-    reverted, effects = rollback.changes, rollback.effects_not_undone
     fallen = attempt.original_subtree
     artifacts = sorted({path for item in fallen for path in item.artifacts})
     data: dict[str, object] = {
-        "correction": {**_correction_data(attempt), "impact": _impact(len(fallen))},
+        "correction": {
+            **_correction_data(attempt),
+            "impact": f"{counted(len(fallen), 'decision')} taken back",
+        },
         "affected_subtree": {
             "decisions_invalidated": len(fallen),
             "child_plans_rolled_back": rollback.child_plans_invalidated,
@@ -109,7 +132,7 @@ def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Repor
         },
         "sandbox_rollback": {
             "checkpoint": done.plan.last_checkpoint_id,
-            "files_reverted": len(reverted),
+            "files_reverted": len(rollback.changes),
             "status": "restored",
         },
         "recompute": {"queued": True, "eta": None},
@@ -120,27 +143,27 @@ def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Repor
         "user_intervention_decision_id": attempt.new_decision_id,
         "phase_transition_target": done.plan.phase.value,
         "verified": rollback.verified,
-        "effects_not_undone": effects_data(effects),
+        **_rollback_data(rollback),
     }
     rows = tuple((item.decision_id, item.question, item.chosen) for item in fallen)
     sections = (
         Fields(
             "Correction",
             (
+                ("Plan", done.plan.id),
                 ("Corrects", done.decision.question),
-                ("Now", attempt.choose or "to be decided anew"),
-                ("Guidance", attempt.guidance),
-                ("Attempt", str(attempt.attempt)),
-                ("Files", f"{len(reverted)} reverted"),
-                ("Unaffected", counted(len(done.unaffected), "decision")),
+                *_course(attempt.guidance, attempt.choose, attempt.attempt),
+                *_target(rollback),
+                ("Files", f"{len(rollback.changes)} reverted"),
+                ("Tool Calls", f"{rollback.tool_calls_undone} undone"),
+                ("Child Plans", f"{rollback.child_plans_invalidated} rolled back"),
+                ("Decisions", _decisions("", fallen, done.unaffected)),
             ),
         ),
-        Table(
-            "Decisions Taken Back",
-            ("Decision", "Question", "Chosen"),
-            rows,
-            empty="None: the plan's prompt itself stays.",
-        ),
+        Table("Decisions Taken Back", _FALLEN, rows, empty=_NONE_FALLS),
+        changes_done("Changes Reverted", rollback.changes),
+        Fields("Post-Correction State", (*state_rows(rollback), VERIFIED)),
+        *left_alone(rollback.left_alone),
         Fields(
             "Next",
             (
@@ -150,7 +173,7 @@ def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Repor
             ),
         ),
     )
-    warnings = (not_undone(effects),) if effects else ()
+    warnings = not_undone(rollback.effects_not_undone)
     return Report(data, sections, ("Correction complete",), warnings=warnings)
 
 
@@ -165,10 +188,11 @@ def append_preview_report(decision: Decision, guidance: str) -> Report:
             "corrects": decision.id,
             "guidance": guidance,
         },
+        "hint": _HINT,
     }
-    rows = (("Adds to", decision.question), ("Guidance", guidance))
-    section = Fields("Correction Preview", rows)
-    return Report(data, (section,), ("Dry run: nothing was changed",))
+    rows = (("Plan", decision.plan_id), ("Adds To", decision.question), ("Guidance", guidance))
+    sections = (Fields("Correction Preview", rows), Fields("Next", (("Do it", _HINT),)))
+    return Report(data, sections, ("Dry run: nothing was changed",))
 
 
 def append_report(done: Appended) -> Report:
@@ -193,9 +217,10 @@ def append_report(done: Appended) -> Report:
         Fields(
             "Correction",
             (
-                ("Adds to", done.decision.question),
+                ("Plan", attempt.plan_id),
+                ("Adds To", done.decision.question),
                 ("Guidance", attempt.guidance),
-                ("Child plan", child),
+                ("Child Plan", child),
             ),
         ),
         Fields(
@@ -277,5 +302,25 @@ def _decision_data(decision: Decision) -> dict[str, object]:
     }
 
 
-def _impact(decisions: int) -> str:
-    return f"{counted(decisions, 'decision')} taken back"
+def _rollback_data(rollback: RollbackPreview | RollbackResult) -> dict[str, object]:
+    return {
+        "changes_reverted": changes_data(rollback.changes),
+        "effects_not_undone": effects_data(rollback.effects_not_undone),
+        "left_alone": uncaptured_data(rollback.left_alone),
+    }
+
+
+def _course(guidance: str, choose: str | None, attempt: int) -> tuple[tuple[str, str], ...]:
+    """Rows for what the user wants instead."""
+    now = choose or "to be decided anew"
+    return (("Now", now), ("Guidance", guidance), ("Attempt", str(attempt)))
+
+
+def _target(rollback: RollbackPreview | RollbackResult) -> tuple[tuple[str, str], ...]:
+    """Rows for where the plan goes."""
+    checkpoint = rollback.checkpoint
+    return (("Checkpoint", checkpoint.id), ("Label", checkpoint.metadata.label))
+
+
+def _decisions(would: str, fallen: Sequence[object], unaffected: Sequence[object]) -> str:
+    return f"{len(fallen)} {would}taken back, {len(unaffected)} unaffected"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cleveragents.application.services.plan_resume_service import ResumeSummary
 from cleveragents.application.services.plan_service import PlanProblems, PlanStatus
 from cleveragents.cli.report import Fields, Report, Section, Table
-from cleveragents.cli.views.rollbacks import effects_data
+from cleveragents.cli.views.restores import effects_data
 from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain.tool import ToolCall
 

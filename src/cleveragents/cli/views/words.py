@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 SHORT_HASH = 12
@@ -29,3 +30,9 @@ def size(count: int) -> str:
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Returns the parts as a sentence lists them: `a, b and c`."""
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
