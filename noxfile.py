@@ -123,6 +123,14 @@ def unit_tests(session: nox.Session) -> None:
         session.error("A scenario failed")
 
 
+@nox.session(default=False)
+def golden(session: nox.Session) -> None:
+    """Writes the screens in `features/golden` anew; read the difference before committing it."""
+    for file in Path("features/golden").glob("*.txt"):
+        file.unlink()
+    session.run(PYTHON, "-m", "behave", "--tags=@golden", "--define=golden=write", "features")
+
+
 def two_shards() -> list[list[str]]:
     """The feature files in two lists of about the same size."""
     files = sorted(Path("features").rglob("*.feature"), key=lambda file: -file.stat().st_size)
