@@ -55,13 +55,16 @@ A Rollback Takes The Plan Back Too
     And The Data Field 'state' Is    queued
     And The Data Field 'last_completed_step' Is    ${0}
 
-A Rollback Can Be Taken Back
+A Rollback Is Undone
     Given An Agent Has Made A Mistake
     And The User Rolls Back
-    ${safety}    The Data Field    operation.safety_checkpoint_id
-    When The User Runs    agents plan rollback ${PLAN} ${safety} --yes --format json
-    Then The Data Field 'verified' Is    ${True}
+    When The User Runs    agents plan undo ${PLAN} --yes --format json
+    Then The Command Succeeds
+    And The Data Field 'operation.kind' Is    undo
+    And The Data Field 'verified' Is    ${True}
+    And The Data Field 'brought_back.tool_calls' Is    ${1}
     And The Sandbox Still Has The Mistake
+    And The Plan Is Complete Again
 
 A Plan Goes On After A Rollback
     Given An Agent Has Made A Mistake
@@ -85,3 +88,10 @@ Without A Checkpoint The Checkpoints Are Listed
     Then The Command Succeeds
     And Each Of 'checkpoints' Has    checkpoint_id    label
     And The Sandbox Still Has The Mistake
+
+
+*** Keywords ***
+The Plan Is Complete Again
+    The User Runs    agents plan status ${PLAN} --format json
+    The Data Field 'state' Is    complete
+    The Data Field 'last_completed_step' Is    ${1}

@@ -539,6 +539,15 @@ class AgentsCli:
         if not Path(self.sandbox, file).is_file():
             raise AssertionError(f"{file} is not in {_names_in(self.sandbox)}")
 
+    @keyword("The User Writes Into The Sandbox")
+    def the_user_writes_into_the_sandbox(self, path: str, *lines: str) -> None:
+        Path(self.sandbox, path).write_text("".join(f"{line}\n" for line in lines))
+
+    @keyword("The Sandbox Lacks The File")
+    def the_sandbox_lacks(self, file: str) -> None:
+        if Path(self.sandbox, file).exists():
+            raise AssertionError(f"{file} is in {_names_in(self.sandbox)}")
+
     @keyword("The Sandbox Holds The Lines")
     def the_sandbox_holds_lines(self, file: str, *lines: str) -> None:
         """Compares the whole file."""
