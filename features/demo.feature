@@ -16,23 +16,27 @@ Feature: The demonstration
 
       Examples:
         | format | story                   |
-        | rich   | 6. What is true now     |
-        | color  | 6. What is true now     |
-        | table  | 6. What is true now     |
+        | rich   | 8. What is true now     |
+        | color  | 8. What is true now     |
+        | table  | 8. What is true now     |
         | plain  | byte for byte as it was |
         | json   | "verified": true        |
         | yaml   | verified: true          |
 
-    Scenario: Programs read that the rollback was verified
+    Scenario: Programs read that everything was verified
       When the user runs "agents demo --format json"
       Then the JSON document has
-        | field                  | value                                                                                                                                                                     |
-        | status                 | "ok"                                                                                                                                                                      |
-        | data.verified          | true                                                                                                                                                                      |
-        | data.project_untouched | true                                                                                                                                                                      |
-        | data.directory         | null                                                                                                                                                                      |
-        | data.changes_reverted  | [{"file": "README.md", "action": "restored"}, {"file": "src/greeting.py", "action": "restored"}, {"file": "src/main.py", "action": "restored"}] |
-      And it made 8 checkpoints and went back to the sixth
+        | field                  | value                                                          |
+        | status                 | "ok"                                                           |
+        | data.verified          | true                                                           |
+        | data.undone.as_before  | true                                                           |
+        | data.corrected.was     | "everything"                                                   |
+        | data.corrected.now     | "leftovers"                                                    |
+        | data.result            | ["README.md", "bin/greet", "src/greeting.py", "src/main.py"]   |
+        | data.project_untouched | true                                                           |
+        | data.directory         | null                                                           |
+      And it made 10 checkpoints and went back to the sixth
+      And it restored README.md, draft.tmp, src/greeting.py, src/main.py
 
     Scenario: People are told the story as it goes
       When the user runs "agents demo"
@@ -40,12 +44,25 @@ Feature: The demonstration
         """
         An agent's plan runs in a private copy of a small git project.
         Preparing the sandbox …
-        Step 1 of 3: write the greeting (write-file)
-        Step 2 of 3: write a start script (shell)
-        Step 3 of 3: tidy up (shell)
-        The last step, `tidy up`, deleted the sources. Going back to before it.
+        Step 1 of 4: write the greeting (write-file)
+        Step 2 of 4: write a start script (shell)
+        Step 3 of 4: tidy up (record-decision)
+        Step 4 of 4: clear everything away (shell)
+        It decided to tidy up everything: the sources are gone. Going back to before that.
+        Undoing the rollback, to see that it lost nothing.
+        Correcting the decision instead: only leftovers may go. The plan runs on from it.
+        Step 3 of 4: tidy up (record-decision)
+        Step 4 of 4: clear the leftovers away (shell)
         """
-      And the output says "2. Checkpoints were made by themselves"
+      And the output has, in this order
+        | 1. A plan ran in a sandbox                     |
+        | 2. Checkpoints were made by themselves         |
+        | 3. It decided to tidy up `everything`          |
+        | 4. Rolled back to before that                  |
+        | 5. Undid the rollback                          |
+        | 6. Corrected the decision, and ran the plan on |
+        | 7. The sandbox now holds                       |
+        | Verified: the mistake is gone                  |
 
   Rule: nothing of the user's gets in its way
 
@@ -54,7 +71,7 @@ Feature: The demonstration
       And the user's file says "sandbox.checkpoint.max-checkpoints-per-plan = 1"
       When the user runs "agents demo --format json"
       Then the exit code is 0
-      And it made 8 checkpoints and went back to the sixth
+      And it made 10 checkpoints and went back to the sixth
 
     Scenario: It can be kept to look around in
       When the user runs "agents demo --keep --format json"

@@ -1,24 +1,27 @@
 *** Settings ***
 Documentation    The first thing a new user runs. It needs nothing, touches nothing of theirs, and shows a
-...              verified rollback.
+...              verified rollback, its undoing, and a corrected decision.
 
 Resource         resources/agents.resource
 
 
 *** Test Cases ***
-The Demo Ends With A Verified Rollback
+The Demo Goes Back, Forth And Another Way
     When The User Runs    agents demo --format json
     Then The Command Succeeds
     And The Data Field 'verified' Is    ${True}
     And The Data Field 'project_untouched' Is    ${True}
     And The Change Of 'src/main.py' Is    restored
+    And The Data Field 'undone.as_before' Is    ${True}
+    And The Data Field 'corrected.now' Is    leftovers
+    And The Data Field 'result.3' Is    src/main.py
 
 The Demo Can Be Read
     When The User Runs    agents demo --format rich
     Then The Command Succeeds
     And Standard Output Contains    before tidy up
     And Standard Output Contains    src/main.py
-    And Standard Output Contains    Rollback verified
+    And Standard Output Contains    Verified: the mistake is gone
 
 The Demo Leaves Nothing Behind
     Given Temporary Files Have A Place Of Their Own

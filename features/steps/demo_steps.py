@@ -38,6 +38,12 @@ def made(context: Context, count: int) -> None:
     assert len(checkpoints) == count and data(context)["rolled_back_to"] == checkpoints[5]
 
 
+@then("it restored {names}")
+def restored(context: Context, names: str) -> None:
+    expected = [{"file": name, "action": "restored"} for name in names.split(", ")]
+    assert data(context)["changes_reverted"] == expected, data(context)
+
+
 @then("the kept directory has the project, the plan and its checkpoints")
 def kept(context: Context) -> None:
     told = data(context)
@@ -53,4 +59,4 @@ def kept(context: Context) -> None:
         "json",
         env={"CLEVERAGENTS_HOME": str(place / "home")},
     ).json["data"]["checkpoints"]
-    assert [item["checkpoint_id"] for item in listed][:8] == told["checkpoints"], listed
+    assert [item["checkpoint_id"] for item in listed][:10] == told["checkpoints"], listed

@@ -1,35 +1,31 @@
-"""`agents demo`: the main job on a scratch repository, from the first step to the way back."""
+"""`agents demo`: the main job on a scratch repository, from the first step to another course."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.report import Fields, Report, Section, Table, Text
+from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
-
-if TYPE_CHECKING:
-    from cleveragents.domain.checkpoint import Checkpoint
-    from cleveragents.domain.operation import RollbackResult
-    from cleveragents.domain.plan import Plan
 
 _PROJECT = {
     "README.md": "# Greetings\n\nA small project.\n",
+    "draft.tmp": "do not keep this\n",
     "src/main.py": 'print("nothing to say yet")\n',
 }
-_BAD_STEP = "tidy up"
+_MISTAKE = "tidy up"
+_INSTEAD = "leftovers"
+_GUIDANCE = "keep the sources"
 
 
 @frame.command(
     "demo",
-    help="Show it all on a scratch repository: run, look, break, roll back",
+    help="Show it all on a scratch repository: run, look, break, roll back, undo, correct",
     epilog=(
         "Nothing of yours is touched: project and records are in a temporary directory,\n"
         "which is removed at the end.\n\nExample:\n  agents demo"
@@ -62,6 +58,8 @@ def _scratch_session(session: Session, directory: Path) -> Session:
 
 
 def _show(session: Session, directory: Path, *, keep: bool) -> Report:
+    from cleveragents.cli.views.demo import Story, demo_report
+    from cleveragents.domain.operation import OperationKind
     from cleveragents.infrastructure.sandbox.scratch import make_repository
 
     project = directory / "project"
@@ -77,87 +75,43 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     service = container.checkpoint_service()
     checkpoints = service.list_checkpoints(plan.id).checkpoints
     sandbox = Path(container.plan_service().status(plan.id).sandboxes[0].path)
-    broken = _listing(sandbox)
+    broken = _contents(sandbox)
 
-    session.say(f"The last step, `{_BAD_STEP}`, deleted the sources. Going back to before it.")
-    target = next(item for item in checkpoints if item.metadata.label == f"before {_BAD_STEP}")
-    result = service.rollback_to_checkpoint(plan.id, target)
-    untouched = _contents(project) == before
-    sections = (
-        _what_ran(plan),
-        _checkpoint_table(checkpoints, target),
-        Text(f"3. The last step, `{_BAD_STEP}`, went wrong and left only", broken),
-        _way_back(result),
-        Text("5. The sandbox now holds, read back from disk and compared", _listing(sandbox)),
-        _what_is_true(result, untouched=untouched, kept=directory if keep else None),
+    session.say(
+        "It decided to tidy up everything: the sources are gone. Going back to before that."
     )
-    data: dict[str, object] = {
-        "plan_id": plan.id,
-        "checkpoints": [item.id for item in checkpoints],
-        "rolled_back_to": target.id,
-        "changes_reverted": [
-            {"file": change.file, "action": change.action.value} for change in result.changes
-        ],
-        "verified": result.verified,
-        "project_untouched": untouched,
-        "directory": str(directory) if keep else None,
-    }
-    return Report(data, sections, ("Rollback verified: the mistake is gone, the good work is not",))
+    target = next(item for item in checkpoints if item.metadata.label == f"before {_MISTAKE}")
+    rollback = service.rollback_to_checkpoint(plan.id, target)
 
+    session.say("Undoing the rollback, to see that it lost nothing.")
+    undo = container.history_service().take_back(plan.id, OperationKind.UNDO)
+    undone = _contents(sandbox)
 
-def _what_ran(plan: Plan) -> Section:
-    steps = ", ".join(f"{number}. {item.step.name}" for number, item in enumerate(plan.course, 1))
-    return Fields(
-        "1. A plan ran in a sandbox",
-        (("plan", plan.name), ("steps", steps), ("project", "is not touched by any of it")),
+    session.say("Correcting the decision instead: only leftovers may go. The plan runs on from it.")
+    decisions = container.decision_service().tree(plan.id).decisions
+    mistaken = next(item for item in decisions if item.place is not None)
+    correction = container.correction_service().revert(mistaken, _GUIDANCE, _INSTEAD)
+    container.plan_executor().execute(plan.id)
+    return demo_report(
+        Story(
+            plan=plan,
+            checkpoints=checkpoints,
+            target=target,
+            broken=broken,
+            rollback=rollback,
+            undo=undo,
+            undone=undone,
+            correction=correction,
+            corrected=_contents(sandbox),
+            project_untouched=_contents(project) == before,
+            kept=directory if keep else None,
+        )
     )
-
-
-def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> Section:
-    return Table(
-        "2. Checkpoints were made by themselves",
-        ("Checkpoint", "Label", "State"),
-        tuple(
-            (
-                item.id,
-                f"{item.metadata.label}{'   <- going back here' if item == target else ''}",
-                item.metadata.state_hash[:12],
-            )
-            for item in checkpoints
-        ),
-    )
-
-
-def _way_back(result: RollbackResult) -> Section:
-    return Table(
-        "4. Rolled back to before it",
-        ("File", "Action"),
-        tuple((change.file, change.action.value) for change in result.changes),
-    )
-
-
-def _what_is_true(result: RollbackResult, *, untouched: bool, kept: Path | None) -> Section:
-    rows = [
-        ("verified", "yes: bytes, modes and names are those of the checkpoint"),
-        ("nothing is lost", f"the broken state is kept as {result.safety_checkpoint_id}"),
-        ("project", "byte for byte as it was" if untouched else "CHANGED"),
-    ]
-    if kept is not None:
-        rows.append(("kept in", str(kept)))
-        rows.append(("look around", f"CLEVERAGENTS_HOME={kept}/home agents plan list"))
-    return Fields("6. What is true now", tuple(rows))
 
 
 def _contents(root: Path) -> dict[str, bytes]:
     return {
-        str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
     }
-
-
-def _listing(sandbox: Path) -> str:
-    names = [
-        str(path.relative_to(sandbox))
-        for path in sorted(sandbox.rglob("*"))
-        if path.is_file() and path.name != ".git"
-    ]
-    return "\n".join(f"  {name}" for name in names)

@@ -1,0 +1,139 @@
+"""The story that `agents demo` tells, of what really happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cleveragents.application.services.correction_service import Reverted
+from cleveragents.cli.report import Fields, Report, Section, Table, Text
+from cleveragents.cli.views.restores import changes_data, changes_done
+from cleveragents.domain.checkpoint import Checkpoint
+from cleveragents.domain.operation import RollbackResult
+from cleveragents.domain.plan import Plan
+
+Contents = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Story:
+    """What was done one after the other, and what the sandbox held each time."""
+
+    plan: Plan
+    checkpoints: Sequence[Checkpoint]
+    target: Checkpoint
+    broken: Contents
+    rollback: RollbackResult
+    undo: RollbackResult
+    undone: Contents
+    correction: Reverted
+    corrected: Contents
+    """After the plan has taken the other course."""
+    project_untouched: bool
+    kept: Path | None
+
+    @property
+    def verified(self) -> bool:
+        """Whether everything was read back and was what it had to be."""
+        read_back = (self.rollback, self.undo, self.correction.rollback)
+        return all(item.verified for item in read_back) and self.undone == self.broken
+
+
+def demo_report(story: Story) -> Report:
+    attempt = story.correction.attempt
+    data: dict[str, object] = {
+        "plan_id": story.plan.id,
+        "checkpoints": [item.id for item in story.checkpoints],
+        "rolled_back_to": story.target.id,
+        "changes_reverted": changes_data(story.rollback.changes),
+        "undone": {
+            "operation_id": story.undo.operation_id,
+            "takes_back": story.rollback.operation_id,
+            "as_before": story.undone == story.broken,
+        },
+        "corrected": {
+            "correction_id": attempt.id,
+            "decision_id": story.correction.decision.id,
+            "question": story.correction.decision.question,
+            "was": story.correction.decision.chosen_option,
+            "now": attempt.choose,
+            "guidance": attempt.guidance,
+        },
+        "result": _names(story.corrected),
+        "verified": story.verified,
+        "project_untouched": story.project_untouched,
+        "directory": str(story.kept) if story.kept else None,
+    }
+    chosen = story.correction.decision.chosen_option
+    sections = (
+        _what_ran(story.plan),
+        _checkpoint_table(story.checkpoints, story.target),
+        Text(f"3. It decided to tidy up `{chosen}`, which left only", _listing(story.broken)),
+        changes_done("4. Rolled back to before that", story.rollback.changes),
+        changes_done("5. Undid the rollback: nothing is lost by one", story.undo.changes),
+        _course(story),
+        Text("7. The sandbox now holds", _listing(story.corrected)),
+        _what_is_true(story),
+    )
+    return Report(data, sections, ("Verified: the mistake is gone, the good work is not",))
+
+
+def _what_ran(plan: Plan) -> Section:
+    steps = ", ".join(f"{number}. {item.step.name}" for number, item in enumerate(plan.course, 1))
+    return Fields(
+        "1. A plan ran in a sandbox",
+        (("plan", plan.name), ("steps", steps), ("project", "is not touched by any of it")),
+    )
+
+
+def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> Section:
+    return Table(
+        "2. Checkpoints were made by themselves",
+        ("Checkpoint", "Label", "State"),
+        tuple(
+            (
+                item.id,
+                f"{item.metadata.label}{'   <- going back here' if item == target else ''}",
+                item.metadata.state_hash[:12],
+            )
+            for item in checkpoints
+        ),
+    )
+
+
+def _course(story: Story) -> Section:
+    decision, attempt = story.correction.decision, story.correction.attempt
+    return Fields(
+        "6. Corrected the decision, and ran the plan on",
+        (
+            ("question", decision.question),
+            ("was", decision.chosen_option),
+            ("now", attempt.choose or ""),
+            ("because", attempt.guidance),
+            ("kept", "the steps before it, which did not run again"),
+        ),
+    )
+
+
+def _what_is_true(story: Story) -> Section:
+    rows = [
+        ("verified", "yes: each time the files were read back" if story.verified else "NO"),
+        (
+            "nothing is lost",
+            f"the mistake is kept as {story.correction.attempt.archived_checkpoint_id}",
+        ),
+        ("project", "byte for byte as it was" if story.project_untouched else "CHANGED"),
+    ]
+    if story.kept is not None:
+        rows.append(("kept in", str(story.kept)))
+        rows.append(("look around", f"CLEVERAGENTS_HOME={story.kept}/home agents plan list"))
+    return Fields("8. What is true now", tuple(rows))
+
+
+def _names(contents: Contents) -> list[str]:
+    return [name for name in contents if name != ".git"]
+
+
+def _listing(contents: Contents) -> str:
+    return "\n".join(f"  {name}" for name in _names(contents))
