@@ -17,6 +17,8 @@ from cleveragents.infrastructure.sandbox.difference import around_nothing, in_te
 from cleveragents.infrastructure.sandbox.lazy_tree import LazyTree, ReadTree
 from cleveragents.infrastructure.sandbox.objects import NewObject
 
+_Value = TypeVar("_Value")
+
 
 @dataclass(frozen=True)
 class Combination:
@@ -44,9 +46,10 @@ def combined(base: Captured, other: Captured, paths: NamedPaths, read: ReadTree)
 
 def _combined(base: Captured, other: Captured, paths: NamedPaths, read: ReadTree) -> Combination:
     target, source = _Side(base, read), _Side(other, read)
-    brought = [path for path in paths.outermost if source.has(path)]
     above = {place for path in paths.outermost for place in ancestors(path)}
+    # Directories that stay, though they may be left empty, and those that come with what is taken.
     standing = {place for place in above if target.has_directory(place)}
+    brought = [path for path in paths.outermost if source.has(path)]
     made = {place for path in brought for place in ancestors(path)} - standing
 
     def is_taken(path: str) -> bool:
@@ -94,9 +97,6 @@ class _Side:
 
     def has_directory(self, path: str) -> bool:
         return path in self._bare or self.tree.is_directory(path)
-
-
-_Value = TypeVar("_Value")
 
 
 def _chosen(
