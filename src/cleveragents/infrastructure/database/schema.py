@@ -50,7 +50,7 @@ def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
         if not sqlite_file.is_ours(path):
             _create_sqlite(path, busy_seconds)
         with closing(sqlite_file.connect(path, busy_seconds=busy_seconds)) as connection:
-            fits = not _needs_migration(_stored_revisions(connection, path), str(path))
+            fits = revision_in_sqlite(connection, path) == HEAD_REVISION
             if fits:
                 sqlite_file.use_write_ahead_log(connection)
         if not fits:
@@ -70,13 +70,13 @@ def prepare_postgres(engines: Engines, place: str) -> None:
         # another process has just made could seem to be there and empty.
         latest = engines.reading.execution_options(isolation_level="READ COMMITTED")
         with latest.connect() as connection:
-            if not _postgres_needs_migration(connection, place):
+            if revision_in_postgres(connection, place) == HEAD_REVISION:
                 return
         from cleveragents.infrastructure.database.migrate import upgrade
 
         with engines.writing.begin() as connection:
             # Another process may have done it while this one waited for the lock.
-            if _postgres_needs_migration(connection, place):
+            if revision_in_postgres(connection, place) != HEAD_REVISION:
                 upgrade(connection, HEAD_REVISION)
 
 
@@ -110,10 +110,10 @@ def _migrate_sqlite(path: Path, busy_seconds: float) -> None:
         engines.writing.begin() as connection,
     ):
         # Another process may have done it while this one waited for the lock.
-        revisions = _revisions(connection)
-        if not _needs_migration(revisions, str(path)):
+        revision = _known(_revisions(connection), str(path))
+        if revision == HEAD_REVISION:
             return
-        _back_up(path, revisions[0], busy_seconds)
+        _back_up(path, revision, busy_seconds)
         upgrade(connection, HEAD_REVISION)
         if connection.exec_driver_sql("PRAGMA foreign_key_check").first():
             raise damaged(str(path), "rows refer to others that are not there")
@@ -133,38 +133,47 @@ def _back_up(path: Path, revision: str, busy_seconds: float) -> None:
         ) from error
 
 
-def _stored_revisions(connection: sqlite3.Connection, path: Path) -> Sequence[str]:
+def revision_in_sqlite(connection: sqlite3.Connection, path: Path) -> str:
+    """Returns the revision of a file that is ours.
+
+    Raises:
+        SchemaVersionError: This program does not know it, or the tables are gone.
+    """
     known = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'")
     if known.fetchone() is None:
         raise damaged(str(path), "its tables are not there")
-    return [str(version) for (version,) in connection.execute(_VERSION_QUERY)]
+    return _known([str(version) for (version,) in connection.execute(_VERSION_QUERY)], str(path))
 
 
-def _revisions(connection: Connection) -> Sequence[str]:
-    return [str(version) for (version,) in connection.exec_driver_sql(_VERSION_QUERY)]
+def revision_in_postgres(connection: Connection, place: str) -> str | None:
+    """Returns the revision of the server's database, or None when nothing is in it yet.
 
-
-def _postgres_needs_migration(connection: Connection, place: str) -> bool:
+    Raises:
+        SchemaVersionError: This program does not know it, or what is there is not ours.
+    """
     # Asked by a query, not by `to_regclass`: that answers from what this connection remembers,
     # and another process may have made the table while this one waited for the lock.
     inspector = inspect(connection)
     names = {*inspector.get_table_names(), *inspector.get_view_names()}
     if "alembic_version" in names:
-        return _needs_migration(_revisions(connection), place)
+        return _known(_revisions(connection), place)
     if names:
         raise SchemaVersionError(
             f"The database {place} belongs to another program",
             hint="It was left as it is; give CleverAgents a database of its own",
             place=place,
         )
-    return True
+    return None
 
 
-def _needs_migration(revisions: Sequence[str], place: str) -> bool:
-    if list(revisions) == [HEAD_REVISION]:
-        return False
-    if len(revisions) == 1 and revisions[0] in OLDER_REVISIONS:
-        return True
+def _revisions(connection: Connection) -> Sequence[str]:
+    return [str(version) for (version,) in connection.exec_driver_sql(_VERSION_QUERY)]
+
+
+def _known(revisions: Sequence[str], place: str) -> str:
+    """Returns the only revision, if it is one that this program knows."""
+    if len(revisions) == 1 and revisions[0] in (*OLDER_REVISIONS, HEAD_REVISION):
+        return revisions[0]
     raise SchemaVersionError(
         f"The database {place} has a schema that this program does not know: "
         f"{', '.join(revisions) or 'none'}",
