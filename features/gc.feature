@@ -80,6 +80,13 @@ Feature: Reclaiming space
       And its store is called busy, and nothing of it went
       And the other process ends well once the cause of its waiting is mended
 
+    Scenario: A store that cannot be locked is left alone
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And a directory is in the place of the store's lock
+      When the user reclaims space
+      Then the exit code is 3
+      And its problem is that "Is a directory", and nothing of it went
+
     Scenario Outline: A store is busy when <somebody>
       Given a plan that wrote a.txt in step one and b.txt in step two
       And <somebody>

@@ -83,6 +83,11 @@ def being_refreshed(context: Context) -> None:
     context.add_cleanup(held.__exit__, None, None, None)
 
 
+@given("a directory is in the place of the store's lock")
+def lock_is_directory(context: Context) -> None:
+    garbage.directory_as_lock(plans(context))
+
+
 @given("making the store of another project has been killed")
 def other_half(context: Context) -> None:
     draft = plans(context).mirror.with_name("other-0011.git.new")
@@ -304,6 +309,13 @@ def busy(context: Context) -> None:
     said = store(context)
     assert said["busy"] and said["problem"] and said["bytes_reclaimed"] == 0, said
     assert data(context)["summary"]["busy"] == 1
+    assert garbage.store_tree(plans(context)) == context.store_before
+
+
+@then('its problem is that "{problem}", and nothing of it went')
+def left_alone(context: Context, problem: str) -> None:
+    said = store(context)
+    assert problem in said["problem"] and not said["busy"], said
     assert garbage.store_tree(plans(context)) == context.store_before
 
 

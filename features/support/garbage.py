@@ -191,6 +191,12 @@ def make_draft(plans: Plans) -> Path:
     return draft
 
 
+def directory_as_lock(plans: Plans) -> None:
+    lock = plans.mirror.with_suffix(".use")
+    lock.unlink()
+    lock.mkdir()
+
+
 def lose_bytes(plans: Plans, name: str) -> None:
     """Removes the stored bytes of a file of the sandbox, and nothing else."""
     packs = plans.mirror / "objects" / "pack"

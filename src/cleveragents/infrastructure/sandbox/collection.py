@@ -9,8 +9,8 @@ never less.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,27 +54,50 @@ def collect(
     A store in use is left alone. Whatever fails, the store is whole afterwards and
     the result says what the problem was.
     """
-    with alone(store) as is_free:
-        if not is_free:
-            return _untouched(store, "it is in use", busy=True)
-        try:
+    try:
+        with _by_itself(store):
             return _collect(replace(git, patience=_PATIENCE), store, sandboxes, naming, dry_run)
-        except (GitCommandError, OSError) as error:
-            return _untouched(store, _sentence(error))
+    except _LeftAloneError as reason:
+        return _untouched(store, reason)
+
+
+class _LeftAloneError(Exception):
+    """Why nothing can be done to a store."""
+
+    def __init__(self, problem: str, *, busy: bool = False) -> None:
+        super().__init__(problem)
+        self.busy = busy
+
+
+@contextmanager
+def _by_itself(store: Path) -> Generator[None]:
+    """Keeps others out of a store while the block runs; whatever prevents it is one error."""
+    try:
+        with alone(store) as is_free:
+            if not is_free:
+                raise _LeftAloneError("it is in use", busy=True)
+            yield
+    except (GitCommandError, OSError) as error:
+        raise _LeftAloneError(_sentence(error)) from error
+
+
+def _search(git: Git, store: Path, sandboxes: Path, naming: Naming) -> tuple[Orphans, list[Path]]:
+    """Returns what no record names, and what killed processes left."""
+    place = not_a_directory(store) if store.is_dir() else None
+    if place is not None:
+        raise _LeftAloneError(f"its `{place}` is not a directory")
+    plans = plans_of(git, store)
+    named = naming(plans)
+    if named.holder is not None:
+        raise _LeftAloneError(f"one of its plans is held by {named.holder}", busy=True)
+    orphans = find_orphans(git, store, sandboxes, named)
+    return orphans, [*leftovers(store), *notes_left_over(sandboxes, plans & named.plans)]
 
 
 def _collect(
     git: Git, store: Path, sandboxes: Path, naming: Naming, dry_run: bool
 ) -> CollectedStore:
-    place = not_a_directory(store) if store.is_dir() else None
-    if place is not None:
-        return _untouched(store, f"its `{place}` is not a directory")
-    plans = plans_of(git, store)
-    named = naming(plans)
-    if named.holder is not None:
-        return _untouched(store, f"one of its plans is held by {named.holder}", busy=True)
-    orphans = find_orphans(git, store, sandboxes, named)
-    temporary = [*leftovers(store), *notes_left_over(sandboxes, plans & named.plans)]
+    orphans, temporary = _search(git, store, sandboxes, naming)
     before = occupied(store, (*orphans.directories, *temporary))
     if dry_run:
         freed, outcome = _foresee(git, store, orphans, temporary)
@@ -108,7 +131,7 @@ def occupied(store: Path, others: Sequence[Path] = ()) -> int:
     return sum(map(tree_bytes, (*places, *outside, *map(heap_of, outside))))
 
 
-def _untouched(store: Path, problem: str, *, busy: bool = False) -> CollectedStore:
+def _untouched(store: Path, reason: _LeftAloneError) -> CollectedStore:
     size = occupied(store)
     return CollectedStore(
         project_key=store.stem,
@@ -120,8 +143,8 @@ def _untouched(store: Path, problem: str, *, busy: bool = False) -> CollectedSto
         temporary_files_removed=0,
         sandboxes_removed=(),
         unknown_plans=(),
-        busy=busy,
-        problem=problem,
+        busy=reason.busy,
+        problem=str(reason),
     )
 
 
