@@ -90,6 +90,16 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
         | a living process | reclaims space            | no bytes | still there |
         | a living process | rehearses reclaiming space | no bytes | still there |
 
+    Scenario Outline: A sandbox that was finished a moment ago
+      Given there is half a sandbox that has got its final name by now
+      When the user <acts>
+      Then no bytes of unfinished sandboxes are reported, and it is still there
+
+      Examples:
+        | acts                       |
+        | reclaims space             |
+        | rehearses reclaiming space |
+
     Scenario: A database that knows no plan of the store is not believed
       Given the database has been lost
       When the user reclaims space

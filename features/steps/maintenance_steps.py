@@ -132,6 +132,11 @@ def living_draft(context: Context) -> None:
     context.add_cleanup(os.close, descriptor)
 
 
+@given("there is half a sandbox that has got its final name by now")
+def finished_draft(context: Context) -> None:
+    context.leftover = garbage.finish_draft(plans(context))
+
+
 @given("removing a sandbox of the plan has been killed")
 def half_removed(context: Context) -> None:
     heap = plans(context).sandbox.with_name(".gone.removed")

@@ -197,6 +197,13 @@ def directory_as_lock(plans: Plans) -> None:
     lock.mkdir()
 
 
+def finish_draft(plans: Plans) -> Path:
+    """A draft that is listed and has its final name by the time it is opened."""
+    draft = plans.sandbox.with_name(".data.draft")
+    draft.symlink_to("nowhere")
+    return plans.sandbox
+
+
 def lose_bytes(plans: Plans, name: str) -> None:
     """Removes the stored bytes of a file of the sandbox, and nothing else."""
     packs = plans.mirror / "objects" / "pack"

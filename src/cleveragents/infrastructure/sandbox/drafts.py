@@ -66,7 +66,7 @@ def reclaim(sandboxes: Path) -> None:
         return
     with _no_other(sandboxes):
         for draft in sandboxes.glob(f"*/.*{_SUFFIX}"):
-            if not _is_held(draft):
+            if not is_held(draft):
                 _remove(draft)
         for heap in sandboxes.glob(f"*/..*{_SUFFIX}.removed"):
             # A removal was killed half-way: this is all there is of the draft.
@@ -82,8 +82,12 @@ def _remove(draft: Path) -> None:
     remove_if_empty(draft.parent)
 
 
-def _is_held(draft: Path) -> bool:
-    descriptor = _opened(draft)
+def is_held(draft: Path) -> bool:
+    """Returns whether somebody is filling it, or has just finished: then it has its final name."""
+    try:
+        descriptor = _opened(draft)
+    except FileNotFoundError:
+        return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

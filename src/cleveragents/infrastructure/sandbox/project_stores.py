@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from cleveragents.application.ports import Naming, Stores
 from cleveragents.domain.maintenance import CollectedStore
 from cleveragents.infrastructure.sandbox.collection import collect
-from cleveragents.infrastructure.sandbox.drafts import reclaim
+from cleveragents.infrastructure.sandbox.drafts import is_held, reclaim
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.pack_files import tree_bytes
 
@@ -32,7 +30,7 @@ class ProjectStores(Stores):
         sandboxes = self._home / "sandboxes"
         drafts = sorted(sandboxes.glob("*/.*.draft"))
         if dry_run:
-            return sum(tree_bytes(draft) for draft in drafts if not _is_held(draft))
+            return sum(tree_bytes(draft) for draft in drafts if not is_held(draft))
         before = sum(map(tree_bytes, drafts))
         reclaim(sandboxes)
         return before - sum(map(tree_bytes, drafts))
@@ -40,15 +38,3 @@ class ProjectStores(Stores):
     def collect(self, key: str, naming: Naming, *, dry_run: bool) -> CollectedStore:
         store = self._home / "mirrors" / f"{key}.git"
         return collect(self._git, store, self._home / "sandboxes", naming, dry_run=dry_run)
-
-
-def _is_held(draft: Path) -> bool:
-    """Whether the process that fills it is alive."""
-    descriptor = os.open(draft, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
