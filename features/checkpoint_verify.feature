@@ -48,6 +48,18 @@ Feature: Verifying checkpoints
       When the user verifies the checkpoint @first
       Then the exit code is 0
 
+    Scenario: Bytes that nothing keeps any more count as lost
+      Given an agent has deleted the refs of all snapshots
+      When the user verifies the plan's checkpoints
+      Then the exit code is 7
+      And 6 checkpoints are damaged, because "keeps snapshot"
+
+    Scenario: Without the private repository all is lost
+      Given all private repositories have been deleted
+      When the user verifies the plan's checkpoints
+      Then the exit code is 7
+      And 6 checkpoints are damaged, because "cannot be used: No such file or directory"
+
     Scenario Outline: <format> tells the whole from the damaged
       Given the stored bytes of b.txt are gone
       When the user reads the verification as <format>

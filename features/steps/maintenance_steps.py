@@ -173,6 +173,16 @@ def bytes_gone(context: Context, name: str) -> None:
     garbage.lose_bytes(plans(context), name)
 
 
+@given("an agent has deleted the refs of all snapshots")
+def refs_deleted(context: Context) -> None:
+    garbage.lose_refs(plans(context))
+
+
+@given("all private repositories have been deleted")
+def stores_deleted(context: Context) -> None:
+    garbage.lose_stores(plans(context))
+
+
 @given("a checkpoint is dropped while it is being verified")
 def dropped_meanwhile(context: Context) -> None:
     """The second checkpoint goes, as a running plan's retention would have it go."""
@@ -412,6 +422,13 @@ def damaged_are(context: Context, labels: str) -> None:
     assert [item["label"] for item in damaged] == labels.split(", "), damaged
     assert all("are not all in" in item["problem"] for item in damaged), damaged
     assert said["summary"] == {"checked": 6, "damaged": len(damaged)}, said
+
+
+@then('{count:d} checkpoints are damaged, because "{problem}"')
+def all_lost(context: Context, count: int, problem: str) -> None:
+    said = data(context)
+    assert said["summary"] == {"checked": count, "damaged": count}, said
+    assert all(problem in item["problem"] for item in said["checkpoints"]), said
 
 
 @then("it names the damaged checkpoints")

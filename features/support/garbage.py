@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -189,6 +190,19 @@ def make_draft(plans: Plans) -> Path:
     draft = plans.sandbox.with_name(".data.draft")
     write(draft / "file", os.urandom(40 * 1024))
     return draft
+
+
+def lose_refs(plans: Plans) -> None:
+    """An agent may write to the mirror: the bytes are still there, and nothing keeps them."""
+    place = "refs/cleveragents/snapshots"
+    names = git(plans, "for-each-ref", "--format=%(refname)", place).split()
+    assert names
+    for name in names:
+        git(plans, "update-ref", "-d", name)
+
+
+def lose_stores(plans: Plans) -> None:
+    shutil.rmtree(plans.world.home / "mirrors")
 
 
 def directory_as_lock(plans: Plans) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from cleveragents.application.events import Advanced
 from cleveragents.application.ports import Database, EventSink, Locks, SnapshotStore, Stores
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.application.services._reading_back import Kept, Stored
+from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.maintenance import (
     CollectedStore,
@@ -56,42 +57,58 @@ class MaintenanceService:
 
         Damage is part of the report, so that one damaged checkpoint does not hide another.
         """
+        kept = self._kept(plan_id)
+        chosen = kept.checkpoints if checkpoint is None else [checkpoint]
+        problems = {**self._lost(kept), **self._damaged(kept.needed(chosen))}
+        return self._report(kept, chosen, problems)
+
+    def _kept(self, plan_id: str) -> Kept:
         with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
-            listed = transaction.checkpoints.list(plan_id, set_aside=True)
-            groups = {group.id: group for group in transaction.checkpoints.groups(plan_id)}
-        chosen = listed if checkpoint is None else [checkpoint]
-        wanted = [groups[item.group_id] for item in chosen if item.group_id in groups]
-        problems = self._problems(sandboxes, wanted)
+            return Kept(
+                plan_id,
+                transaction.sandboxes.list(plan_id),
+                transaction.checkpoints.list(plan_id, set_aside=True),
+                {group.id: group for group in transaction.checkpoints.groups(plan_id)},
+            )
+
+    def _damaged(self, needed: Mapping[Stored, SandboxRef]) -> dict[Stored, str]:
+        """Returns what is wrong with the bytes of snapshots."""
+        problems: dict[Stored, str] = {}
+        for number, (stored, sandbox) in enumerate(needed.items(), start=1):
+            try:
+                self._snapshots.verify(sandbox, stored[1])
+            except SnapshotError as error:
+                problems[stored] = error.message
+            self._events.emit(Advanced("Reading snapshots back", number, len(needed)))
+        return problems
+
+    def _lost(self, kept: Kept) -> dict[Stored, str]:
+        """Returns the snapshots of each sandbox whose bytes nothing keeps any more."""
+        problems: dict[Stored, str] = {}
+        for sandbox in kept.sandboxes:
+            try:
+                there = frozenset(self._snapshots.list_checkpoints(sandbox))
+            except SnapshotError as error:
+                problems |= dict.fromkeys(kept.of_sandbox(sandbox), error.message)
+                continue
+            for stored in kept.of_sandbox(sandbox):
+                if stored[1] not in there:
+                    problems[stored] = f"Nothing in {sandbox.store} keeps snapshot {stored[1]}"
+        return problems
+
+    def _report(
+        self, kept: Kept, chosen: Sequence[Checkpoint], problems: Mapping[Stored, str]
+    ) -> VerifyReport:
         found = [
             VerifiedCheckpoint(
                 checkpoint_id=item.id,
                 group_id=item.group_id,
                 label=item.metadata.label,
-                problem=_problem_of(groups[item.group_id], sandboxes, problems),
+                problem=kept.problem_of(item, problems),
             )
-            for item in self._still_there(plan_id, chosen)
+            for item in self._still_there(kept.plan_id, chosen)
         ]
-        return VerifyReport(plan_id=plan_id, checkpoints=tuple(found))
-
-    def _problems(
-        self, sandboxes: Sequence[SandboxRef], groups: Sequence[CheckpointGroup]
-    ) -> dict[tuple[str, str], str]:
-        """Returns what is wrong with damaged snapshots, by resource id and snapshot id."""
-        todo = {
-            (sandbox.resource_id, group.snapshots[sandbox.resource_id]): sandbox
-            for group in groups
-            for sandbox in sandboxes
-            if sandbox.resource_id in group.snapshots
-        }
-        problems: dict[tuple[str, str], str] = {}
-        for number, (key, sandbox) in enumerate(todo.items(), start=1):
-            try:
-                self._snapshots.verify(sandbox, key[1])
-            except SnapshotError as error:
-                problems[key] = error.message
-            self._events.emit(Advanced("Reading snapshots back", number, len(todo)))
-        return problems
+        return VerifyReport(plan_id=kept.plan_id, checkpoints=tuple(found))
 
     def _still_there(self, plan_id: str, chosen: Sequence[Checkpoint]) -> list[Checkpoint]:
         """A running plan drops old checkpoints; what it dropped meanwhile is not damaged."""
@@ -126,14 +143,3 @@ class MaintenanceService:
             sandboxes={(sandbox.plan_id, sandbox.resource) for sandbox in sandboxes},
             holder=None if holder is None else str(holder),
         )
-
-
-def _problem_of(
-    group: CheckpointGroup,
-    sandboxes: Sequence[SandboxRef],
-    problems: dict[tuple[str, str], str],
-) -> str | None:
-    keys = (
-        (sandbox.resource_id, group.snapshots.get(sandbox.resource_id, "")) for sandbox in sandboxes
-    )
-    return "; ".join(problems[key] for key in keys if key in problems) or None

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from cleveragents.application.ports import Clock, SnapshotStore
 from cleveragents.domain.change import PathChange
+from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
@@ -127,4 +128,14 @@ class CheckpointManager(SnapshotStore):
             case SandboxStrategy.NONE:
                 return NoSnapshots(sandbox)
             case _:
-                return FileEngine(sandbox, self._git, self._limits)
+                return self._file_engine(sandbox)
+
+    def _file_engine(self, sandbox: SandboxRef) -> FileEngine:
+        try:
+            return FileEngine(sandbox, self._git, self._limits)
+        except OSError as error:
+            raise SnapshotError(
+                f"The private repository {sandbox.store} cannot be used: {error.strerror}",
+                hint="Bring it back, or give permission to use it",
+                store=sandbox.store,
+            ) from error
