@@ -10,6 +10,7 @@ Feature: Wiring
       | CheckpointService  |
       | CorrectionService  |
       | DecisionService    |
+      | DoctorService      |
       | HistoryService     |
       | LogService         |
       | MaintenanceService |

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
+    from cleveragents.application.services.doctor_service import DoctorService
     from cleveragents.application.services.history_service import HistoryService
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
@@ -69,6 +70,9 @@ class Container:
 
     def checkpoint_service(self) -> CheckpointService:
         return self._checkpoint_service
+
+    def doctor_service(self) -> DoctorService:
+        return self._doctor_service
 
     def log_service(self) -> LogService:
         return self._log_service
@@ -138,6 +142,18 @@ class Container:
             retention=CheckpointRetentionPolicy(
                 max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]
             ),
+        )
+
+    @cached_property
+    def _doctor_service(self) -> DoctorService:
+        from cleveragents.application.services.doctor_service import DoctorService
+        from cleveragents.infrastructure.database.inspection import SqlInspection
+        from cleveragents.infrastructure.installation import ThisInstallation
+
+        return DoctorService(
+            database=self._database,
+            inspection=SqlInspection(self._settings[DATABASE_URL], self._home),
+            installation=ThisInstallation(self._git, self._home),
         )
 
     @cached_property

@@ -20,6 +20,7 @@ from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, Checkpoi
 from cleveragents.domain.correction import CorrectionAttempt
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.events import Happening, StoredEvent
+from cleveragents.domain.health import DatabaseFacts, HomeFacts
 from cleveragents.domain.lease import Holder, Lease
 from cleveragents.domain.maintenance import CollectedStore, Named
 from cleveragents.domain.number_ranges import Ranges
@@ -631,6 +632,45 @@ class PlanFiles(Protocol):
 
     def load(self, path: Path) -> PlanDefinition:
         """Raises PlanFileError with the line of the first problem."""
+        ...
+
+
+class Installation(Protocol):
+    """What the program stands on. Looking MUST change nothing, and MUST make no directory."""
+
+    def versions(self) -> Mapping[str, str]:
+        """Returns the versions of the program and of what it always has, by name."""
+        ...
+
+    def git_version(self) -> str:
+        """Raises ConfigurationError when git is missing or too old."""
+        ...
+
+    def paths(self) -> Mapping[str, str]:
+        """Returns where things are, by name."""
+        ...
+
+    def home(self) -> HomeFacts | None:
+        """Looks at the home directory; None when there is none yet."""
+        ...
+
+    def make_home_private(self) -> None:
+        """Lets nobody but the user into the home directory. MUST be repeatable."""
+        ...
+
+
+class DatabaseInspection(Protocol):
+    """Looks at the database without making, upgrading or changing it."""
+
+    def place(self) -> str:
+        """Returns where it is, without secrets."""
+        ...
+
+    def look(self) -> DatabaseFacts | None:
+        """Returns what is there; None when there is none yet.
+
+        Raises what the first use of the `Database` would raise.
+        """
         ...
 
 

@@ -24,6 +24,9 @@ COMMANDS = {
     "demo": Lazy("cleveragents.cli.commands.demo", "demo", "Show it all on a scratch repository"),
     "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
     "gc": Lazy("cleveragents.cli.commands.gc", "gc", "Reclaim the space of what nothing needs"),
+    "doctor": Lazy(
+        "cleveragents.cli.commands.doctor", "doctor", "Check the installation, and mend it"
+    ),
     "tool": Lazy("cleveragents.cli.commands.tool", "tool", "Look at the tools that plans may use"),
     "config": Lazy("cleveragents.cli.commands.config", "config", "Manage the configuration"),
     "completion": Lazy(

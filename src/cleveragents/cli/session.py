@@ -122,12 +122,21 @@ class Session:
         Raises:
             ConfigurationError: as `settings` does.
         """
+        return self._container(self.settings(project))
+
+    def default_container(self) -> Container:
+        """Builds the services as if nothing were configured, for when the settings are refused."""
+        from cleveragents.domain.settings import resolve
+
+        return self._container(resolve([]))
+
+    def _container(self, settings: Settings) -> Container:
         from cleveragents.cli.progress import events_for
         from cleveragents.container import Container
 
         container = Container(
             home=self.home,
-            settings=self.settings(project),
+            settings=settings,
             environment=self.environ,
             events=events_for(self),
         )

@@ -122,12 +122,17 @@ class Git:
         """Returns whether git ended with status 0: for questions, not for acts."""
         return self._start(self._command(arguments), self._variables(), None).returncode == 0
 
-    def require_version(self) -> None:
-        """Raises ConfigurationError when git is missing or too old for what is asked of it."""
-        said = os.fsdecode(self._start(["git", "version"], self._variables(), None).stdout)
+    def require_version(self) -> str:
+        """Returns git's version, such as `2.43.0`.
+
+        Raises:
+            ConfigurationError: git is missing, or too old for what is asked of it.
+        """
+        said = os.fsdecode(self._start(["git", "version"], self._variables(), None).stdout).strip()
         numbers = re.search(r"(\d+)\.(\d+)", said)
         if numbers is None or tuple(map(int, numbers.groups())) < MINIMUM_VERSION:
-            raise ConfigurationError(f"{said.strip() or 'this git'} is too old", hint=_INSTALL)
+            raise ConfigurationError(f"{said or 'this git'} is too old", hint=_INSTALL)
+        return said.removeprefix("git version ")
 
     def user_settings(self) -> dict[str, str]:
         """Returns all settings as the user's own git would see them; reading runs nothing."""

@@ -1,0 +1,101 @@
+Feature: Looking at the whole installation
+  `agents doctor` looks at versions, the home directory, settings and the database. It says what is
+  wrong and what helps, and changes nothing.
+
+  Rule: where nothing is wrong, it says so
+
+    Scenario: A healthy installation
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      When the user has the installation checked
+      Then the exit code is 0
+      And the messages are All is well
+      And every check is ok
+      And nothing has changed anywhere
+
+    Scenario: There is nothing yet
+      When the user has it checked where nothing was ever run
+      Then the exit code is 0
+      And every check is ok
+      And it says that there is neither a home directory nor a database
+      And there is still no home directory
+
+    Scenario: It does not matter where the user is
+      Given the current directory has been removed
+      When the user has it checked where nothing was ever run
+      Then the exit code is 0
+      And every check is ok
+
+    Scenario: Versions and paths are told
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      When the user has the installation checked
+      Then the versions are those of the programs that are used
+      And the paths are those of the scenario
+
+    Scenario: A database on a server is looked at too
+      Given the settings name a new database of a PostgreSQL server
+      And a plan that wrote a.txt in step one and b.txt in step two
+      When the user has the installation checked
+      Then the exit code is 0
+      And every check is ok
+      And the check "database" is ok: PostgreSQL with the schema
+
+    Scenario Outline: <format> tells what is wrong, and what helps
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the installation has this ailment: others may look into the home directory
+      When the user reads about the installation as <format>
+      Then the exit code is 1
+      And it shows the mode of the home directory and how to mend it
+
+      Examples:
+        | format |
+        | rich   |
+        | color  |
+        | table  |
+        | plain  |
+        | json   |
+        | yaml   |
+
+  Rule: what is wrong is found, and left as it is
+
+    Scenario Outline: <ailment>
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the installation has this ailment: <ailment>
+      When the user has the installation checked
+      Then the exit code is <code>
+      And the check "<check>" is <status>: <finding>
+      And nothing has changed anywhere
+
+      Examples: The machine
+        | ailment                                      | code | check         | status  | finding                          |
+        | git is missing                               | 1    | git           | problem | git cannot be started            |
+        | git is too old                               | 1    | git           | problem | git version 2.30.2 is too old    |
+        | others may look into the home directory      | 1    | home          | problem | has the mode 0755                |
+        | there is a setting that nobody knows         | 1    | configuration | problem | There is no setting              |
+        | the project sets what only the user may set  | 1    | configuration | problem | cannot be set by a project       |
+        | the setting for the database cannot be used  | 1    | configuration | problem | must name a file by its absolute |
+
+      Examples: The records
+        | ailment                                            | code | check                  | status  | finding                        |
+        | there is no server for the database                | 1    | database               | problem | server cannot be used          |
+        | the schema is newer                                | 1    | database               | problem | a schema that this program     |
+        | the schema is older                                | 0    | database               | warning | has the older schema           |
+        | a page of the database is damaged                  | 1    | database               | problem | is damaged                     |
+        | rows of the database refer to others that are gone | 1    | database               | problem | refer to rows of `plans`       |
+
+    Scenario Outline: <ailment>, so that there is nothing more to look at
+      Given the installation has this ailment: <ailment>
+      When the user has the installation checked
+      Then the exit code is 1
+      And the check "home" is problem: <finding>
+
+      Examples:
+        | ailment                                      | finding            |
+        | a file is in the place of the home directory | is not a directory |
+        | the home directory would be below a file     | Not a directory    |
+
+    Scenario: A disk that is nearly full
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And there are 200 MB left on the disk
+      When the user has the installation checked
+      Then the exit code is 0
+      And the check "home" is warning: Only 200.0 MB are free

@@ -1,0 +1,36 @@
+Feature: Mending the installation
+  `agents doctor --fix` mends what is safe to mend and says what it did. It never touches the user's
+  project, nor what a record names, nor what another process is using.
+
+  Background:
+    Given a plan that wrote a.txt in step one and b.txt in step two
+
+  Rule: what is safe to mend is mended
+
+    Scenario Outline: <ailment>
+      Given the installation has this ailment: <ailment>
+      When the user has the installation mended
+      Then the exit code is 0
+      And the check "<check>" is fixed: <done>
+      And nothing that a record names has changed
+      And checking again finds nothing
+
+      Examples:
+        | ailment                                                       | check                  | done                                           |
+        | others may look into the home directory                       | home                   | has the mode 0700 now                          |
+        | the schema is older                                           | database               | The schema was upgraded from                   |
+
+  Rule: what is not safe to mend is left, and named
+
+    Scenario Outline: <ailment>
+      Given the installation has this ailment: <ailment>
+      When the user has the installation mended
+      Then the exit code is <code>
+      And the check "<check>" is <status>: <finding>
+      And nothing has changed anywhere
+
+      Examples:
+        | ailment                                         | code | check              | status  | finding                              |
+        | the schema is newer                             | 1    | database           | problem | a schema that this program           |
+        | a page of the database is damaged               | 1    | database           | problem | is damaged                           |
+        | there is a setting that nobody knows            | 1    | database           | warning | The configuration cannot be read     |

@@ -1,0 +1,139 @@
+"""What can be wrong with an installation, made for real, by the words that the features use."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, suppress
+from pathlib import Path
+from unittest.mock import patch
+
+from features.support.plans import Plans
+
+from cleveragents.infrastructure import installation
+from cleveragents.infrastructure.database import schema
+
+NOBODY_KNOWS = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
+"""A plan of which there is a directory, and nothing else anywhere."""
+KILLS_ITS_RUN = "echo half > b.txt; kill -9 $PPID; sleep 1"
+Ailment = Callable[[Plans], object]
+
+
+def open_to_others(plans: Plans) -> None:
+    plans.world.home.chmod(0o755)
+
+
+def newer_schema(plans: Plans) -> None:
+    plans.query("UPDATE alembic_version SET version_num = '9999_tomorrow'")
+
+
+def older_schema(plans: Plans) -> None:
+    """An installation of an earlier program, in which nothing was run yet."""
+    shutil.rmtree(plans.world.home)
+    plans.world.home.mkdir(mode=0o700)
+    plans.database.touch(0o600)
+    schema.create_sqlite_file(plans.database, schema.OLDER_REVISIONS[-1], busy_seconds=1)
+
+
+def damaged_database(plans: Plans) -> None:
+    """Overwrites what the index of events says, so that only a check of all of it notices."""
+    with closing(sqlite3.connect(plans.database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        ((page,),) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = 'events'"
+        ).fetchmany(1)
+        ((size,),) = connection.execute("PRAGMA page_size")
+    with plans.database.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xa5" * size)
+
+
+def broken_reference(plans: Plans) -> None:
+    plans.query("UPDATE resources SET plan_id = 'NONE'")
+
+
+def no_git(plans: Plans) -> None:
+    _programs(plans, None)
+
+
+def old_git(plans: Plans) -> None:
+    _programs(plans, "echo git version 2.30.2")
+
+
+def _programs(plans: Plans, script: str | None) -> None:
+    programs = plans.world.directory / "programs"
+    programs.mkdir()
+    if script is not None:
+        (programs / "git").write_text(f"#!/bin/sh\n{script}\n")
+        (programs / "git").chmod(0o755)
+    plans.world.environment["PATH"] = str(programs)
+
+
+def bad_setting(plans: Plans) -> None:
+    (plans.world.home / "config.toml").write_text("[core]\nfromat = 'json'\n")
+
+
+def bad_setting_here(plans: Plans) -> None:
+    place = plans.world.project / ".cleveragents"
+    place.mkdir()
+    (place / "config.toml").write_text("[core]\nformat = 'json'\n")
+
+
+def bad_url(plans: Plans) -> None:
+    plans.world.environment["CLEVERAGENTS_DATABASE_URL"] = "sqlite:///relative.db"
+
+
+def no_server(plans: Plans) -> None:
+    url = "postgresql+psycopg://user:secret@127.0.0.1:1/plans"
+    plans.world.environment["CLEVERAGENTS_DATABASE_URL"] = url
+
+
+def file_in_place_of_home(plans: Plans) -> None:
+    shutil.rmtree(plans.world.home)
+    plans.world.home.write_text("a file in its place")
+
+
+def nowhere(plans: Plans) -> None:
+    file_in_place_of_home(plans)
+    plans.world.environment["CLEVERAGENTS_HOME"] = str(plans.world.home / "below")
+
+
+def _installed(plans: Plans, mishap: AbstractContextManager[object]) -> None:
+    plans.world.on_close.enter_context(mishap)
+
+
+def refused_mode(plans: Plans) -> None:
+    error = PermissionError(errno.EPERM, "Operation not permitted")
+    _installed(plans, patch.object(installation.os, "chmod", side_effect=error))
+
+
+def useless_home(plans: Plans) -> None:
+    _installed(plans, patch.object(installation.os, "access", return_value=False))
+
+
+AILMENTS: dict[str, Ailment] = {
+    "others may look into the home directory": open_to_others,
+    "a file is in the place of the home directory": file_in_place_of_home,
+    "the home directory would be below a file": nowhere,
+    "the schema is newer": newer_schema,
+    "the schema is older": older_schema,
+    "a page of the database is damaged": damaged_database,
+    "rows of the database refer to others that are gone": broken_reference,
+    "git is missing": no_git,
+    "git is too old": old_git,
+    "there is a setting that nobody knows": bad_setting,
+    "the project sets what only the user may set": bad_setting_here,
+    "the setting for the database cannot be used": bad_url,
+    "there is no server for the database": no_server,
+    "the system refuses to change modes": refused_mode,
+    "the home directory is of no use to this user": useless_home,
+}
+
+
+def settle(database: Path) -> None:
+    """Brings what a killed process has left in the log into the file, as the next one does."""
+    if database.with_name("state.db-wal").exists():
+        with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,44 @@
+"""What can be wrong with an installation, and what `agents doctor` says about it."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from contextlib import closing
+from typing import Any
+
+from robot.api.deco import keyword, library
+from robot.libraries.BuiltIn import BuiltIn
+
+
+@library(scope="TEST", auto_keywords=False)
+class Ailments:
+    """Does harm to the home directory of the program, by other means than the program."""
+
+    @property
+    def cli(self) -> Any:
+        return BuiltIn().get_library_instance("AgentsCli")
+
+    @keyword("Others May Look Into The Home Directory")
+    def open_home(self) -> None:
+        self.cli.home.chmod(0o755)
+
+    @keyword("Nobody Else May Look Into The Home Directory")
+    def home_is_private(self) -> None:
+        mode = stat.S_IMODE(self.cli.home.stat().st_mode)
+        assert mode == 0o700, f"{mode:o}"
+
+    @keyword("A Newer Program Has Changed The Database")
+    def newer_schema(self) -> None:
+        with closing(sqlite3.connect(self.cli.home / "state.db")) as database, database:
+            database.execute("UPDATE alembic_version SET version_num = '9999_tomorrow'")
+
+    @keyword("The Check '${name}' Is")
+    def check_is(self, name: str, status: str) -> None:
+        found = self._check(name)
+        assert found["status"] == status, found
+
+    def _check(self, name: str) -> dict[str, Any]:
+        checks = self.cli.the_document()["data"]["checks"]
+        (found,) = [check for check in checks if check["name"] == name]
+        return found

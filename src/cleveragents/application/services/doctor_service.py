@@ -1,0 +1,115 @@
+"""DoctorService: looks at the whole installation, and mends what is safe to mend.
+
+Looking changes nothing. Killed anywhere, mending can be run again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cleveragents.application.ports import Database, DatabaseInspection, Installation
+from cleveragents.domain.errors import CleverAgentsError, ConfigurationError
+from cleveragents.domain.health import (
+    Check,
+    CheckStatus,
+    HealthReport,
+    check,
+    judge_database,
+    judge_home,
+)
+
+_NO_HOME = "There is no home directory yet; the first plan makes it: {}"
+_NOT_LOOKED_AT = "; what needs the records was not looked at"
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a look at the installation is asked for."""
+
+    fix: bool
+    """Mend what is safe to mend."""
+    refused: ConfigurationError | None
+    """Why the user's settings cannot be used: then nobody knows which database is meant."""
+    refused_here: ConfigurationError | None
+    """Why the settings of the project that the user is in cannot be used."""
+
+
+class DoctorService:
+    """Looks at versions, the home directory, settings and the database."""
+
+    def __init__(
+        self, database: Database, inspection: DatabaseInspection, installation: Installation
+    ) -> None:
+        self._database = database
+        self._inspection = inspection
+        self._installation = installation
+
+    def examine(self, asked: Examination) -> HealthReport:
+        """Looks at everything that can be looked at; what is wrong is part of the report."""
+        git, git_version = self._git()
+        home, home_is_usable = self._home(fix=asked.fix)
+        checks = [self._program(), git, home, self._configuration(asked)]
+        revision = None
+        if home_is_usable:
+            database, revision = self._database_check(asked)
+            checks.append(database)
+        versions = {**self._installation.versions(), "git": git_version, "schema": revision}
+        paths = dict(self._installation.paths())
+        if asked.refused is None:
+            paths["database"] = self._inspection.place()
+        return HealthReport(fix=asked.fix, checks=tuple(checks), versions=versions, paths=paths)
+
+    def _program(self) -> Check:
+        found = self._installation.versions()
+        named = f"CleverAgents {found['cleveragents']}, Python {found['python']}"
+        return check("program", CheckStatus.OK, f"{named}, SQLite {found['sqlite']}")
+
+    def _git(self) -> tuple[Check, str | None]:
+        try:
+            version = self._installation.git_version()
+        except ConfigurationError as error:
+            return check("git", CheckStatus.PROBLEM, error.message, error.hint), None
+        return check("git", CheckStatus.OK, f"git {version}"), version
+
+    def _home(self, *, fix: bool) -> tuple[Check, bool]:
+        """Returns the check, and whether one can look for more there."""
+        try:
+            facts = self._installation.home()
+            mends = fix and facts is not None and facts.is_directory and not facts.is_private
+            if mends:
+                self._installation.make_home_private()
+                facts = self._installation.home()
+        except CleverAgentsError as error:
+            return check("home", CheckStatus.PROBLEM, error.message, error.hint), False
+        if facts is None:
+            place = self._installation.paths()["home"]
+            return check("home", CheckStatus.OK, _NO_HOME.format(place)), True
+        return judge_home(facts, mended=mends), facts.is_directory and facts.usable
+
+    def _configuration(self, asked: Examination) -> Check:
+        error = asked.refused or asked.refused_here
+        if error is not None:
+            return check("configuration", CheckStatus.PROBLEM, error.message, error.hint)
+        return check("configuration", CheckStatus.OK, "Every setting has a value it can have")
+
+    def _database_check(self, asked: Examination) -> tuple[Check, str | None]:
+        """Returns the check, and the revision of the schema if the records can be used."""
+        if asked.refused is not None:
+            message = f"The configuration cannot be read{_NOT_LOOKED_AT}"
+            return check("database", CheckStatus.WARNING, message), None
+        place, upgraded_from = self._inspection.place(), None
+        try:
+            facts = self._inspection.look()
+            if facts is not None and facts.is_older and not facts.faults and asked.fix:
+                upgraded_from = facts.revision
+                with self._database.read():
+                    pass  # The first use upgrades it.
+                facts = self._inspection.look()
+        except CleverAgentsError as error:
+            message = f"{error.message}{_NOT_LOOKED_AT}"
+            return check("database", CheckStatus.PROBLEM, message, error.hint, place=place), None
+        if facts is None:
+            message = f"There is no database yet; the first plan makes it: {place}"
+            return check("database", CheckStatus.OK, message, place=place), None
+        judged = judge_database(facts, place, upgraded_from=upgraded_from)
+        return judged, None if facts.is_older or facts.faults else facts.revision

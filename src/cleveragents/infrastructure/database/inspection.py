@@ -1,0 +1,70 @@
+"""Looking at a database without making, upgrading or changing it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from cleveragents.application.ports import DatabaseInspection
+from cleveragents.domain.health import DatabaseFacts
+from cleveragents.infrastructure.database import schema, sqlite_file
+from cleveragents.infrastructure.database.engine import (
+    BUSY_SECONDS,
+    PostgresLocation,
+    locate,
+    open_postgres,
+)
+from cleveragents.infrastructure.database.failures import translated
+
+_MOST_FAULTS = 10
+
+
+class SqlInspection(DatabaseInspection):
+    """Looks at the database of one home directory, in SQLite or PostgreSQL."""
+
+    def __init__(self, url: str | None, home: Path) -> None:
+        """Raises ConfigurationError when the URL cannot be used; opens nothing yet."""
+        self._location = locate(url, home)
+
+    def place(self) -> str:
+        return str(self._location)
+
+    def look(self) -> DatabaseFacts | None:
+        with translated(self.place()):
+            if isinstance(self._location, PostgresLocation):
+                return _look_at_server(self._location)
+            path = self._location.path
+            return _look_at_file(path) if sqlite_file.is_ours(path) else None
+
+
+def _look_at_file(path: Path) -> DatabaseFacts:
+    with closing(sqlite_file.connect(path, busy_seconds=BUSY_SECONDS)) as connection:
+        revision = schema.revision_in_sqlite(connection, path)
+        return _facts("SQLite", revision, _faults(connection))
+
+
+def _faults(connection: sqlite3.Connection) -> tuple[str, ...]:
+    said = [str(line) for (line,) in connection.execute(f"PRAGMA quick_check({_MOST_FAULTS})")]
+    if said != ["ok"]:
+        return tuple(said)
+    lost = connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST_FAULTS)
+    tables = dict.fromkeys((str(row[0]), str(row[2])) for row in lost)
+    return tuple(
+        f"rows of `{here}` refer to rows of `{there}` that are gone" for here, there in tables
+    )
+
+
+def _look_at_server(location: PostgresLocation) -> DatabaseFacts | None:
+    """A server sees to the integrity of its files itself."""
+    engines = open_postgres(location.url, busy_seconds=BUSY_SECONDS)
+    try:
+        with engines.reading.connect() as connection:
+            revision = schema.revision_in_postgres(connection, str(location))
+    finally:
+        engines.dispose()
+    return None if revision is None else _facts("PostgreSQL", revision, ())
+
+
+def _facts(kind: str, revision: str, faults: tuple[str, ...]) -> DatabaseFacts:
+    return DatabaseFacts(kind=kind, revision=revision, expected=schema.HEAD_REVISION, faults=faults)
