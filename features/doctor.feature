@@ -1,6 +1,6 @@
 Feature: Looking at the whole installation
-  `agents doctor` looks at versions, the home directory, settings and the database. It says what is
-  wrong and what helps, and changes nothing.
+  `agents doctor` looks at versions, the home directory, settings, the database and plans. It says
+  what is wrong and what helps, and changes nothing.
 
   Rule: where nothing is wrong, it says so
 
@@ -81,6 +81,16 @@ Feature: Looking at the whole installation
         | the schema is older                                | 0    | database               | warning | has the older schema           |
         | a page of the database is damaged                  | 1    | database               | problem | is damaged                     |
         | rows of the database refer to others that are gone | 1    | database               | problem | refer to rows of `plans`       |
+        | a plan in the database cannot be read              | 1    | database               | problem | A stored plan cannot be read   |
+        | the project has been deleted                       | 0    | projects               | warning | /project; 1 plan came from there |
+        | a plan was interrupted                             | 0    | interrupted-plans      | warning | Left in the middle             |
+        | a plan was interrupted                             | 0    | leases                 | warning | Held by processes that ended   |
+        | a rollback was interrupted                         | 1    | interrupted-operations | problem | Left unfinished: rollback of   |
+
+      Examples: Stores and sandboxes
+        | ailment                                                       | code | check              | status  | finding                              |
+        | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX is not there any more        |
+        | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX is not there any more        |
 
     Scenario Outline: <ailment>, so that there is nothing more to look at
       Given the installation has this ailment: <ailment>

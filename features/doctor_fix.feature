@@ -19,6 +19,22 @@ Feature: Mending the installation
         | ailment                                                       | check                  | done                                           |
         | others may look into the home directory                       | home                   | has the mode 0700 now                          |
         | the schema is older                                           | database               | The schema was upgraded from                   |
+        | a rollback was interrupted                                    | interrupted-operations | rollback to «after one» was completed          |
+
+    Scenario: A plan that was interrupted waits for its user
+      Given the installation has this ailment: a plan was interrupted
+      When the user has the installation mended
+      Then the exit code is 0
+      And the check "leases" is fixed: Nobody holds any more: PLAN
+      And the check "interrupted-plans" is warning: Left in the middle by a process that ended: PLAN
+      And once the plan is cancelled, checking again finds nothing
+
+    Scenario: A sandbox that is gone is made anew by going on
+      Given the installation has this ailment: the sandbox of a plan that is to go on has been deleted
+      When the user has the installation mended
+      Then the exit code is 1
+      And the hint for "missing-sandboxes" is to run agents plan resume PLAN
+      And once that is done, checking again finds nothing
 
   Rule: what is not safe to mend is left, and named
 
@@ -34,3 +50,5 @@ Feature: Mending the installation
         | the schema is newer                             | 1    | database           | problem | a schema that this program           |
         | a page of the database is damaged               | 1    | database           | problem | is damaged                           |
         | there is a setting that nobody knows            | 1    | database           | warning | The configuration cannot be read     |
+        | the sandbox of a finished plan has been deleted | 0    | missing-sandboxes  | warning | SANDBOX is not there any more        |
+        | the project has been deleted                    | 0    | projects           | warning | Not there any more                   |

@@ -1,6 +1,6 @@
 *** Settings ***
-Documentation    What is wrong here was really done to an installation, by other means than the program.
-...              Every command is a process of its own.
+Documentation    What is wrong here was really done to an installation: a run was killed, the database was
+...              changed by other means. Every command is a process of its own.
 
 Library          libraries/Ailments.py
 Resource         resources/agents.resource
@@ -32,6 +32,17 @@ Others Are Kept Out Of The Home Directory
     And The Check 'home' Is    fixed
     And Nobody Else May Look Into The Home Directory
 
+A Killed Run Is Named With What Helps
+    Given A Run Was Killed In The Middle Of A Step
+    When The User Runs    agents doctor --fix --format json
+    Then The Command Succeeds
+    And The Check 'leases' Is    fixed
+    And The Check 'interrupted-plans' Is    warning
+    And The Hint For 'interrupted-plans' Says    agents plan resume
+    And The User Lets The Long Work Finish
+    And The User Runs    agents plan resume @latest --format json
+    And The Command Succeeds
+
 A Database Of A Newer Program Is Left As It Is
     Given A Plan Has Run    mistake.yaml
     And A Newer Program Has Changed The Database
@@ -39,3 +50,11 @@ A Database Of A Newer Program Is Left As It Is
     Then The Exit Code Is    1
     And The Check 'database' Is    problem
     And The Check 'git' Is    ok
+
+
+*** Keywords ***
+A Run Was Killed In The Middle Of A Step
+    The Place To Wait For Is Named In    GO_ON
+    The User Starts    agents plan run '${PLANS}/waiting.yaml' --format json
+    The Run Has Written    half.txt
+    The Run Is Killed

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import platform
 import sqlite3
 import subprocess
@@ -10,12 +11,14 @@ import yaml
 from behave import given, then, when
 from behave.runner import Context
 from features.support import ailments, crash, postgres
+from features.support import plan_mishaps as mishaps
 from features.support.plans import data, plans
 from features.support.trees import difference, tree
 
 import cleveragents
 from cleveragents.infrastructure import installation
 from cleveragents.infrastructure.database import schema
+from cleveragents.infrastructure.locks import DatabaseLocks
 
 WITHOUT_LOG = frozenset({"state.db-wal", "state.db-shm"})
 FILLED = ("PLAN", "SANDBOX", "«")
@@ -61,6 +64,28 @@ def nearly_full(context: Context, count: int) -> None:
     patched = patch.object(installation, "free_bytes", lambda _: count << 20)
     patched.start()
     context.add_cleanup(patched.stop)
+
+
+@given("somebody takes the plan up right after it was asked who holds it")
+def quicker(context: Context) -> None:
+    mishaps.hold(plans(context), os.getpid(), mishaps.HOST)
+    mishaps.install(context, patch.object(DatabaseLocks, "holder", return_value=None))
+
+
+@given("the plan is held by a process that ends well when it is asked for")
+def ends_meanwhile(context: Context) -> None:
+    def ended(*_: object) -> None:
+        plans(context).query("UPDATE locks SET released = 1")
+
+    mishaps.hold(plans(context), os.getpid(), mishaps.HOST)
+    mishaps.install(context, patch.object(DatabaseLocks, "holder", ended))
+
+
+@given("another home directory is used from now on")
+def another_home(context: Context) -> None:
+    if "elsewhere" not in str(context.world.home):
+        context.world.home = context.world.directory / "elsewhere"
+    context.world.environment["CLEVERAGENTS_HOME"] = str(context.world.home)
 
 
 @when("the user has the installation checked")
@@ -114,6 +139,12 @@ def check_is(context: Context, name: str, status: str, finding: str) -> None:
     assert filled(context, finding) in found["message"], found
 
 
+@then('the hint for "{name}" is to run {command}')
+def hint_is(context: Context, name: str, command: str) -> None:
+    context.command = filled(context, command)
+    assert f"Run `{context.command}`" in check(context, name)["hint"], check(context, name)
+
+
 @then("nothing has changed anywhere")
 def nothing_changed(context: Context) -> None:
     after = look(context)
@@ -137,6 +168,18 @@ def again(context: Context) -> None:
     context.world.agents("doctor", "--format", "json")
     assert context.world.last.exit_code == 0, context.world.last
     all_ok(context)
+
+
+@then("once the plan is cancelled, checking again finds nothing")
+def cancelled_and_again(context: Context) -> None:
+    plans(context).prepare("plan", "cancel", plans(context).plan_id)
+    again(context)
+
+
+@then("once that is done, checking again finds nothing")
+def done_and_again(context: Context) -> None:
+    plans(context).prepare(*context.command.split()[1:])
+    again(context)
 
 
 @then("it says that there is neither a home directory nor a database")

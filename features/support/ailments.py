@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from unittest.mock import patch
 
+from features.support import crash, garbage
 from features.support.plans import Plans
 
 from cleveragents.infrastructure import installation
@@ -23,6 +24,38 @@ Ailment = Callable[[Plans], object]
 
 def open_to_others(plans: Plans) -> None:
     plans.world.home.chmod(0o755)
+
+
+def unnamed_snapshot(plans: Plans) -> None:
+    (plans.sandbox / "new.txt").write_text("new\n")
+    moment = crash.MOMENTS["when a snapshot is named and not recorded"]
+    assert crash.killed(plans, moment, 1, "plan", "checkpoint", "create", plans.plan_id)
+
+
+def deleted_sandbox(plans: Plans) -> None:
+    shutil.rmtree(plans.sandbox)
+
+
+def deleted_sandbox_of_waiting_plan(plans: Plans) -> None:
+    plans.prepare(*plans.rollback("after one", "--yes"))
+    deleted_sandbox(plans)
+
+
+def deleted_project(plans: Plans) -> None:
+    """The user is in another directory then."""
+    shutil.rmtree(plans.world.project)
+    plans.world.project = plans.world.directory
+
+
+def interrupted_plan(plans: Plans) -> None:
+    """A second plan, whose only step kills the process that runs it."""
+    plans.define([{"step": "one", "does": f"runs `{KILLS_ITS_RUN}`"}])
+    assert crash.killed(plans, "never", 0, "plan", "run", str(plans.file))
+
+
+def interrupted_rollback(plans: Plans) -> None:
+    moment = crash.MOMENTS["when everything is restored and nothing recorded"]
+    assert crash.killed(plans, moment, 1, *plans.rollback("after one", "--yes"))
 
 
 def newer_schema(plans: Plans) -> None:
@@ -52,6 +85,10 @@ def damaged_database(plans: Plans) -> None:
 
 def broken_reference(plans: Plans) -> None:
     plans.query("UPDATE resources SET plan_id = 'NONE'")
+
+
+def unreadable_plan(plans: Plans) -> None:
+    plans.query("UPDATE plans SET phase = 'sleeping'")
 
 
 def no_git(plans: Plans) -> None:
@@ -117,10 +154,18 @@ AILMENTS: dict[str, Ailment] = {
     "others may look into the home directory": open_to_others,
     "a file is in the place of the home directory": file_in_place_of_home,
     "the home directory would be below a file": nowhere,
+    "a snapshot was made and not recorded": unnamed_snapshot,
+    "the sandbox of a finished plan has been deleted": deleted_sandbox,
+    "the sandbox of a plan that is to go on has been deleted": deleted_sandbox_of_waiting_plan,
+    "the project has been deleted": deleted_project,
+    "a plan was interrupted": interrupted_plan,
+    "a rollback was interrupted": interrupted_rollback,
+    "all stores are gone": garbage.lose_stores,
     "the schema is newer": newer_schema,
     "the schema is older": older_schema,
     "a page of the database is damaged": damaged_database,
     "rows of the database refer to others that are gone": broken_reference,
+    "a plan in the database cannot be read": unreadable_plan,
     "git is missing": no_git,
     "git is too old": old_git,
     "there is a setting that nobody knows": bad_setting,

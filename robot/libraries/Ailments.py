@@ -38,6 +38,11 @@ class Ailments:
         found = self._check(name)
         assert found["status"] == status, found
 
+    @keyword("The Hint For '${name}' Says")
+    def hint_says(self, name: str, text: str) -> None:
+        found = self._check(name)
+        assert text in (found["hint"] or ""), found
+
     def _check(self, name: str) -> dict[str, Any]:
         checks = self.cli.the_document()["data"]["checks"]
         (found,) = [check for check in checks if check["name"] == name]

@@ -154,6 +154,9 @@ class Container:
             database=self._database,
             inspection=SqlInspection(self._settings[DATABASE_URL], self._home),
             installation=ThisInstallation(self._git, self._home),
+            sandboxes=self._sandboxes,
+            locks=self._locks,
+            checkpoints=self._checkpoint_service,
         )
 
     @cached_property

@@ -658,12 +658,20 @@ class Installation(Protocol):
         """Lets nobody but the user into the home directory. MUST be repeatable."""
         ...
 
+    def has(self, path: str) -> bool:
+        """Returns whether there is anything at a path."""
+        ...
+
 
 class DatabaseInspection(Protocol):
     """Looks at the database without making, upgrading or changing it."""
 
     def place(self) -> str:
         """Returns where it is, without secrets."""
+        ...
+
+    def is_shared(self) -> bool:
+        """Returns whether other homes, on other machines, may store their plans there too."""
         ...
 
     def look(self) -> DatabaseFacts | None:

@@ -5,6 +5,7 @@ The functions judge facts that somebody else has gathered; they change nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ PRIVATE_MODE = 0o700
 LITTLE_SPACE = 1 << 30
 """Free bytes below which a plan may soon have nowhere to write."""
 FIX = "Run `agents doctor --fix`"
+_SHOWN = 5
 
 
 class CheckStatus(StrEnum):
@@ -38,6 +40,8 @@ class Check(Record):
     hint: str | None = None
     """What mends it."""
     details: dict[str, Any] = {}
+    skipped: bool = False
+    """Whether something was left as it is because another process is using it."""
 
 
 class HealthReport(Record):
@@ -51,6 +55,10 @@ class HealthReport(Record):
 
     def count(self, status: CheckStatus) -> int:
         return sum(check.status is status for check in self.checks)
+
+    @property
+    def skipped(self) -> bool:
+        return any(check.skipped for check in self.checks)
 
 
 class HomeFacts(Record):
@@ -91,9 +99,28 @@ def check(
     status: CheckStatus,
     message: str,
     hint: str | None = None,
+    *,
+    skipped: bool = False,
     **details: object,
 ) -> Check:
-    return Check(name=name, status=status, message=message, hint=hint, details=details)
+    return Check(
+        name=name, status=status, message=message, hint=hint, skipped=skipped, details=details
+    )
+
+
+def worst(statuses: Iterable[CheckStatus]) -> CheckStatus:
+    order = list(CheckStatus)
+    return max(statuses, key=order.index, default=CheckStatus.OK)
+
+
+def listed(items: Sequence[str]) -> str:
+    """Returns the first few items for a sentence, and how many more there are."""
+    more = len(items) - _SHOWN
+    return ", ".join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
 
 
 def megabytes(count: int) -> str:

@@ -75,3 +75,6 @@ class ThisInstallation(Installation):
                 f"The mode of {self._home} cannot be changed: {error.strerror}",
                 hint="Make it belong to this user",
             ) from error
+
+    def has(self, path: str) -> bool:
+        return os.path.lexists(path)

@@ -1,13 +1,22 @@
 """DoctorService: looks at the whole installation, and mends what is safe to mend.
 
-Looking changes nothing. Killed anywhere, mending can be run again.
+Looking changes nothing. Mending ends what was interrupted, under the lease that
+its owner would hold. Killed anywhere, it can be run again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleveragents.application.ports import Database, DatabaseInspection, Installation
+from cleveragents.application.ports import (
+    Database,
+    DatabaseInspection,
+    Installation,
+    Locks,
+    Sandboxes,
+)
+from cleveragents.application.services._plan_health import PlanHealth
+from cleveragents.application.services.checkpoint_service import CheckpointService
 from cleveragents.domain.errors import CleverAgentsError, ConfigurationError
 from cleveragents.domain.health import (
     Check,
@@ -35,14 +44,21 @@ class Examination:
 
 
 class DoctorService:
-    """Looks at versions, the home directory, settings and the database."""
+    """Looks at versions, the home directory, settings, the database and plans."""
 
     def __init__(
-        self, database: Database, inspection: DatabaseInspection, installation: Installation
+        self,
+        database: Database,
+        inspection: DatabaseInspection,
+        installation: Installation,
+        sandboxes: Sandboxes,
+        locks: Locks,
+        checkpoints: CheckpointService,
     ) -> None:
         self._database = database
         self._inspection = inspection
         self._installation = installation
+        self._plans = PlanHealth(database, sandboxes, locks, checkpoints, installation, inspection)
 
     def examine(self, asked: Examination) -> HealthReport:
         """Looks at everything that can be looked at; what is wrong is part of the report."""
@@ -53,6 +69,8 @@ class DoctorService:
         if home_is_usable:
             database, revision = self._database_check(asked)
             checks.append(database)
+            if revision is not None:
+                checks += self._plans.examine(fix=asked.fix)
         versions = {**self._installation.versions(), "git": git_version, "schema": revision}
         paths = dict(self._installation.paths())
         if asked.refused is None:
@@ -105,6 +123,8 @@ class DoctorService:
                 with self._database.read():
                     pass  # The first use upgrades it.
                 facts = self._inspection.look()
+            if facts is not None and not facts.is_older and not facts.faults:
+                self._plans.read()
         except CleverAgentsError as error:
             message = f"{error.message}{_NOT_LOOKED_AT}"
             return check("database", CheckStatus.PROBLEM, message, error.hint, place=place), None

@@ -9,6 +9,7 @@ from cleveragents.cli.views.words import counted
 from cleveragents.domain.health import Check, CheckStatus, HealthReport
 
 _FAILED = 1
+_SKIPPED = 3
 
 
 def health_report(report: HealthReport) -> Report:
@@ -20,7 +21,7 @@ def health_report(report: HealthReport) -> Report:
         tuple(_sections(report)),
         messages=(_closing(report),),
         status=status,
-        exit_code=_FAILED if problems else 0,
+        exit_code=_FAILED if problems else _SKIPPED if report.skipped else 0,
     )
 
 
@@ -45,6 +46,7 @@ def _check_data(check: Check) -> dict[str, object]:
         "status": check.status,
         "message": check.message,
         "hint": check.hint,
+        "skipped": check.skipped,
         "details": check.details,
     }
 

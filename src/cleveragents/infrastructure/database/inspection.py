@@ -30,6 +30,9 @@ class SqlInspection(DatabaseInspection):
     def place(self) -> str:
         return str(self._location)
 
+    def is_shared(self) -> bool:
+        return isinstance(self._location, PostgresLocation)
+
     def look(self) -> DatabaseFacts | None:
         with translated(self.place()):
             if isinstance(self._location, PostgresLocation):
