@@ -31,6 +31,13 @@ Feature: Looking at the whole installation
       Then the versions are those of the programs that are used
       And the paths are those of the scenario
 
+    Scenario: The disk use of projects and plans is told
+      Given a project with a directory `data` and a database `app.db` that git ignores
+      And a plan on all three whose steps write to all of them
+      When the plan is run and the installation checked
+      Then each of the three stores and sandboxes has the size it has on disk
+      And the total is the size of the home directory
+
     Scenario: A database on a server is looked at too
       Given the settings name a new database of a PostgreSQL server
       And a plan that wrote a.txt in step one and b.txt in step two
@@ -91,6 +98,7 @@ Feature: Looking at the whole installation
         | ailment                                                       | code | check              | status  | finding                              |
         | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX is not there any more        |
         | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX is not there any more        |
+        | nobody may look into the stores                               | 1    | disk               | problem | mirrors cannot be looked into        |
 
     Scenario Outline: <ailment>, so that there is nothing more to look at
       Given the installation has this ailment: <ailment>

@@ -13,6 +13,7 @@ A Healthy Installation Is Called Healthy
     Then The Command Succeeds
     And The Document's Status Is    ok
     And The Data Field 'summary.problems' Is    ${0}
+    And The Data Field 'disk.projects.0.plans.0.plan_id' Is    ${PLAN}
     And The Messages Say    All is well
     And The User's Repository Is Untouched
 

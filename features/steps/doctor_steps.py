@@ -108,6 +108,16 @@ def read_about(context: Context, form: str) -> None:
     context.world.agents("doctor", "--format", form)
 
 
+@when("the plan is run and the installation checked")
+def run_and_checked(context: Context) -> None:
+    """Somebody else has the database open, so that its log stays where it is."""
+    context.several.run()
+    other = sqlite3.connect(context.world.home / "state.db")
+    context.add_cleanup(other.close)
+    other.execute("SELECT * FROM plans").fetchall()
+    context.world.agents("doctor", "--format", "json")
+
+
 @when("mending is killed at one action after another and then done")
 def sweep(context: Context) -> None:
     known, context.found = plans(context), []
@@ -188,6 +198,7 @@ def neither(context: Context) -> None:
     assert str(home) in check(context, "home")["message"]
     assert "There is no home directory yet" in check(context, "home")["message"]
     assert check(context, "database")["message"].startswith("There is no database yet")
+    assert data(context)["disk"] == {"total_bytes": 0, "projects": []}
     assert data(context)["versions"]["schema"] is None
 
 
@@ -220,6 +231,36 @@ def paths(context: Context) -> None:
         "sandboxes": str(home / "sandboxes"),
         "database": str(home / "state.db"),
     }, found
+
+
+@then("each of the three stores and sandboxes has the size it has on disk")
+def sizes(context: Context) -> None:
+    home, projects = context.world.home, data(context)["disk"]["projects"]
+    assert {item["project"] for item in projects} == {
+        str(context.world.project / name) if name else str(context.world.project)
+        for name in ("", "data", "app.db")
+    }, projects
+    for item in projects:
+        (plan,) = item["plans"]
+        store = sum(
+            ailments.owned_bytes(home / "mirrors" / f"{item['key']}{suffix}")
+            for suffix in (".git", ".private")
+        )
+        assert item["store_bytes"] == store > 0, (item, store)
+        assert item["bytes"] == item["store_bytes"] + plan["sandbox_bytes"]
+        assert plan["sandbox_bytes"] > 0 and plan["checkpoints"] > 2, plan
+    (place,) = (home / "sandboxes").iterdir()
+    total = sum(plan["sandbox_bytes"] for item in projects for plan in item["plans"])
+    assert total == ailments.owned_bytes(place), (total, projects)
+    assert [item["bytes"] for item in projects] == sorted(
+        (item["bytes"] for item in projects), reverse=True
+    )
+
+
+@then("the total is the size of the home directory")
+def total(context: Context) -> None:
+    said = data(context)["disk"]["total_bytes"]
+    assert said == ailments.owned_bytes(context.world.home), said
 
 
 @then("it shows the mode of the home directory and how to mend it")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from unittest.mock import patch
 
 from features.support import crash, garbage
+from features.support.databases import ordinary_user
 from features.support.plans import Plans
 
 from cleveragents.infrastructure import installation
@@ -150,6 +153,13 @@ def useless_home(plans: Plans) -> None:
     _installed(plans, patch.object(installation.os, "access", return_value=False))
 
 
+def closed_stores(plans: Plans) -> None:
+    stores = plans.world.home / "mirrors"
+    plans.world.on_close.enter_context(ordinary_user(plans.world.directory))
+    plans.world.on_close.callback(stores.chmod, 0o700)
+    stores.chmod(0o000)
+
+
 AILMENTS: dict[str, Ailment] = {
     "others may look into the home directory": open_to_others,
     "a file is in the place of the home directory": file_in_place_of_home,
@@ -172,6 +182,7 @@ AILMENTS: dict[str, Ailment] = {
     "the project sets what only the user may set": bad_setting_here,
     "the setting for the database cannot be used": bad_url,
     "there is no server for the database": no_server,
+    "nobody may look into the stores": closed_stores,
     "the system refuses to change modes": refused_mode,
     "the home directory is of no use to this user": useless_home,
 }
@@ -182,3 +193,13 @@ def settle(database: Path) -> None:
     if database.with_name("state.db-wal").exists():
         with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def owned_bytes(place: Path) -> int:
+    """What removing a directory would give back: a file with several names counts once."""
+    names, total = Counter[int](), 0
+    for directory, _, files in os.walk(place):
+        for status in (Path(directory, name).lstat() for name in files):
+            names[status.st_ino] += 1
+            total += status.st_blocks * 512 * (names[status.st_ino] == status.st_nlink)
+    return total

@@ -156,7 +156,7 @@ def ordinary_user(directory: Path) -> Iterator[None]:
         yield
         return
     for place in (directory, *directory.rglob("*")):
-        os.chown(place, NOBODY, -1)
+        os.chown(place, NOBODY, -1, follow_symlinks=False)
     os.seteuid(NOBODY)
     try:
         yield

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from cleveragents.infrastructure.locks import DatabaseLocks
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
     from cleveragents.infrastructure.sandbox.git import Git
+    from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
     from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
     from cleveragents.infrastructure.tools.registry import Tools
 
@@ -154,6 +155,7 @@ class Container:
             database=self._database,
             inspection=SqlInspection(self._settings[DATABASE_URL], self._home),
             installation=ThisInstallation(self._git, self._home),
+            stores=self._stores,
             sandboxes=self._sandboxes,
             locks=self._locks,
             checkpoints=self._checkpoint_service,
@@ -168,11 +170,10 @@ class Container:
     @cached_property
     def _maintenance_service(self) -> MaintenanceService:
         from cleveragents.application.services.maintenance_service import MaintenanceService
-        from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
 
         return MaintenanceService(
             database=self._database,
-            stores=ProjectStores(self._git, self._home),
+            stores=self._stores,
             snapshots=self._checkpoint_manager,
             locks=self._locks,
             events=self._events,
@@ -292,6 +293,12 @@ class Container:
         from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 
         return AllSandboxes(self._git, self._home, self._clock)
+
+    @cached_property
+    def _stores(self) -> ProjectStores:
+        from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
+
+        return ProjectStores(self._git, self._home)
 
     @cached_property
     def _git(self) -> Git:

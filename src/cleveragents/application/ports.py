@@ -20,7 +20,7 @@ from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, Checkpoi
 from cleveragents.domain.correction import CorrectionAttempt
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.events import Happening, StoredEvent
-from cleveragents.domain.health import DatabaseFacts, HomeFacts
+from cleveragents.domain.health import DatabaseFacts, HomeFacts, StoredBytes
 from cleveragents.domain.lease import Holder, Lease
 from cleveragents.domain.maintenance import CollectedStore, Named
 from cleveragents.domain.number_ranges import Ranges
@@ -691,6 +691,10 @@ class Stores(Protocol):
 
     def keys(self) -> Sequence[str]:
         """Returns the keys of the projects that have a store."""
+        ...
+
+    def disk_use(self) -> StoredBytes:
+        """Measures everything under the home directory."""
         ...
 
     def reclaim_drafts(self, *, dry_run: bool) -> int:

@@ -5,7 +5,7 @@ The functions judge facts that somebody else has gathered; they change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -44,6 +44,38 @@ class Check(Record):
     """Whether something was left as it is because another process is using it."""
 
 
+class PlanDisk(Record):
+    """What one plan takes of a store's share of the disk."""
+
+    plan_id: str
+    sandbox_bytes: int
+    checkpoints: int
+    """Groups that the plan keeps."""
+
+
+class ProjectDisk(Record):
+    """What one project, directory or database takes on disk."""
+
+    key: str
+    """Names its store."""
+    project: str | None
+    """What the store was made for; None when no record tells."""
+    store_bytes: int
+    """Without what the store shares with the project."""
+    plans: tuple[PlanDisk, ...]
+
+    @property
+    def bytes(self) -> int:
+        return self.store_bytes + sum(plan.sandbox_bytes for plan in self.plans)
+
+
+class DiskUse(Record):
+    """What the home directory takes on disk, the largest project first."""
+
+    total_bytes: int
+    projects: tuple[ProjectDisk, ...]
+
+
 class HealthReport(Record):
     """What `agents doctor` found."""
 
@@ -52,6 +84,7 @@ class HealthReport(Record):
     checks: tuple[Check, ...]
     versions: dict[str, str | None]
     paths: dict[str, str]
+    disk: DiskUse
 
     def count(self, status: CheckStatus) -> int:
         return sum(check.status is status for check in self.checks)
@@ -92,6 +125,16 @@ class DatabaseFacts(Record):
     @property
     def is_older(self) -> bool:
         return self.revision != self.expected
+
+
+class StoredBytes(Record):
+    """What is on disk, by place; what is shared with others is not counted."""
+
+    total: int
+    stores: dict[str, int]
+    """By the key of the store."""
+    sandboxes: dict[str, dict[str, int]]
+    """By plan and resource."""
 
 
 def check(
@@ -204,3 +247,28 @@ def judge_database(facts: DatabaseFacts, place: str, *, upgraded_from: str | Non
     return judged(
         CheckStatus.OK, f"{facts.kind} with the schema {facts.revision}, and nothing wrong with it"
     )
+
+
+def disk_use(
+    stored: StoredBytes,
+    projects: Mapping[str, str],
+    plans: Mapping[str, Sequence[PlanDisk]],
+) -> DiskUse:
+    """Puts what is on disk in the order of what it is for.
+
+    Args:
+        stored: What is there.
+        projects: What each store was made for, by its key.
+        plans: The plans that have a sandbox of each store, by its key.
+    """
+    found = [
+        ProjectDisk(
+            key=key,
+            project=projects.get(key),
+            store_bytes=size,
+            plans=tuple(sorted(plans.get(key, ()), key=lambda plan: -plan.sandbox_bytes)),
+        )
+        for key, size in stored.stores.items()
+    ]
+    found.sort(key=lambda project: (-project.bytes, project.key))
+    return DiskUse(total_bytes=stored.total, projects=tuple(found))

@@ -31,6 +31,7 @@ class PlanRecord:
     plan: Plan
     resources: Sequence[Resource]
     sandboxes: Sequence[SandboxRef]
+    groups: int
     pending: Operation | None
     lease: Lease | None
 
@@ -192,6 +193,7 @@ def _record(transaction: Transaction, plan: Plan) -> PlanRecord:
         plan=plan,
         resources=transaction.sandboxes.resources(plan.id),
         sandboxes=transaction.sandboxes.list(plan.id),
+        groups=transaction.checkpoints.count_groups(plan.id),
         pending=transaction.operations.pending(plan.id),
         lease=transaction.leases.get(plan.id),
     )

@@ -14,20 +14,28 @@ from cleveragents.application.ports import (
     Installation,
     Locks,
     Sandboxes,
+    Stores,
 )
-from cleveragents.application.services._plan_health import PlanHealth
+from cleveragents.application.services._plan_health import PlanHealth, PlanRecord
 from cleveragents.application.services.checkpoint_service import CheckpointService
 from cleveragents.domain.errors import CleverAgentsError, ConfigurationError
 from cleveragents.domain.health import (
     Check,
     CheckStatus,
+    DiskUse,
     HealthReport,
+    PlanDisk,
+    StoredBytes,
     check,
+    counted,
+    disk_use,
     judge_database,
     judge_home,
+    megabytes,
 )
 
 _NO_HOME = "There is no home directory yet; the first plan makes it: {}"
+_NOTHING = DiskUse(total_bytes=0, projects=())
 _NOT_LOOKED_AT = "; what needs the records was not looked at"
 
 
@@ -44,13 +52,14 @@ class Examination:
 
 
 class DoctorService:
-    """Looks at versions, the home directory, settings, the database and plans."""
+    """Looks at versions, the home directory, settings, the database, plans and the disk."""
 
     def __init__(
         self,
         database: Database,
         inspection: DatabaseInspection,
         installation: Installation,
+        stores: Stores,
         sandboxes: Sandboxes,
         locks: Locks,
         checkpoints: CheckpointService,
@@ -58,6 +67,7 @@ class DoctorService:
         self._database = database
         self._inspection = inspection
         self._installation = installation
+        self._stores = stores
         self._plans = PlanHealth(database, sandboxes, locks, checkpoints, installation, inspection)
 
     def examine(self, asked: Examination) -> HealthReport:
@@ -65,17 +75,21 @@ class DoctorService:
         git, git_version = self._git()
         home, home_is_usable = self._home(fix=asked.fix)
         checks = [self._program(), git, home, self._configuration(asked)]
-        revision = None
+        revision, disk = None, _NOTHING
         if home_is_usable:
             database, revision = self._database_check(asked)
             checks.append(database)
             if revision is not None:
                 checks += self._plans.examine(fix=asked.fix)
+            disk_check, disk = self._disk(with_records=revision is not None)
+            checks.append(disk_check)
         versions = {**self._installation.versions(), "git": git_version, "schema": revision}
         paths = dict(self._installation.paths())
         if asked.refused is None:
             paths["database"] = self._inspection.place()
-        return HealthReport(fix=asked.fix, checks=tuple(checks), versions=versions, paths=paths)
+        return HealthReport(
+            fix=asked.fix, checks=tuple(checks), versions=versions, paths=paths, disk=disk
+        )
 
     def _program(self) -> Check:
         found = self._installation.versions()
@@ -133,3 +147,32 @@ class DoctorService:
             return check("database", CheckStatus.OK, message, place=place), None
         judged = judge_database(facts, place, upgraded_from=upgraded_from)
         return judged, None if facts.is_older or facts.faults else facts.revision
+
+    def _disk(self, *, with_records: bool) -> tuple[Check, DiskUse]:
+        try:
+            stored = self._stores.disk_use()
+            records = self._plans.read() if with_records else []
+        except CleverAgentsError as error:
+            return check("disk", CheckStatus.PROBLEM, error.message, error.hint), _NOTHING
+        projects: dict[str, str] = {}
+        plans: dict[str, list[PlanDisk]] = {}
+        for record in records:
+            paths = {resource.id: resource.path for resource in record.resources}
+            for sandbox in record.sandboxes:
+                key = _key(sandbox.store)
+                projects[key] = paths[sandbox.resource_id]
+                plans.setdefault(key, []).append(_plan_disk(record, sandbox.resource, stored))
+        found = disk_use(stored, projects, plans)
+        stores = counted(len(found.projects), "store")
+        message = f"{stores} and the sandboxes of {counted(len(records), 'plan')}"
+        total = megabytes(found.total_bytes)
+        return check("disk", CheckStatus.OK, f"{total}: {message}"), found
+
+
+def _key(store: str) -> str:
+    return store.rpartition("/")[2].removesuffix(".git")
+
+
+def _plan_disk(record: PlanRecord, resource: str, stored: StoredBytes) -> PlanDisk:
+    size = stored.sandboxes.get(record.id, {}).get(resource, 0)
+    return PlanDisk(plan_id=record.id, sandbox_bytes=size, checkpoints=record.groups)

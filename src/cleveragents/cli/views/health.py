@@ -1,12 +1,12 @@
-"""What `agents doctor` found: the checks, and what helps."""
+"""What `agents doctor` found: the checks, what helps, and where the space goes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from cleveragents.cli.report import Fields, Report, Section, Status, Table
-from cleveragents.cli.views.words import counted
-from cleveragents.domain.health import Check, CheckStatus, HealthReport
+from cleveragents.cli.views.words import counted, size
+from cleveragents.domain.health import Check, CheckStatus, HealthReport, ProjectDisk
 
 _FAILED = 1
 _SKIPPED = 3
@@ -31,6 +31,10 @@ def _data(report: HealthReport) -> dict[str, object]:
         "checks": [_check_data(check) for check in report.checks],
         "versions": report.versions,
         "paths": report.paths,
+        "disk": {
+            "total_bytes": report.disk.total_bytes,
+            "projects": [_project_data(project) for project in report.disk.projects],
+        },
         "summary": {
             "ok": report.count(CheckStatus.OK),
             "warnings": report.count(CheckStatus.WARNING),
@@ -51,15 +55,44 @@ def _check_data(check: Check) -> dict[str, object]:
     }
 
 
+def _project_data(project: ProjectDisk) -> dict[str, object]:
+    return {
+        "key": project.key,
+        "project": project.project,
+        "bytes": project.bytes,
+        "store_bytes": project.store_bytes,
+        "plans": [plan.model_dump() for plan in project.plans],
+    }
+
+
 def _sections(report: HealthReport) -> Iterator[Section]:
     rows = tuple((check.name, check.status.value, check.message) for check in report.checks)
     yield Table("Checks", ("Check", "State", "Found"), rows)
     hints = tuple((check.name, check.hint) for check in report.checks if check.hint is not None)
     if hints:
         yield Table("What helps", ("Check", "Do this"), hints)
+    if report.disk.projects:
+        yield _disk_table(report)
     versions = [(name, version) for name, version in report.versions.items() if version is not None]
     yield Fields("Versions", tuple(versions))
     yield Fields("Paths", tuple(report.paths.items()))
+
+
+def _disk_table(report: HealthReport) -> Table:
+    rows = tuple(
+        (
+            project.project or project.key,
+            size(project.bytes),
+            size(project.store_bytes),
+            plan.plan_id if plan else "",
+            size(plan.sandbox_bytes) if plan else "",
+            str(plan.checkpoints) if plan else "",
+        )
+        for project in report.disk.projects
+        for plan in project.plans or (None,)
+    )
+    columns = ("Project", "All", "Store", "Plan", "Sandbox", "Checkpoints")
+    return Table(f"Disk use, {size(report.disk.total_bytes)} in all", columns, rows)
 
 
 def _closing(report: HealthReport) -> str:

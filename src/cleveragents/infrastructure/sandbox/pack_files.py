@@ -22,7 +22,8 @@ _FAN_OUT = 1024
 _VERSION_2 = b"\377tOc\0\0\0\2"
 _FAN_OUT_NAME = re.compile(r"[0-9a-f]{2}")
 _LOOSE_NAME = re.compile(r"[0-9a-f]{38}")
-_BLOCK = 512
+BLOCK = 512
+"""The bytes that the system counts as one."""
 _INDEXES_OF_MANY = ("multi-pack-index", "commit-graph")
 """What git makes to be faster; it names objects and packs, and must go before they do."""
 
@@ -182,7 +183,7 @@ def remove_entirely(path: Path) -> None:
 
 def disk_bytes(status: os.stat_result) -> int:
     """Returns what removing the file would give back: nothing while it has another name."""
-    return status.st_blocks * _BLOCK if status.st_nlink == 1 else 0
+    return status.st_blocks * BLOCK if status.st_nlink == 1 else 0
 
 
 def tree_bytes(place: Path) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from cleveragents.application.ports import Naming, Stores
+from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.health import StoredBytes
 from cleveragents.domain.maintenance import CollectedStore
 from cleveragents.infrastructure.sandbox.collection import collect
+from cleveragents.infrastructure.sandbox.disk_use import measure
 from cleveragents.infrastructure.sandbox.drafts import is_held, reclaim
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.pack_files import tree_bytes
@@ -22,9 +26,13 @@ class ProjectStores(Stores):
 
     def keys(self) -> Sequence[str]:
         mirrors = self._home / "mirrors"
-        paths = list(mirrors.iterdir()) if mirrors.is_dir() else []
+        with _permitted(f"{mirrors} cannot be looked into"):
+            paths = list(mirrors.iterdir()) if mirrors.is_dir() else []
         names = (path.name.removesuffix(".new") for path in paths)
         return sorted({name.removesuffix(".git") for name in names if name.endswith(".git")})
+
+    def disk_use(self) -> StoredBytes:
+        return measure(self._home, self.keys())
 
     def reclaim_drafts(self, *, dry_run: bool) -> int:
         sandboxes = self._home / "sandboxes"
@@ -38,3 +46,15 @@ class ProjectStores(Stores):
     def collect(self, key: str, naming: Naming, *, dry_run: bool) -> CollectedStore:
         store = self._home / "mirrors" / f"{key}.git"
         return collect(self._git, store, self._home / "sandboxes", naming, dry_run=dry_run)
+
+
+@contextmanager
+def _permitted(failure: str) -> Generator[None]:
+    """Says what the system's refusal means."""
+    try:
+        yield
+    except OSError as error:
+        raise SnapshotError(
+            f"{failure}: {error.strerror or error}",
+            hint="Make it belong to this user, and give permission",
+        ) from error
