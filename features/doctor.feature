@@ -1,6 +1,6 @@
 Feature: Looking at the whole installation
-  `agents doctor` looks at versions, the home directory, settings, the database and plans. It says
-  what is wrong and what helps, and changes nothing.
+  `agents doctor` looks at versions, directories, records and stores. It says what is wrong and what
+  helps, and changes nothing.
 
   Rule: where nothing is wrong, it says so
 
@@ -25,6 +25,13 @@ Feature: Looking at the whole installation
       Then the exit code is 0
       And every check is ok
 
+    Scenario: A plan on a resource of which nothing is kept
+      Given a project with a directory `data` and a database `app.db` that git ignores
+      And a plan on `data` that requires no sandbox
+      When the plan is run and the installation checked
+      Then the exit code is 0
+      And every check is ok
+
     Scenario: Versions and paths are told
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user has the installation checked
@@ -37,6 +44,19 @@ Feature: Looking at the whole installation
       When the plan is run and the installation checked
       Then each of the three stores and sandboxes has the size it has on disk
       And the total is the size of the home directory
+
+    Scenario: Reading the stored bytes back can be left out
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the installation has this ailment: stored bytes are gone
+      When the user has the installation checked quickly
+      Then the exit code is 0
+      And the check "snapshots" is ok: their bytes were not read back
+
+    Scenario: On a terminal a bar shows how far the reading is
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the user sits before a terminal
+      When the user has the installation checked
+      Then a bar of the reading was drawn to its end
 
     Scenario: A database on a server is looked at too
       Given the settings name a new database of a PostgreSQL server
@@ -89,6 +109,7 @@ Feature: Looking at the whole installation
         | a page of the database is damaged                  | 1    | database               | problem | is damaged                     |
         | rows of the database refer to others that are gone | 1    | database               | problem | refer to rows of `plans`       |
         | a plan in the database cannot be read              | 1    | database               | problem | A stored plan cannot be read   |
+        | a group in the database cannot be read             | 1    | records                | problem | cannot be read                 |
         | the project has been deleted                       | 0    | projects               | warning | /project; 1 plan came from there |
         | a plan was interrupted                             | 0    | interrupted-plans      | warning | Left in the middle             |
         | a plan was interrupted                             | 0    | leases                 | warning | Held by processes that ended   |
@@ -98,6 +119,22 @@ Feature: Looking at the whole installation
         | ailment                                                       | code | check              | status  | finding                              |
         | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX is not there any more        |
         | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX is not there any more        |
+        | there is a directory of a plan that nobody knows              | 0    | orphaned-sandboxes | warning | sandboxes/01BX5ZZKBKACTAV9WEVGEMMVRZ |
+        | there is a sandbox that a known plan does not have            | 0    | orphaned-sandboxes | warning | sandboxes/PLAN/data                  |
+        | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-sandboxes | warning | 01ARZ3NDEKTSV4RRFFQ69G5FAV/project   |
+        | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-snapshots | warning | plan-01ARZ3NDEKTSV4RRFFQ69G5FAV      |
+        | there is a directory that is not ours                         | 0    | orphaned-sandboxes | ok      | Every sandbox on disk is that of a   |
+        | there is a snapshot that no record names                      | 0    | orphaned-snapshots | warning | refs/cleveragents/snapshots/PLAN     |
+        | there is half a sandbox                                       | 0    | leftovers          | warning | 0.0 MB of unfinished sandboxes       |
+        | a killed run has left half a pack                             | 0    | leftovers          | warning | tmp_pack_cleveragents_1_00112233     |
+        | the database was lost, and a new one made                     | 0    | orphaned-snapshots | warning | it knows no other plan of that store |
+        | stored bytes are gone                                         | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be gone    |
+        | an agent has deleted the refs of the snapshots                | 1    | snapshots          | problem | 6 of 6 checkpoints cannot be gone    |
+        | all stores are gone                                           | 1    | snapshots          | problem | cannot be used: No such file         |
+        | the refs of a store are damaged                               | 1    | stores             | problem | `git for-each-ref` failed            |
+        | a store is in use                                             | 0    | stores             | warning | it is in use                         |
+        | the lock of a store is a directory                            | 1    | stores             | problem | Is a directory                       |
+        | nobody may look into the stores                               | 1    | records            | problem | mirrors cannot be looked into        |
         | nobody may look into the stores                               | 1    | disk               | problem | mirrors cannot be looked into        |
 
     Scenario Outline: <ailment>, so that there is nothing more to look at

@@ -20,6 +20,13 @@ Feature: Mending the installation
         | others may look into the home directory                       | home                   | has the mode 0700 now                          |
         | the schema is older                                           | database               | The schema was upgraded from                   |
         | a rollback was interrupted                                    | interrupted-operations | rollback to «after one» was completed          |
+        | there is a directory of a plan that nobody knows              | orphaned-sandboxes     | Removed SANDBOXES/01BX5ZZKBKACTAV9WEVGEMMVRZ   |
+        | there is a sandbox that a known plan does not have            | orphaned-sandboxes     | Removed SANDBOXES/PLAN/data                    |
+        | there is a sandbox with snapshots of a plan that nobody knows | orphaned-sandboxes     | 01ARZ3NDEKTSV4RRFFQ69G5FAV/project             |
+        | there is a sandbox with snapshots of a plan that nobody knows | orphaned-snapshots     | Removed refs/                                  |
+        | there is a snapshot that no record names                      | orphaned-snapshots     | Removed refs/cleveragents/snapshots/PLAN       |
+        | there is half a sandbox                                       | leftovers              | Removed 0.0 MB of unfinished sandboxes         |
+        | a killed run has left half a pack                             | leftovers              | Removed                                        |
 
     Scenario: A plan that was interrupted waits for its user
       Given the installation has this ailment: a plan was interrupted
@@ -36,6 +43,18 @@ Feature: Mending the installation
       And the hint for "missing-sandboxes" is to run agents plan resume PLAN
       And once that is done, checking again finds nothing
 
+    Scenario: All at once
+      Given the installation has these ailments
+        | ailment                                                       |
+        | there is a snapshot that no record names                      |
+        | there is half a sandbox                                       |
+        | there is a directory of a plan that nobody knows              |
+        | there is a sandbox with snapshots of a plan that nobody knows |
+        | others may look into the home directory                       |
+      When the user has the installation mended
+      Then the messages are Mended 5 things: all is well
+      And checking again finds nothing
+
   Rule: what is not safe to mend is left, and named
 
     Scenario Outline: <ailment>
@@ -50,5 +69,9 @@ Feature: Mending the installation
         | the schema is newer                             | 1    | database           | problem | a schema that this program           |
         | a page of the database is damaged               | 1    | database           | problem | is damaged                           |
         | there is a setting that nobody knows            | 1    | database           | warning | The configuration cannot be read     |
+        | stored bytes are gone                           | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be gone    |
         | the sandbox of a finished plan has been deleted | 0    | missing-sandboxes  | warning | SANDBOX is not there any more        |
         | the project has been deleted                    | 0    | projects           | warning | Not there any more                   |
+        | the database was lost, and a new one made       | 0    | orphaned-snapshots | warning | it knows no other plan of that store |
+        | there is a directory that is not ours           | 0    | orphaned-sandboxes | ok      | Every sandbox on disk is that of a   |
+        | a store is in use                               | 3    | stores             | warning | it is in use                         |

@@ -1,8 +1,20 @@
 Feature: Mending endangers nothing
-  What another process has is left to it, what cannot be mended is said, and records of another home
-  are not believed.
+  What another process has is left to it, what cannot be mended is said, records of another home are
+  not believed, and a kill at any moment leaves something that can be mended again.
 
   Rule: what another process has is left to it
+
+    Scenario: A plan that is running
+      Given a plan with the steps
+        | step | does                                                                                             |
+        | one  | runs `touch OUTSIDE/begun; timeout 30 sh -c 'until test -e OUTSIDE/mended; do sleep 0.05; done'` |
+      And the plan has been made
+      And another process is executing the plan
+      When the user has the installation mended
+      Then the exit code is 3
+      And the check "stores" is warning: was not looked through
+      And the check "interrupted-plans" is ok: No plan was left in the middle
+      And the other process ends well once the cause of its waiting is mended
 
     Scenario Outline: Somebody is quicker where <ailment>
       Given a plan that wrote a.txt in step one and b.txt in step two
@@ -17,6 +29,7 @@ Feature: Mending endangers nothing
         | ailment                                            | check                  |
         | a rollback was interrupted                         | interrupted-operations |
         | a snapshot was made and not recorded               | leases                 |
+        | there is a sandbox that a known plan does not have | orphaned-sandboxes     |
 
     Scenario: A plan that somebody takes up again is not called interrupted
       Given the installation has this ailment: a plan was interrupted
@@ -34,6 +47,15 @@ Feature: Mending endangers nothing
 
   Rule: what cannot be mended is said
 
+    Scenario: Nothing is taken out of stores whose refs were lost
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the installation has this ailment: a killed run has left half a pack
+      And the installation has this ailment: an agent has deleted the refs of the snapshots
+      When the user has the installation mended
+      Then the exit code is 1
+      And the check "leftovers" is problem: because checkpoints have lost what keeps their bytes
+      And nothing has changed anywhere
+
     Scenario Outline: <first>, and <second>
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the installation has this ailment: <first>
@@ -46,10 +68,30 @@ Feature: Mending endangers nothing
         | first                                            | second                                          | check                  | finding                                        |
         | a rollback was interrupted                       | the sandbox of a finished plan has been deleted | interrupted-operations | PLAN: The sandbox is missing                   |
         | a plan was interrupted                           | all stores are gone                             | interrupted-plans      | cannot be used: No such file                   |
+        | there is a directory of a plan that nobody knows | the disk fails when files are removed           | orphaned-sandboxes     | could not be removed: I/O error                |
         | others may look into the home directory          | the system refuses to change modes              | home                   | cannot be changed: Operation not permitted     |
         | others may look into the home directory          | the home directory is of no use to this user    | home                   | cannot be read and written by this user        |
+        | there is a snapshot that no record names         | the lock of a store is a directory              | stores                 | was not looked through: [Errno 21]             |
 
   Rule: records of another home are not believed
+
+    Scenario: A directory that a new database cannot know is left alone
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the installation has this ailment: there is a directory of a plan that nobody knows
+      And the installation has this ailment: the database was lost, and a new one made
+      When the user has the installation mended
+      Then the exit code is 0
+      And the check "orphaned-sandboxes" is warning: it may be the wrong database
+      And nothing has changed anywhere
+
+    Scenario: A home directory that was moved lacks everything
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the home directory has been moved
+      When the user has the installation mended
+      Then the exit code is 1
+      And the check "missing-sandboxes" is warning: is not there any more
+      And the check "snapshots" is problem: 6 of 6 checkpoints cannot be gone back to
+      And nothing has changed anywhere
 
     Scenario: Plans of another home on the same server are that home's affair
       Given the settings name a new database of a PostgreSQL server
@@ -58,3 +100,17 @@ Feature: Mending endangers nothing
       When the user has it checked where nothing was ever run
       Then the exit code is 0
       And every check is ok
+
+  Rule: a kill at any moment leaves something that can be mended
+
+    Scenario: Mending is killed at one action after another and then done
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the installation has these ailments
+        | ailment                                                       |
+        | a rollback was interrupted                                    |
+        | there is half a sandbox                                       |
+        | there is a directory of a plan that nobody knows              |
+        | there is a sandbox that a known plan does not have            |
+        | there is a sandbox with snapshots of a plan that nobody knows |
+      When mending is killed at one action after another and then done
+      Then all was well every time, and the sandbox as it was at "after one"

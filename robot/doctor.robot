@@ -1,6 +1,6 @@
 *** Settings ***
-Documentation    What is wrong here was really done to an installation: a run was killed, the database was
-...              changed by other means. Every command is a process of its own.
+Documentation    What is wrong here was really done to an installation: files were removed, a run was killed,
+...              the database was changed by other means. Every command is a process of its own.
 
 Library          libraries/Ailments.py
 Resource         resources/agents.resource
@@ -23,6 +23,16 @@ Looking Makes Nothing
     And The Check 'home' Is    ok
     And The Home Of The Program Is Empty
 
+A Sandbox That No Plan Has Is Removed
+    Given A Plan Has Run    mistake.yaml
+    And There Is A Sandbox That No Plan Has
+    When The User Runs    agents doctor --fix --format json
+    Then The Command Succeeds
+    And The Check 'orphaned-sandboxes' Is    fixed
+    And The Sandbox That No Plan Has Is Gone
+    And The User Runs    agents doctor --format json
+    And The Messages Say    All is well
+
 Others Are Kept Out Of The Home Directory
     Given A Plan Has Run    mistake.yaml
     And Others May Look Into The Home Directory
@@ -44,6 +54,23 @@ A Killed Run Is Named With What Helps
     And The User Runs    agents plan resume @latest --format json
     And The Command Succeeds
 
+A Plan At Work Is Left Alone
+    Given A Run Is In The Middle Of A Step
+    When The User Runs    agents doctor --fix --format json
+    Then The Exit Code Is    3
+    And The Check 'stores' Is    warning
+    And The Check 'interrupted-plans' Is    ok
+    And The Sandbox Holds The File    half.txt
+
+Lost Bytes Are Found Unless The Look Is Quick
+    Given A Plan Has Run    mistake.yaml
+    And Stored Bytes Are Lost
+    When The User Runs    agents doctor --format json
+    Then The Exit Code Is    1
+    And The Check 'snapshots' Is    problem
+    And The User Runs    agents doctor --quick --format json
+    And The Command Succeeds
+
 A Database Of A Newer Program Is Left As It Is
     Given A Plan Has Run    mistake.yaml
     And A Newer Program Has Changed The Database
@@ -54,8 +81,11 @@ A Database Of A Newer Program Is Left As It Is
 
 
 *** Keywords ***
-A Run Was Killed In The Middle Of A Step
+A Run Is In The Middle Of A Step
     The Place To Wait For Is Named In    GO_ON
     The User Starts    agents plan run '${PLANS}/waiting.yaml' --format json
     The Run Has Written    half.txt
+
+A Run Was Killed In The Middle Of A Step
+    A Run Is In The Middle Of A Step
     The Run Is Killed

@@ -25,3 +25,8 @@ Feature: What things take on disk
       And the agent has run `head -c 8192 /dev/urandom > g` there
       When the disk use of all sandboxes is measured
       Then they take what the layer of the overlay takes
+
+    Scenario: An overlay that no plan has is removed, and nothing below it
+      Given an overlay of a directory made by `mkdir d; echo 1 > d/f`
+      When the sandbox is removed as one that no plan has
+      Then no trace of it is left, and the directory is as it was

@@ -6,6 +6,8 @@ from features.support.ailments import owned_bytes
 from features.support.strategy_bench import strategy_bench
 
 from cleveragents.infrastructure.sandbox.disk_use import measure, removable_bytes
+from cleveragents.infrastructure.sandbox.overlay_mounts import is_overlay
+from cleveragents.infrastructure.sandbox.strays import directories, remove_strays
 
 
 @when("its disk use is measured")
@@ -16,6 +18,12 @@ def measure_directory(context: Context) -> None:
 @when("the disk use of all sandboxes is measured")
 def measure_sandboxes(context: Context) -> None:
     context.stored = measure(strategy_bench(context).world.home, [])
+
+
+@when("the sandbox is removed as one that no plan has")
+def remove_stray(context: Context) -> None:
+    for _ in range(2):
+        remove_strays(strategy_bench(context).place.parent)
 
 
 @then("it takes {size:d} bytes")
@@ -29,3 +37,11 @@ def takes_layer(context: Context) -> None:
     layer = owned_bytes(place.with_name(f".{place.name}.overlay"))
     assert 8192 <= layer < 100_000, layer
     assert context.stored.sandboxes == {place.parent.name: {place.name: layer}}, context.stored
+
+
+@then("no trace of it is left, and the directory is as it was")
+def no_trace(context: Context) -> None:
+    work = strategy_bench(context)
+    assert not is_overlay(work.place) and not work.place.parent.exists()
+    assert directories(work.place.parent.parent) == {}
+    assert work.original(work.sandbox.strategy) == work.before

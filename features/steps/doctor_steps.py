@@ -53,6 +53,12 @@ def ail(context: Context, ailment: str) -> None:
     ailments.AILMENTS[ailment](plans(context))
 
 
+@given("the installation has these ailments")
+def ail_much(context: Context) -> None:
+    for row in context.table:
+        ailments.AILMENTS[row["ailment"]](plans(context))
+
+
 @given("the settings name a new database of a PostgreSQL server")
 def on_server(context: Context) -> None:
     url = postgres.new_database().replace("postgresql:", "postgresql+psycopg:")
@@ -81,6 +87,12 @@ def ends_meanwhile(context: Context) -> None:
     mishaps.install(context, patch.object(DatabaseLocks, "holder", ended))
 
 
+@given("the home directory has been moved")
+def moved(context: Context) -> None:
+    context.world.home = context.world.home.rename(context.world.directory / "elsewhere")
+    another_home(context)
+
+
 @given("another home directory is used from now on")
 def another_home(context: Context) -> None:
     if "elsewhere" not in str(context.world.home):
@@ -96,6 +108,11 @@ def checked(context: Context) -> None:
 @when("the user has it checked where nothing was ever run")
 def checked_nowhere(context: Context) -> None:
     context.world.agents("doctor", "--format", "json")
+
+
+@when("the user has the installation checked quickly")
+def checked_quickly(context: Context) -> None:
+    examine(context, "--quick")
 
 
 @when("the user has the installation mended")
@@ -192,6 +209,12 @@ def done_and_again(context: Context) -> None:
     again(context)
 
 
+@then('all was well every time, and the sandbox as it was at "after one"')
+def all_well(context: Context) -> None:
+    assert context.kills >= crash.SAMPLES, context.kills
+    assert context.found == [True] * context.kills, context.found
+
+
 @then("it says that there is neither a home directory nor a database")
 def neither(context: Context) -> None:
     home = context.world.home
@@ -261,6 +284,11 @@ def sizes(context: Context) -> None:
 def total(context: Context) -> None:
     said = data(context)["disk"]["total_bytes"]
     assert said == ailments.owned_bytes(context.world.home), said
+
+
+@then("a bar of the reading was drawn to its end")
+def bar(context: Context) -> None:
+    assert f"Reading snapshots back [{'#' * 30}] " in context.world.last.stderr
 
 
 @then("it shows the mode of the home directory and how to mend it")

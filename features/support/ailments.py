@@ -18,6 +18,8 @@ from features.support.plans import Plans
 
 from cleveragents.infrastructure import installation
 from cleveragents.infrastructure.database import schema
+from cleveragents.infrastructure.files import exclusive
+from cleveragents.infrastructure.sandbox import project_stores
 
 NOBODY_KNOWS = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 """A plan of which there is a directory, and nothing else anywhere."""
@@ -27,6 +29,27 @@ Ailment = Callable[[Plans], object]
 
 def open_to_others(plans: Plans) -> None:
     plans.world.home.chmod(0o755)
+
+
+def lone_directory(plans: Plans) -> None:
+    """What a killed collection leaves of a copied directory: refs gone, files still there."""
+    place = plans.world.home / "sandboxes" / NOBODY_KNOWS
+    garbage.write(place / "data" / "work.txt")
+    garbage.write(place / ".data.state.json")
+    garbage.write(place / ".gone.state.json")
+    garbage.write(place / ".gone.removed" / "0" / "file")
+
+
+def unrecorded_copy(plans: Plans) -> None:
+    """What a process killed in the middle of making several sandboxes leaves."""
+    garbage.write(plans.sandbox.with_name("data") / "work.txt")
+
+
+def foreign_directory(plans: Plans) -> None:
+    """Neither a name of ours nor a link that leads elsewhere is a sandbox."""
+    place = plans.world.home / "sandboxes"
+    garbage.write(place / "my-notes" / "mine.txt")
+    (place / garbage.UNKNOWN).symlink_to(plans.world.project)
 
 
 def unnamed_snapshot(plans: Plans) -> None:
@@ -61,6 +84,14 @@ def interrupted_rollback(plans: Plans) -> None:
     assert crash.killed(plans, moment, 1, *plans.rollback("after one", "--yes"))
 
 
+def damaged_snapshot(plans: Plans) -> None:
+    garbage.lose_bytes(plans, "b.txt")
+
+
+def damaged_refs(plans: Plans) -> None:
+    (plans.mirror / "packed-refs").write_bytes(b"nonsense\n")
+
+
 def newer_schema(plans: Plans) -> None:
     plans.query("UPDATE alembic_version SET version_num = '9999_tomorrow'")
 
@@ -92,6 +123,20 @@ def broken_reference(plans: Plans) -> None:
 
 def unreadable_plan(plans: Plans) -> None:
     plans.query("UPDATE plans SET phase = 'sleeping'")
+
+
+def unreadable_group(plans: Plans) -> None:
+    plans.query("UPDATE checkpoint_groups SET snapshots_json = '['")
+
+
+def lost_database(plans: Plans) -> None:
+    for path in plans.world.home.glob("state.db*"):
+        path.unlink()
+
+
+def empty_database(plans: Plans) -> None:
+    lost_database(plans)
+    plans.prepare("plan", "list")
 
 
 def no_git(plans: Plans) -> None:
@@ -130,6 +175,12 @@ def no_server(plans: Plans) -> None:
     plans.world.environment["CLEVERAGENTS_DATABASE_URL"] = url
 
 
+def store_in_use(plans: Plans) -> None:
+    held = exclusive(plans.mirror.with_suffix(".lock"))
+    held.__enter__()
+    plans.world.on_close.callback(held.__exit__, None, None, None)
+
+
 def file_in_place_of_home(plans: Plans) -> None:
     shutil.rmtree(plans.world.home)
     plans.world.home.write_text("a file in its place")
@@ -142,6 +193,11 @@ def nowhere(plans: Plans) -> None:
 
 def _installed(plans: Plans, mishap: AbstractContextManager[object]) -> None:
     plans.world.on_close.enter_context(mishap)
+
+
+def failing_removal(plans: Plans) -> None:
+    error = OSError(errno.EIO, "I/O error")
+    _installed(plans, patch.object(project_stores, "remove_strays", side_effect=error))
 
 
 def refused_mode(plans: Plans) -> None:
@@ -164,25 +220,42 @@ AILMENTS: dict[str, Ailment] = {
     "others may look into the home directory": open_to_others,
     "a file is in the place of the home directory": file_in_place_of_home,
     "the home directory would be below a file": nowhere,
+    "there is a directory of a plan that nobody knows": lone_directory,
+    "there is a sandbox that a known plan does not have": unrecorded_copy,
+    "there is a sandbox with snapshots of a plan that nobody knows": (
+        garbage.make_unknown_worktree
+    ),
+    "there is a directory that is not ours": foreign_directory,
+    "there is a snapshot that no record names": unnamed_snapshot,
     "a snapshot was made and not recorded": unnamed_snapshot,
+    "there is half a sandbox": garbage.make_draft,
+    "a killed run has left half a pack": garbage.KILLED["half a pack of ours"],
     "the sandbox of a finished plan has been deleted": deleted_sandbox,
     "the sandbox of a plan that is to go on has been deleted": deleted_sandbox_of_waiting_plan,
     "the project has been deleted": deleted_project,
     "a plan was interrupted": interrupted_plan,
     "a rollback was interrupted": interrupted_rollback,
+    "stored bytes are gone": damaged_snapshot,
+    "an agent has deleted the refs of the snapshots": garbage.lose_refs,
     "all stores are gone": garbage.lose_stores,
+    "the refs of a store are damaged": damaged_refs,
     "the schema is newer": newer_schema,
     "the schema is older": older_schema,
     "a page of the database is damaged": damaged_database,
     "rows of the database refer to others that are gone": broken_reference,
     "a plan in the database cannot be read": unreadable_plan,
+    "a group in the database cannot be read": unreadable_group,
+    "the database was lost, and a new one made": empty_database,
     "git is missing": no_git,
     "git is too old": old_git,
     "there is a setting that nobody knows": bad_setting,
     "the project sets what only the user may set": bad_setting_here,
     "the setting for the database cannot be used": bad_url,
     "there is no server for the database": no_server,
+    "a store is in use": store_in_use,
+    "the lock of a store is a directory": garbage.directory_as_lock,
     "nobody may look into the stores": closed_stores,
+    "the disk fails when files are removed": failing_removal,
     "the system refuses to change modes": refused_mode,
     "the home directory is of no use to this user": useless_home,
 }

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sqlite3
 import stat
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from robot.api.deco import keyword, library
 from robot.libraries.BuiltIn import BuiltIn
+
+NOBODY_KNOWS = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 
 
 @library(scope="TEST", auto_keywords=False)
@@ -19,6 +22,19 @@ class Ailments:
     def cli(self) -> Any:
         return BuiltIn().get_library_instance("AgentsCli")
 
+    @property
+    def stray(self) -> Path:
+        return self.cli.home / "sandboxes" / NOBODY_KNOWS
+
+    @keyword("There Is A Sandbox That No Plan Has")
+    def make_stray(self) -> None:
+        (self.stray / "data").mkdir(parents=True)
+        (self.stray / "data" / "file").write_text("left over\n")
+
+    @keyword("The Sandbox That No Plan Has Is Gone")
+    def stray_is_gone(self) -> None:
+        assert not self.stray.exists()
+
     @keyword("Others May Look Into The Home Directory")
     def open_home(self) -> None:
         self.cli.home.chmod(0o755)
@@ -27,6 +43,19 @@ class Ailments:
     def home_is_private(self) -> None:
         mode = stat.S_IMODE(self.cli.home.stat().st_mode)
         assert mode == 0o700, f"{mode:o}"
+
+    @keyword("Stored Bytes Are Lost")
+    def lose_bytes(self) -> None:
+        """Empties every pack that holds something of the plan's, so that reading it fails."""
+        packs = [
+            path
+            for path in self.cli.home.glob("mirrors/*.git/objects/pack/*.pack")
+            if path.stat().st_nlink == 1
+        ]
+        assert packs
+        for path in packs:
+            path.chmod(0o600)
+            path.write_bytes(b"")
 
     @keyword("A Newer Program Has Changed The Database")
     def newer_schema(self) -> None:

@@ -159,6 +159,7 @@ class Container:
             sandboxes=self._sandboxes,
             locks=self._locks,
             checkpoints=self._checkpoint_service,
+            maintenance=self._maintenance_service,
         )
 
     @cached_property

@@ -22,7 +22,7 @@ from cleveragents.domain.decision import Decision
 from cleveragents.domain.events import Happening, StoredEvent
 from cleveragents.domain.health import DatabaseFacts, HomeFacts, StoredBytes
 from cleveragents.domain.lease import Holder, Lease
-from cleveragents.domain.maintenance import CollectedStore, Named
+from cleveragents.domain.maintenance import CollectedStore, Named, StoreFindings
 from cleveragents.domain.number_ranges import Ranges
 from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
@@ -695,6 +695,28 @@ class Stores(Protocol):
 
     def disk_use(self) -> StoredBytes:
         """Measures everything under the home directory."""
+        ...
+
+    def sandboxes(self) -> Mapping[str, Sequence[str]]:
+        """Returns the resources of each plan that has a directory of sandboxes, by plan.
+
+        Directories that are being made are not among them.
+        """
+        ...
+
+    def remove_sandbox(self, plan_id: str, resource: str) -> None:
+        """Removes a sandbox that no record names, with what belongs to it. MUST be repeatable."""
+        ...
+
+    def remove_sandboxes(self, plan_id: str) -> None:
+        """Removes all that is left of a plan that no record names. MUST be repeatable."""
+        ...
+
+    def look(self, key: str, naming: Naming) -> StoreFindings:
+        """Finds what `collect` would take out, objects aside; changes nothing.
+
+        MUST ask `naming` only when no other process can use the store.
+        """
         ...
 
     def reclaim_drafts(self, *, dry_run: bool) -> int:

@@ -81,6 +81,8 @@ class HealthReport(Record):
 
     fix: bool
     """Whether it was asked to mend what it can."""
+    quick: bool
+    """Whether reading the snapshots back was left out."""
     checks: tuple[Check, ...]
     versions: dict[str, str | None]
     paths: dict[str, str]

@@ -54,6 +54,28 @@ class CollectedStore(Record):
         return not (self.busy or self.problem or self.unknown_plans)
 
 
+class StoreFindings(Record):
+    """What there is in and around one store that no record names; nothing was changed."""
+
+    project_key: str
+    path: str
+    refs: tuple[str, ...]
+    """Names of snapshots and branches."""
+    sandboxes: tuple[str, ...]
+    temporary_files: tuple[str, ...]
+    """What killed runs left behind."""
+    unknown_plans: tuple[str, ...]
+    """Plans that the records do not know, and that are left alone for that."""
+    busy: bool
+    """Somebody is at work in it, so that it was not looked through."""
+    problem: str | None
+    """Why it was not looked through."""
+
+    @property
+    def is_tidy(self) -> bool:
+        return not (self.refs or self.sandboxes or self.temporary_files)
+
+
 class GarbageReport(Record):
     """What `agents gc` did, store by store."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import SandboxRef
 
 Stored = tuple[str, str]
@@ -20,6 +21,12 @@ class Kept:
     sandboxes: Sequence[SandboxRef]
     checkpoints: Sequence[Checkpoint]
     groups: Mapping[str, CheckpointGroup]
+
+    @property
+    def reversible(self) -> Kept:
+        """The same without the resources of which nothing is kept."""
+        kept = [item for item in self.sandboxes if item.strategy is not SandboxStrategy.NONE]
+        return replace(self, sandboxes=kept)
 
     def needed(self, chosen: Sequence[Checkpoint]) -> dict[Stored, SandboxRef]:
         """Returns the snapshots that going back to these needs, each with a sandbox it is of."""

@@ -1,7 +1,8 @@
 """DoctorService: looks at the whole installation, and mends what is safe to mend.
 
-Looking changes nothing. Mending ends what was interrupted, under the lease that
-its owner would hold. Killed anywhere, it can be run again.
+Looking changes nothing. Mending takes away what nobody has and ends what was
+interrupted, each under the lock that its owner would hold; it never touches a
+project, and never what a record names. Killed anywhere, it can be run again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from cleveragents.application.ports import (
     Stores,
 )
 from cleveragents.application.services._plan_health import PlanHealth, PlanRecord
+from cleveragents.application.services._store_health import StoreHealth
 from cleveragents.application.services.checkpoint_service import CheckpointService
+from cleveragents.application.services.maintenance_service import MaintenanceService
 from cleveragents.domain.errors import CleverAgentsError, ConfigurationError
 from cleveragents.domain.health import (
     Check,
@@ -31,6 +34,7 @@ from cleveragents.domain.health import (
     disk_use,
     judge_database,
     judge_home,
+    listed,
     megabytes,
 )
 
@@ -45,6 +49,8 @@ class Examination:
 
     fix: bool
     """Mend what is safe to mend."""
+    quick: bool
+    """Do not read the snapshots back."""
     refused: ConfigurationError | None
     """Why the user's settings cannot be used: then nobody knows which database is meant."""
     refused_here: ConfigurationError | None
@@ -52,7 +58,7 @@ class Examination:
 
 
 class DoctorService:
-    """Looks at versions, the home directory, settings, the database, plans and the disk."""
+    """Looks at versions, directories, records and stores."""
 
     def __init__(
         self,
@@ -63,12 +69,15 @@ class DoctorService:
         sandboxes: Sandboxes,
         locks: Locks,
         checkpoints: CheckpointService,
+        maintenance: MaintenanceService,
     ) -> None:
         self._database = database
         self._inspection = inspection
         self._installation = installation
         self._stores = stores
+        self._maintenance = maintenance
         self._plans = PlanHealth(database, sandboxes, locks, checkpoints, installation, inspection)
+        self._on_disk = StoreHealth(database, stores, locks, maintenance)
 
     def examine(self, asked: Examination) -> HealthReport:
         """Looks at everything that can be looked at; what is wrong is part of the report."""
@@ -80,7 +89,7 @@ class DoctorService:
             database, revision = self._database_check(asked)
             checks.append(database)
             if revision is not None:
-                checks += self._plans.examine(fix=asked.fix)
+                checks += self._checks_of_records(asked, has_git=git_version is not None)
             disk_check, disk = self._disk(with_records=revision is not None)
             checks.append(disk_check)
         versions = {**self._installation.versions(), "git": git_version, "schema": revision}
@@ -88,7 +97,12 @@ class DoctorService:
         if asked.refused is None:
             paths["database"] = self._inspection.place()
         return HealthReport(
-            fix=asked.fix, checks=tuple(checks), versions=versions, paths=paths, disk=disk
+            fix=asked.fix,
+            quick=asked.quick,
+            checks=tuple(checks),
+            versions=versions,
+            paths=paths,
+            disk=disk,
         )
 
     def _program(self) -> Check:
@@ -100,7 +114,8 @@ class DoctorService:
         try:
             version = self._installation.git_version()
         except ConfigurationError as error:
-            return check("git", CheckStatus.PROBLEM, error.message, error.hint), None
+            message = f"{error.message}; stores were not looked at"
+            return check("git", CheckStatus.PROBLEM, message, error.hint), None
         return check("git", CheckStatus.OK, f"git {version}"), version
 
     def _home(self, *, fix: bool) -> tuple[Check, bool]:
@@ -147,6 +162,59 @@ class DoctorService:
             return check("database", CheckStatus.OK, message, place=place), None
         judged = judge_database(facts, place, upgraded_from=upgraded_from)
         return judged, None if facts.is_older or facts.faults else facts.revision
+
+    def _checks_of_records(self, asked: Examination, *, has_git: bool) -> list[Check]:
+        found: list[Check] = []
+        try:
+            before = self._on_disk.find() if has_git else None
+            found += self._plans.examine(fix=asked.fix)
+            if before is not None:
+                place = self._installation.paths()["sandboxes"]
+                found += self._on_disk.examine(before, place, fix=asked.fix)
+                found.append(self._snapshots(quick=asked.quick))
+        except CleverAgentsError as error:
+            message = f"{error.message}; not everything was looked at"
+            found.append(check("records", CheckStatus.PROBLEM, message, error.hint))
+        return found
+
+    def _snapshots(self, *, quick: bool) -> Check:
+        plan_ids = [record.id for record in self._plans.read()]
+        find = self._maintenance.find_lost if quick else self._maintenance.verify_all
+        reports = find(plan_ids)
+        checked = sum(len(report.checkpoints) for report in reports)
+        damaged = {
+            report.plan_id: [item for item in report.checkpoints if not item.is_whole]
+            for report in reports
+            if report.damaged
+        }
+        if damaged:
+            count = sum(map(len, damaged.values()))
+            first = next(iter(damaged.values()))[0]
+            return check(
+                "snapshots",
+                CheckStatus.PROBLEM,
+                f"{count} of {counted(checked, 'checkpoint')} cannot be gone back to, of "
+                f"{listed(list(damaged))}: {first.problem}",
+                "Do not run `agents gc` now; go back to others: "
+                "`agents plan checkpoint verify PLAN` says which are whole",
+                checked=checked,
+                damaged=[
+                    {
+                        "plan_id": plan_id,
+                        "checkpoint_id": item.checkpoint_id,
+                        "label": item.label,
+                        "problem": item.problem,
+                    }
+                    for plan_id, items in damaged.items()
+                    for item in items
+                ],
+            )
+        whole = counted(checked, "checkpoint")
+        said = (
+            f"{whole}; their bytes were not read back" if quick else f"Read back {whole}: all whole"
+        )
+        hint = "Leave out `--quick` to read every byte back" if quick else None
+        return check("snapshots", CheckStatus.OK, said, hint, checked=checked, damaged=[])
 
     def _disk(self, *, with_records: bool) -> tuple[Check, DiskUse]:
         try:

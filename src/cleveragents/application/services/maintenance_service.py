@@ -13,6 +13,7 @@ from cleveragents.domain.maintenance import (
     CollectedStore,
     GarbageReport,
     Named,
+    StoreFindings,
     VerifiedCheckpoint,
     VerifyReport,
 )
@@ -52,6 +53,11 @@ class MaintenanceService:
         drafts = self._stores.reclaim_drafts(dry_run=dry_run)
         return GarbageReport(dry_run=dry_run, stores=tuple(collected), draft_bytes=drafts)
 
+    def look_through(self) -> Sequence[StoreFindings]:
+        """Finds what no record names in any store, and changes nothing."""
+        keys = self._stores.keys()
+        return [self._stores.look(key, self._named) for key in keys]
+
     def verify(self, plan_id: str, checkpoint: Checkpoint | None) -> VerifyReport:
         """Reads back every byte that a rollback to each checkpoint of a plan, or to one, needs.
 
@@ -61,6 +67,23 @@ class MaintenanceService:
         chosen = kept.checkpoints if checkpoint is None else [checkpoint]
         problems = {**self._lost(kept), **self._damaged(kept.needed(chosen))}
         return self._report(kept, chosen, problems)
+
+    def verify_all(self, plan_ids: Sequence[str]) -> Sequence[VerifyReport]:
+        """Reads back what every checkpoint of many plans needs, each snapshot once.
+
+        A resource of which nothing is kept has nothing to read.
+        """
+        found = [self._kept(plan_id).reversible for plan_id in plan_ids]
+        needed = {key: at for kept in found for key, at in kept.needed(kept.checkpoints).items()}
+        damaged = self._damaged(needed)
+        return [
+            self._report(kept, kept.checkpoints, {**self._lost(kept), **damaged}) for kept in found
+        ]
+
+    def find_lost(self, plan_ids: Sequence[str]) -> Sequence[VerifyReport]:
+        """Says which checkpoints of many plans have lost what keeps their bytes; reads none."""
+        found = [self._kept(plan_id).reversible for plan_id in plan_ids]
+        return [self._report(kept, kept.checkpoints, self._lost(kept)) for kept in found]
 
     def _kept(self, plan_id: str) -> Kept:
         with self._database.read() as transaction:

@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     epilog=(
         "Without --fix nothing is changed. The exit code is 1 while there are problems;\n"
         "warnings do not change it.\n\n"
-        "Examples:\n  agents doctor\n  agents doctor --fix\n  agents doctor --format json"
+        "Examples:\n  agents doctor\n  agents doctor --fix\n  agents doctor --quick --format json"
     ),
     mends_settings=True,
 )
 @click.option("--fix", is_flag=True, help="Mend what is safe to mend, and say what was done.")
+@click.option("--quick", is_flag=True, help="Do not read the stored bytes of checkpoints back.")
 @frame.pass_session
-def doctor(session: Session, fix: bool) -> Report:
+def doctor(session: Session, fix: bool, quick: bool) -> Report:
     from cleveragents.application.services.doctor_service import Examination
     from cleveragents.cli.views.health import health_report
 
     service, refused = _service(session)
     here = None if refused else _refused_here(session)
-    asked = Examination(fix=fix, refused=refused, refused_here=here)
+    asked = Examination(fix=fix, quick=quick, refused=refused, refused_here=here)
     return health_report(service.examine(asked))
 
 

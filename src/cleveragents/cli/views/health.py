@@ -28,6 +28,7 @@ def health_report(report: HealthReport) -> Report:
 def _data(report: HealthReport) -> dict[str, object]:
     return {
         "fix": report.fix,
+        "quick": report.quick,
         "checks": [_check_data(check) for check in report.checks],
         "versions": report.versions,
         "paths": report.paths,

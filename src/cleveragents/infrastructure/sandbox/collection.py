@@ -10,13 +10,13 @@ never less.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from cleveragents.application.ports import Naming
 from cleveragents.domain.errors import CleverAgentsError, GitCommandError
-from cleveragents.domain.maintenance import CollectedStore
+from cleveragents.domain.maintenance import CollectedStore, StoreFindings
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror, private_directory
 from cleveragents.infrastructure.sandbox.leftovers import leftovers, notes_left_over
@@ -36,6 +36,7 @@ from cleveragents.infrastructure.sandbox.pack_files import (
 from cleveragents.infrastructure.sandbox.packing_room import room_of
 from cleveragents.infrastructure.sandbox.removal import remove_tree
 from cleveragents.infrastructure.sandbox.store_lock import alone
+from cleveragents.infrastructure.sandbox.strays import remove_notes
 from cleveragents.infrastructure.sandbox.unneeded_objects import (
     ObjectOutcome,
     carry_out,
@@ -44,6 +45,7 @@ from cleveragents.infrastructure.sandbox.unneeded_objects import (
 )
 
 _PATIENCE = 24 * 3600.0
+_NO_ORPHANS = Orphans({}, 0, (), (), ())
 
 
 def collect(
@@ -59,6 +61,32 @@ def collect(
             return _collect(replace(git, patience=_PATIENCE), store, sandboxes, naming, dry_run)
     except _LeftAloneError as reason:
         return _untouched(store, reason)
+
+
+def look(git: Git, store: Path, sandboxes: Path, naming: Naming) -> StoreFindings:
+    """Says what no record names and what killed processes left; changes nothing."""
+    try:
+        with _by_itself(store):
+            orphans, temporary = _search(git, store, sandboxes, naming)
+            heaps = [heap for heap in map(heap_of, orphans.directories) if heap.exists()]
+    except _LeftAloneError as reason:
+        return _findings(store, _NO_ORPHANS, (), reason)
+    return _findings(store, orphans, (*temporary, *heaps), None)
+
+
+def _findings(
+    store: Path, orphans: Orphans, temporary: Iterable[Path], reason: _LeftAloneError | None
+) -> StoreFindings:
+    return StoreFindings(
+        project_key=store.stem,
+        path=str(store),
+        refs=tuple(orphans.refs),
+        sandboxes=tuple(map(str, orphans.sandboxes)),
+        temporary_files=tuple(map(str, temporary)),
+        unknown_plans=orphans.unknown_plans,
+        busy=reason is not None and reason.busy,
+        problem=None if reason is None else str(reason),
+    )
 
 
 class _LeftAloneError(Exception):
@@ -174,10 +202,7 @@ def _remove(git: Git, store: Path, orphans: Orphans, temporary: Iterable[Path]) 
         # A sandbox may be mounted: through the mount one would reach what it was made of.
         (remove_sandbox if directory in orphans.sandboxes else remove_tree)(directory)
     for sandbox in orphans.sandboxes:
-        for path in sandbox.parent.glob(f".{sandbox.name}.*"):
-            remove_entirely(path)
-        with suppress(OSError):
-            sandbox.parent.rmdir()
+        remove_notes(sandbox)
 
 
 def _remove_objects(git: Git, store: Path, orphans: Orphans) -> ObjectOutcome:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from cleveragents.application.ports import Naming, Stores
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.health import StoredBytes
-from cleveragents.domain.maintenance import CollectedStore
-from cleveragents.infrastructure.sandbox.collection import collect
+from cleveragents.domain.maintenance import CollectedStore, StoreFindings
+from cleveragents.infrastructure.sandbox.collection import collect, look
 from cleveragents.infrastructure.sandbox.disk_use import measure
 from cleveragents.infrastructure.sandbox.drafts import is_held, reclaim
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.pack_files import tree_bytes
+from cleveragents.infrastructure.sandbox.strays import directories, remove_stray, remove_strays
+
+_NOT_REMOVED = "A sandbox that no plan has could not be removed"
 
 
 class ProjectStores(Stores):
@@ -34,6 +37,22 @@ class ProjectStores(Stores):
     def disk_use(self) -> StoredBytes:
         return measure(self._home, self.keys())
 
+    def sandboxes(self) -> Mapping[str, Sequence[str]]:
+        place = self._home / "sandboxes"
+        with _permitted(f"{place} cannot be looked into"):
+            return directories(place)
+
+    def remove_sandbox(self, plan_id: str, resource: str) -> None:
+        with _permitted(_NOT_REMOVED):
+            remove_stray(self._home / "sandboxes" / plan_id / resource)
+
+    def remove_sandboxes(self, plan_id: str) -> None:
+        with _permitted(_NOT_REMOVED):
+            remove_strays(self._home / "sandboxes" / plan_id)
+
+    def look(self, key: str, naming: Naming) -> StoreFindings:
+        return look(self._git, self._store(key), self._home / "sandboxes", naming)
+
     def reclaim_drafts(self, *, dry_run: bool) -> int:
         sandboxes = self._home / "sandboxes"
         drafts = sorted(sandboxes.glob("*/.*.draft"))
@@ -44,8 +63,11 @@ class ProjectStores(Stores):
         return before - sum(map(tree_bytes, drafts))
 
     def collect(self, key: str, naming: Naming, *, dry_run: bool) -> CollectedStore:
-        store = self._home / "mirrors" / f"{key}.git"
-        return collect(self._git, store, self._home / "sandboxes", naming, dry_run=dry_run)
+        place = self._home / "sandboxes"
+        return collect(self._git, self._store(key), place, naming, dry_run=dry_run)
+
+    def _store(self, key: str) -> Path:
+        return self._home / "mirrors" / f"{key}.git"
 
 
 @contextmanager
