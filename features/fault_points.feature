@@ -61,6 +61,20 @@ Feature: Killed at any durable step
         | sandboxes-taken-back |
         | return-recorded      |
 
+  Rule: so does one whose sandboxes had to be made anew
+
+    Scenario Outline: Killed at <point>, making sandboxes anew
+      Given the plan has been made
+      And it has been executed
+      And its sandboxes have been lost after a rollback
+      When executing it is killed each time it is at <point>, and then resumed
+      Then the sandboxes were each time those of a run that nothing had interrupted
+
+      Examples:
+        | point              |
+        | sandbox-found-lost |
+        | sandbox-reopened   |
+
   Rule: a rollback that was killed is completed, or has not begun
 
     Scenario Outline: Rolling back, killed at <point>

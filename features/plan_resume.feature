@@ -89,6 +89,32 @@ Feature: Going on with a plan
       And it warns that "The sandbox is missing"
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
 
+    Scenario: It was deleted after a rollback
+      Given the plan has failed
+      And the cause of the failure has been mended
+      And the plan has been rolled back to "after one"
+      And the plan's sandbox has been deleted
+      When the user executes the plan
+      Then the exit code is 0
+      And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
+
+    Scenario: It was deleted before the first checkpoint was made
+      Given the cause of the failure has been mended
+      And the plan has been made
+      And a run was killed when its sandboxes were recorded
+      And the plan's sandbox has been deleted
+      When the user executes the plan
+      Then the exit code is 0
+      And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
+
+    Scenario: What is made anew is not what it was
+      Given the plan has failed
+      And the plan's sandbox has been deleted
+      And what is restored to a sandbox does not arrive
+      When the user resumes the plan
+      Then the exit code is 7
+      And the sandbox is made anew again by the next run
+
     Scenario: Something else stands in its place
       Given the plan has failed
       And the sandbox has been replaced by a directory of somebody else

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -64,6 +65,22 @@ def last_step_fails(context: Context) -> None:
 def killed_once(context: Context) -> None:
     arguments = ("plan", "execute", plans(context).plan_id)
     assert faults.killed_at(plans(context), FaultPoint.TOOL_ENDED, 3, *arguments)
+
+
+@given("a run was killed when its sandboxes were recorded")
+def killed_before_first_checkpoint(context: Context) -> None:
+    arguments = ("plan", "execute", plans(context).plan_id)
+    assert faults.killed_at(plans(context), FaultPoint.SANDBOXES_RECORDED, 1, *arguments)
+
+
+@given("its sandboxes have been lost after a rollback")
+def sandboxes_lost(context: Context) -> None:
+    back = plans(context).rollback("after first", "--yes")
+    assert context.world.agents_here(*back).exit_code == 0
+    root = context.world.home / "sandboxes" / plans(context).plan_id
+    for place in root.iterdir():
+        if place.is_dir():
+            shutil.rmtree(place)
 
 
 @when("executing it is killed each time it is at {point}, and then resumed")

@@ -3,12 +3,17 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from typing import Any
+from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
 from features.support import plan_mishaps as mishaps
 from features.support.plans import data, plans
 from features.support.values import table_rows
+
+from cleveragents.domain.sandbox import RestoreReport
+from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 
 
 @given("the plan has succeeded")
@@ -26,6 +31,28 @@ def was_cancelled(context: Context) -> None:
 @given("the plan's sandbox has been deleted")
 def sandbox_deleted(context: Context) -> None:
     shutil.rmtree(plans(context).sandbox)
+
+
+@given("what is restored to a sandbox does not arrive")
+def nothing_arrives(context: Context) -> None:
+    real = CheckpointManager.rollback_to
+
+    def broken(*arguments: Any) -> RestoreReport:
+        return real(*arguments).model_copy(update={"differences": ("a.txt should be restored",)})
+
+    context.arriving = patch.object(CheckpointManager, "rollback_to", broken)
+    context.arriving.start()
+    context.add_cleanup(context.arriving.stop)
+
+
+@then("the sandbox is made anew again by the next run")
+def made_anew_again(context: Context) -> None:
+    context.arriving.stop()
+    (context.world.directory / "mended").touch()
+    outcome = context.world.agents_here("plan", "resume", plans(context).plan_id)
+    assert outcome.exit_code == 0, outcome
+    assert (plans(context).sandbox / "c.txt").exists()
+    context.arriving.start()
 
 
 @given("the sandbox has been replaced by a directory of somebody else")

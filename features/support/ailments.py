@@ -62,6 +62,11 @@ def deleted_sandbox(plans: Plans) -> None:
     shutil.rmtree(plans.sandbox)
 
 
+def replaced_sandbox(plans: Plans) -> None:
+    shutil.rmtree(plans.sandbox)
+    plans.sandbox.write_text("mine")
+
+
 def deleted_sandbox_of_waiting_plan(plans: Plans) -> None:
     plans.prepare(*plans.rollback("after one", "--yes"))
     deleted_sandbox(plans)
@@ -232,6 +237,7 @@ AILMENTS: dict[str, Ailment] = {
     "a killed run has left half a pack": garbage.KILLED["half a pack of ours"],
     "the sandbox of a finished plan has been deleted": deleted_sandbox,
     "the sandbox of a plan that is to go on has been deleted": deleted_sandbox_of_waiting_plan,
+    "a file stands in the place of the sandbox": replaced_sandbox,
     "the project has been deleted": deleted_project,
     "a plan was interrupted": interrupted_plan,
     "a rollback was interrupted": interrupted_rollback,

@@ -23,6 +23,8 @@ class SandboxState(StrEnum):
     CREATED = "created"
     ACTIVE = "active"
     ROLLED_BACK = "rolled_back"
+    ERRORED = "errored"
+    """It was lost and is not whole: it is filled before anything else is done with it."""
 
 
 class ProjectFacts(Record):

@@ -14,10 +14,10 @@ from cleveragents.application.ports import (
     Transaction,
 )
 from cleveragents.application.services.checkpoint_service import CheckpointService
-from cleveragents.domain.checkpoint import Operation
 from cleveragents.domain.errors import CleverAgentsError, ConflictError, SandboxMissingError
 from cleveragents.domain.health import FIX, Check, CheckStatus, check, counted, listed, worst
 from cleveragents.domain.lease import Lease
+from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.sandbox import Resource, SandboxRef
 
@@ -129,7 +129,8 @@ class PlanHealth:
             return Attempt(CheckStatus.WARNING, error.message)
         except CleverAgentsError as error:
             return Attempt(CheckStatus.PROBLEM, f"{record.id}: {error.message}")
-        return Attempt(CheckStatus.FIXED, done or f"Nothing of {record.id} was left to end")
+        sentence = done.sentence if done else f"Nothing of {record.id} was left to end"
+        return Attempt(CheckStatus.FIXED, sentence)
 
     def _projects(self, records: Sequence[PlanRecord]) -> Check:
         plans: dict[str, list[str]] = {}

@@ -15,8 +15,9 @@ from cleveragents.application.ports import (
     Sandboxes,
     SnapshotStore,
 )
-from cleveragents.domain.errors import SandboxMissingError
-from cleveragents.domain.sandbox import Resource, SandboxRef, SandboxStrategy
+from cleveragents.application.services._pruning import resume_point
+from cleveragents.domain.errors import SandboxMissingError, SnapshotCorruptError
+from cleveragents.domain.sandbox import Resource, SandboxRef, SandboxState, SandboxStrategy
 
 
 class Workplace:
@@ -41,7 +42,7 @@ class Workplace:
     def ready(self, plan_id: str) -> Sequence[SandboxRef]:
         """Returns the plan's sandboxes, made now if this is its first run.
 
-        One that is gone is made anew and empty, for its last checkpoint to fill.
+        One that is gone is made anew, as the checkpoint has it that the plan goes on from.
 
         Raises:
             SandboxMissingError: something that is not ours stands in the place of one.
@@ -49,17 +50,61 @@ class Workplace:
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = transaction.sandboxes.resources(plan_id)
-        for sandbox in sandboxes:
-            self._mend(sandbox)
-        return sandboxes or self._make(plan_id, resources)
+        if not sandboxes:
+            return self._make(plan_id, resources)
+        return [self._mended(sandbox) for sandbox in sandboxes]
 
-    def _mend(self, sandbox: SandboxRef) -> None:
-        """Makes a sandbox that is gone anew, without what it held."""
+    def _mended(self, sandbox: SandboxRef) -> SandboxRef:
+        """Returns the sandbox as it is, or made anew if it is gone.
+
+        That it is not whole is recorded before it is made: a kill before it is filled
+        leaves an empty directory, which nothing else would tell from what it held.
+        """
+        if sandbox.state is not SandboxState.ERRORED:
+            try:
+                self._sandboxes.check(sandbox)
+                return sandbox
+            except SandboxMissingError as error:
+                self._events.emit(Warned(f"{error.message}; it was made anew"))
+        self._save(sandbox, SandboxState.ERRORED)
+        self._faults.reach(FaultPoint.SANDBOX_FOUND_LOST)
+        self._open_if_gone(sandbox)
+        self._faults.reach(FaultPoint.SANDBOX_REOPENED)
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(sandbox.plan_id)
+            point = resume_point(transaction, plan)
+            group = transaction.checkpoints.get_group(point.group_id) if point else None
+        if group is None:
+            return self._made_again(sandbox)
+        report = self._snapshots.rollback_to(sandbox, group.snapshots[sandbox.resource_id])
+        if report.differences:
+            raise SnapshotCorruptError(
+                "The sandbox could not be made as it was: " + "; ".join(report.differences),
+                hint="End the processes that write to it, then go on again",
+                differences=list(report.differences),
+            )
+        return self._save(sandbox, SandboxState.ROLLED_BACK)
+
+    def _open_if_gone(self, sandbox: SandboxRef) -> None:
         try:
             self._sandboxes.check(sandbox)
-        except SandboxMissingError as error:
+        except SandboxMissingError:
             self._sandboxes.reopen(sandbox)
-            self._events.emit(Warned(f"{error.message}; it was made anew"))
+
+    def _made_again(self, sandbox: SandboxRef) -> SandboxRef:
+        """Makes a sandbox of which no checkpoint was made as at the first run."""
+        with self._database.read() as transaction:
+            resources = transaction.sandboxes.resources(sandbox.plan_id)
+        resource = next(item for item in resources if item.id == sandbox.resource_id)
+        self._sandboxes.remove(sandbox)
+        made = self._sandboxes.create(sandbox.id, sandbox.plan_id, resource)
+        return self._save(made, made.state)
+
+    def _save(self, sandbox: SandboxRef, state: SandboxState) -> SandboxRef:
+        saved = sandbox.model_copy(update={"state": state})
+        with self._database.write() as transaction:
+            transaction.sandboxes.save(saved)
+        return saved
 
     def recheck(self, sandboxes: Sequence[SandboxRef]) -> None:
         """Looks at everything once more, so that nothing the system did not tell of is missing."""
