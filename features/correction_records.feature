@@ -46,10 +46,10 @@ Feature: What a correction leaves behind
       Given the plan has run
       When the user appends "write it down" to the decision
       Then the exit code is 0
-      And the messages are Child plan made
       And the sandbox is as it was at "after execution"
       And the plan is execute/complete with 4 steps done
       And there is a child plan strategize/queued whose prompt is "write it down"
+      And the status counts 0/1 child plans complete
       And the decision that spawned it hangs on the corrected one
 
     Scenario: It has no steps to run yet

@@ -100,3 +100,11 @@ Feature: Reclaiming space
         | a process that was forked has forgotten it     |
         | the project is being copied into the store     |
         | the plan is held by a process of another host  |
+
+    Scenario: A store whose checkpoints have lost their refs is left alone
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the installation has this ailment: an agent has deleted the refs of the snapshots
+      When the user runs "agents gc --format json"
+      Then the exit code is 3
+      And the output says "checkpoints have lost what keeps their bytes in it"
+      And every byte that the checkpoints need is still there

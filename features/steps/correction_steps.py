@@ -328,3 +328,8 @@ def no_earlier_decision(context: Context) -> None:
     assert context.world.last.exit_code == 2, context.world.last
     error = context.world.last.json["error"]
     assert "there is no earlier decision `wher`" in error["message"], error
+
+
+@then("the status counts {text} child plans complete")
+def status_counts(context: Context, text: str) -> None:
+    assert plans(context).status()["execution"]["child_plans"] == f"{text} complete"

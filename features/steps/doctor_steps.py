@@ -10,7 +10,7 @@ from unittest.mock import patch
 import yaml
 from behave import given, then, when
 from behave.runner import Context
-from features.support import ailments, crash, postgres
+from features.support import ailments, crash, garbage, postgres
 from features.support import plan_mishaps as mishaps
 from features.support.plans import data, plans
 from features.support.trees import difference, tree
@@ -298,3 +298,10 @@ def shows_mode(context: Context) -> None:
         yaml.safe_load(context.world.last.stdout)
     bare = said.replace("│ ", "").replace("  ", " ")
     assert "0755" in bare and "--fix" in bare and "problem" in bare, said
+
+
+@then("every byte that the checkpoints need is still there")
+def bytes_still_there(context: Context) -> None:
+    stored = {item["sandbox_ref"] for item in plans(context).checkpoints()}
+    for commit in stored:
+        garbage.git(plans(context), "rev-list", "--objects", commit)

@@ -20,6 +20,8 @@ class Named:
     """Plan and resource, of every recorded sandbox."""
     holder: str | None
     """Who is working with one of these plans at this moment."""
+    lost: bool = False
+    """Checkpoints have lost what keeps their bytes in the store: collecting would be the end."""
 
 
 class CollectedStore(Record):

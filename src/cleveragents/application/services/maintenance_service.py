@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
 
 from cleveragents.application.events import Advanced
 from cleveragents.application.ports import Database, EventSink, Locks, SnapshotStore, Stores
@@ -46,9 +48,14 @@ class MaintenanceService:
         A store that is in use is left alone and reported as busy.
         """
         keys = self._stores.keys()
+        robbed = self._robbed()
         collected: list[CollectedStore] = []
         for number, key in enumerate(keys, start=1):
-            collected.append(self._stores.collect(key, self._named, dry_run=dry_run))
+
+            def naming(plan_ids: Collection[str], lost: bool = key in robbed) -> Named:
+                return replace(self._named(plan_ids), lost=lost)
+
+            collected.append(self._stores.collect(key, naming, dry_run=dry_run))
             self._events.emit(Advanced("Looking through the stores", number, len(keys)))
         drafts = self._stores.reclaim_drafts(dry_run=dry_run)
         return GarbageReport(dry_run=dry_run, stores=tuple(collected), draft_bytes=drafts)
@@ -84,6 +91,24 @@ class MaintenanceService:
         """Says which checkpoints of many plans have lost what keeps their bytes; reads none."""
         found = [self._kept(plan_id).reversible for plan_id in plan_ids]
         return [self._report(kept, kept.checkpoints, self._lost(kept)) for kept in found]
+
+    def _robbed(self) -> set[str]:
+        """Returns the keys of stores in which nothing keeps some checkpoint's bytes any more.
+
+        An agent can write to them, and may have deleted refs.
+        """
+        with self._database.read() as transaction:
+            plan_ids = transaction.plans.ids()
+        robbed: set[str] = set()
+        for plan_id in plan_ids:
+            kept = self._kept(plan_id).reversible
+            lost = self._lost(kept)
+            robbed |= {
+                PurePath(sandbox.store).stem
+                for sandbox in kept.sandboxes
+                if not lost.keys().isdisjoint(kept.of_sandbox(sandbox))
+            }
+        return robbed
 
     def _kept(self, plan_id: str) -> Kept:
         with self._database.read() as transaction:

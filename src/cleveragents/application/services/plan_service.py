@@ -48,6 +48,8 @@ class PlanStatus:
     tool_calls: Sequence[ToolCall]
     holder: Holder | None
     """The process that is changing the plan now."""
+    children: Sequence[Plan]
+    """The plans that it spawned."""
     interrupted: Operation | None
     """A rollback that a killed process began; the next change of the plan ends it first."""
 
@@ -191,6 +193,7 @@ class PlanService:
                 checkpoints=transaction.checkpoints.list(plan_id),
                 tool_calls=transaction.tool_calls.list(plan_id),
                 holder=holder,
+                children=transaction.plans.children(plan_id),
                 interrupted=transaction.operations.pending(plan_id),
             )
 

@@ -7,6 +7,7 @@ from cleveragents.application.services.plan_service import PlanProblems, PlanSta
 from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.restores import effects_data
 from cleveragents.cli.views.words import moment, readable
+from cleveragents.domain.plan import PlanState
 from cleveragents.domain.tool import ToolCall
 
 _SENTENCES = {
@@ -75,6 +76,10 @@ def _next_step(summary: ResumeSummary) -> str:
     return f"step {summary.next_step + 1} of {len(summary.plan.course)}: {summary.step_name}"
 
 
+def _in_state(status: PlanStatus, state: PlanState) -> int:
+    return sum(child.state is state for child in status.children)
+
+
 def cancel_report(status: PlanStatus) -> Report:
     plan = status.plan
     recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints else []
@@ -89,7 +94,11 @@ def cancel_report(status: PlanStatus) -> Report:
             "paths": [sandbox.path for sandbox in status.sandboxes],
             "checkpoints": len(status.checkpoints),
         },
-        "child_plans": {"completed": 0, "cancelled": 0, "artifacts_preserved": 0},
+        "child_plans": {
+            "completed": _in_state(status, PlanState.COMPLETE),
+            "cancelled": _in_state(status, PlanState.CANCELLED),
+            "artifacts_preserved": 0,
+        },
         "recovery": recovery,
     }
     rows = [("plan", plan.id), ("state", f"{plan.phase.value}/{plan.state.value}")]

@@ -42,7 +42,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
             "sandbox": sandboxes[0] if sandboxes else None,
             "sandboxes": sandboxes,
             "tool_calls": sum(1 for call in status.tool_calls if call.undone_by is None),
-            "child_plans": "0/0 complete",
+            "child_plans": _child_plans(status.children),
             "checkpoints": len(status.checkpoints),
         },
         "checkpoints": [
@@ -59,6 +59,11 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "interrupted_operation": status.interrupted.id if status.interrupted else None,
         "error": plan.error.model_dump(mode="json") if plan.error else None,
     }
+
+
+def _child_plans(children: Sequence[Plan]) -> str:
+    done = (PlanState.COMPLETE, PlanState.APPLIED)
+    return f"{sum(child.state in done for child in children)}/{len(children)} complete"
 
 
 def _is_interrupted(status: PlanStatus) -> bool:

@@ -118,6 +118,10 @@ def _search(git: Git, store: Path, sandboxes: Path, naming: Naming) -> tuple[Orp
     named = naming(plans)
     if named.holder is not None:
         raise _LeftAloneError(f"one of its plans is held by {named.holder}", busy=True)
+    if named.lost:
+        raise _LeftAloneError(
+            "checkpoints have lost what keeps their bytes in it; `agents doctor` tells which"
+        )
     orphans = find_orphans(git, store, sandboxes, named)
     return orphans, [*leftovers(store), *notes_left_over(sandboxes, plans & named.plans)]
 
