@@ -299,10 +299,6 @@ class OperationStore(Protocol):
         """Returns the operation a process began and did not end, if there is one."""
         ...
 
-    def latest(self, plan_id: str) -> Operation | None:
-        """Returns the operation that was begun last."""
-        ...
-
     def list(self, plan_id: str) -> Sequence[Operation]:
         """Returns operations, oldest first."""
         ...

@@ -508,13 +508,11 @@ def unfinished_operations_are_found(make_database: MakeDatabase) -> None:
     )
     with database.write() as transaction:
         _expect(transaction.operations.pending("PLAN1"), None)
-        _expect(transaction.operations.latest("PLAN1"), None)
         transaction.operations.add(sample.operation(2))
         transaction.operations.add(finished)
     with database.write() as transaction:
         _expect(list(transaction.operations.list("PLAN1")), [finished, sample.operation(2)])
         _expect(transaction.operations.pending("PLAN1"), sample.operation(2))
-        _expect(transaction.operations.latest("PLAN1"), sample.operation(2))
         _expect(transaction.operations.pending("PLAN2"), None)
         undone = sample.operation(2).model_copy(update={"status": OperationStatus.UNDONE})
         transaction.operations.save(undone)

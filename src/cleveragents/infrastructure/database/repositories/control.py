@@ -25,9 +25,6 @@ _OF_PLAN = select(_OPERATIONS).where(_OPERATIONS.c.plan_id == bindparam("plan_id
 _OPERATIONS_OF_PLAN = Statement(
     _OF_PLAN.order_by(_OPERATIONS.c.created_at, _OPERATIONS.c.operation_id)
 )
-_LATEST_OPERATION = Statement(
-    _OF_PLAN.order_by(_OPERATIONS.c.created_at.desc(), _OPERATIONS.c.operation_id.desc()).limit(1)
-)
 _IS_LEASE = (_LOCKS.c.resource_type == PLAN_LEASE) & (_LOCKS.c.resource_id == bindparam("plan"))
 _LEASE = Statement(select(_LOCKS).where(_IS_LEASE))
 _END_LEASE = Statement(_LOCKS.delete().where(_IS_LEASE))
@@ -44,7 +41,7 @@ _IS_CURRENT = (
 _CURRENT = Statement(select(_LOCKS.c.fencing).where(_IS_CURRENT))
 _RENEW = Statement(_LOCKS.update().where(_IS_CURRENT).values(expires_at=bindparam("until")))
 
-FOR_CHECKPOINTS = (_LATEST_OPERATION, _CURRENT)
+FOR_CHECKPOINTS = (_OPERATIONS_OF_PLAN, _CURRENT)
 
 
 class OperationRepository(OperationStore):
@@ -78,10 +75,6 @@ class OperationRepository(OperationStore):
             if operation.status is OperationStatus.PENDING
         ]
         return unfinished[-1] if unfinished else None
-
-    def latest(self, plan_id: str) -> Operation | None:
-        row = _LATEST_OPERATION.first(self._connection, {"plan_id": plan_id})
-        return None if row is None else rows.record(row, OperationModel.to_domain, "operation")
 
     def list(self, plan_id: str) -> Sequence[Operation]:
         found = _OPERATIONS_OF_PLAN.rows(self._connection, {"plan_id": plan_id})
