@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Ranges = Sequence[tuple[int, int]]
 """First and last of each range, both included; in order, and never touching."""
@@ -33,6 +33,16 @@ def gaps(ranges: Ranges, last: int) -> Ranges:
     if following <= last:
         found.append((following, last))
     return found
+
+
+def numbers_in(ranges: Ranges) -> Iterator[int]:
+    for first, last in ranges:
+        yield from range(first, last + 1)
+
+
+def chosen(ranges: Ranges, wanted: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
+    """Returns the ranges of those numbers in others that are wanted."""
+    return tuple(ranges_of(number for number in numbers_in(ranges) if wanted(number)))
 
 
 def holds(ranges: Ranges, number: int) -> bool:

@@ -23,7 +23,7 @@ from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.events import DecisionCorrected
 from cleveragents.domain.names import nearest
-from cleveragents.domain.number_ranges import ranges_of
+from cleveragents.domain.number_ranges import chosen, ranges_of
 from cleveragents.domain.operation import Operation, OperationKind, Position
 from cleveragents.domain.plan import Plan, PlanEvent, transition
 from cleveragents.domain.refusals import DecisionSupersededError, NoWayBackError
@@ -297,11 +297,4 @@ def _calls_before(
         for call in transaction.tool_calls.list(plan.id)
         if call.step_index >= first_step
     }
-    return tuple(
-        ranges_of(
-            number
-            for first, last in there.calls
-            for number in range(first, last + 1)
-            if number not in later
-        )
-    )
+    return chosen(there.calls, lambda number: number not in later)

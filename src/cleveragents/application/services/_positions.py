@@ -10,7 +10,7 @@ from cleveragents.application.ports import Transaction
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
 from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.effects import Effect, effects_of
-from cleveragents.domain.number_ranges import Ranges, holds, ranges_of
+from cleveragents.domain.number_ranges import Ranges, holds, numbers_in, ranges_of
 from cleveragents.domain.operation import Operation, Position
 from cleveragents.domain.plan import Plan, PlanEvent, PlanState, transition
 from cleveragents.domain.tool import ToolCall
@@ -205,8 +205,7 @@ def known_at(transaction: Transaction, checkpoint: Checkpoint, group: Checkpoint
         known = transaction.tool_calls.list(checkpoint.plan_id)
         calls = ranges_of(call.sequence for call in known if checkpoint.metadata.knows(call))
     if group.way is not None:
-        earlier = [number for first, last in group.way.groups for number in range(first, last + 1)]
-        groups = ranges_of([*earlier, group.sequence])
+        groups = ranges_of([*numbers_in(group.way.groups), group.sequence])
         return InEffect(tuple(calls), group.way.decisions, tuple(groups))
     done = checkpoint.metadata.last_completed_step
     decisions = ranges_of(

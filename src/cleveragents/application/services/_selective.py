@@ -18,7 +18,7 @@ from cleveragents.application.services._recording import Recorder
 from cleveragents.domain.change import AuthoredChange, PathChange, PathState, change_of
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.errors import CheckpointPlanMismatchError, UsageError
-from cleveragents.domain.number_ranges import ranges_of
+from cleveragents.domain.number_ranges import chosen, numbers_in, ranges_of
 from cleveragents.domain.operation import Operation, OperationKind, Position
 from cleveragents.domain.plan import Plan, PlanEvent, transition
 from cleveragents.domain.refusals import BuiltUponError, NothingChangedError, StateGoneError
@@ -219,28 +219,14 @@ class OfStep(Selective):
             for call in transaction.tool_calls.list(self._plan_id)
             if call.step_index == self._step_index
         }
-        return tuple(
-            ranges_of(
-                number
-                for first, last in present.calls
-                for number in range(first, last + 1)
-                if number not in of_step
-            )
-        )
+        return chosen(present.calls, lambda number: number not in of_step)
 
     def _group_before(
         self, transaction: Transaction, plan: Plan, first_call: int
     ) -> CheckpointGroup:
         """Returns the newest group that has all of the plan up to the step, and nothing of it."""
         effective = _positions.present(transaction, plan).calls
-        wanted = tuple(
-            ranges_of(
-                number
-                for first, last in effective
-                for number in range(first, last + 1)
-                if number < first_call
-            )
-        )
+        wanted = chosen(effective, lambda number: number < first_call)
         for checkpoint in reversed(transaction.checkpoints.list(plan.id, set_aside=True)):
             if checkpoint.metadata.effective_calls == wanted:
                 return transaction.checkpoints.get_group(checkpoint.group_id)
@@ -308,5 +294,4 @@ def _is_directory(state: PathState | None) -> bool:
 
 
 def _with(ranges: Sequence[tuple[int, int]], number: int) -> tuple[tuple[int, int], ...]:
-    known = [item for first, last in ranges for item in range(first, last + 1)]
-    return tuple(ranges_of([*known, number]))
+    return tuple(ranges_of([*numbers_in(ranges), number]))
