@@ -125,3 +125,12 @@ Feature: Correcting a decision
       When the user corrects the decision to choose database because "it will grow"
       Then the decisions that stand are What is to be done?, Where do greetings live?
       And 2 decisions were taken back
+
+    Scenario: A later decision that was made again is corrected where it was made last
+      Given another decision follows about the colour
+      And then a step that fails with the database unless mine.txt is there
+      And on failure the plan is to rollback-plan
+      And the plan has run
+      And the database has been chosen, which failed until a checkpoint with mine.txt was made
+      When the user corrects the colour because "too loud"
+      Then the sandbox is the project after `echo by begin > a.txt; echo mine > mine.txt; echo table > store.sql; echo index > index.sql; echo end > end.txt`

@@ -63,6 +63,13 @@ def influenced_decision(context: Context) -> None:
     plans(context).write()
 
 
+@given("then a step that fails with the database unless mine.txt is there")
+def needs_mine(context: Context) -> None:
+    command = {"command": "test ! -e store.sql || test -e mine.txt"}
+    steps_of(context).append({"name": "check", "tool": "shell", "with": command})
+    plans(context).write()
+
+
 @given("the plan names an influence that is not there")
 def wrong_influence(context: Context) -> None:
     steps_of(context)[1]["decision"]["influenced_by"] = ["wher"]
@@ -108,6 +115,16 @@ def has_been_corrected(context: Context, option: str) -> None:
     )
 
 
+@given("the database has been chosen, which failed until a checkpoint with mine.txt was made")
+def failed_until_mended(context: Context) -> None:
+    made = plans(context)
+    has_been_corrected(context, "database")
+    made.prepare("plan", "execute", made.plan_id, exit_code=8)
+    (made.sandbox / "mine.txt").write_text("mine\n")
+    made.prepare("plan", "checkpoint", "create", made.plan_id, "--label", "with mine")
+    made.prepare("plan", "execute", made.plan_id)
+
+
 @given('"{guidance}" has been appended to the decision')
 def has_been_appended(context: Context, guidance: str) -> None:
     parent = plans(context).plan_id
@@ -142,6 +159,12 @@ def correct_to(context: Context, option: str, guidance: str) -> None:
 @when('the user corrects the decision because "{guidance}"')
 def correct_only(context: Context, guidance: str) -> None:
     correct(context, standing(context), "--mode", "revert", "-g", guidance, "--yes")
+
+
+@when('the user corrects the colour because "{guidance}"')
+def correct_colour(context: Context, guidance: str) -> None:
+    colour = standing(context, "Which colour?")
+    correct(context, colour, "--mode", "revert", "-g", guidance, "--yes")
 
 
 @when('the user corrects the plan itself because "{guidance}"')

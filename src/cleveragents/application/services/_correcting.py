@@ -269,7 +269,9 @@ def _point_before(
     The one made with the decision has the same files: it serves where no other has them.
     """
     visible = transaction.checkpoints.list(plan.id)
-    own = next((item for item in visible if item.decision_id == decision.id), None)
+    made = [item for item in visible if item.decision_id == decision.id]
+    # One that another correction left standing is made again whenever the plan comes by.
+    own = next((item for item in made if item.group_id == made[-1].group_id), None)
     before = [
         item
         for item in visible
