@@ -30,6 +30,12 @@ def has_been_undone(context: Context) -> None:
     take_back(context, "undo")
 
 
+@given('the plan has been rolled back to "{label}", which was undone')
+def rolled_back_and_undone(context: Context, label: str) -> None:
+    plans(context).prepare(*plans(context).rollback(label, "--yes"))
+    take_back(context, "undo")
+
+
 @given("the last undo has been redone")
 def has_been_redone(context: Context) -> None:
     take_back(context, "redo")

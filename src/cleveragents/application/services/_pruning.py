@@ -6,12 +6,13 @@ bytes after it: a kill in between leaves snapshots no record names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cleveragents.application.ports import Transaction
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, Trigger
-from cleveragents.domain.operation import OperationStatus, to_redo, to_undo
+from cleveragents.domain.number_ranges import holds
+from cleveragents.domain.operation import OperationStatus, Position, to_redo, to_undo
 from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.plan_file import OnFailure
 from cleveragents.domain.retention import CheckpointRetentionPolicy, select_for_pruning
@@ -76,10 +77,14 @@ def resume_point(transaction: Transaction, plan: Plan) -> Checkpoint | None:
 
     What a failure or a rollback left is kept to be looked at, not to go on from.
     """
+    return _resume_point(plan.last_checkpoint_id, transaction.checkpoints.newest_first(plan.id))
+
+
+def _resume_point(last: str | None, newest_first: Iterable[Checkpoint]) -> Checkpoint | None:
     newest: Checkpoint | None = None
-    seen_last = plan.last_checkpoint_id is None
-    for checkpoint in transaction.checkpoints.newest_first(plan.id):
-        is_last = checkpoint.id == plan.last_checkpoint_id
+    seen_last = last is None
+    for checkpoint in newest_first:
+        is_last = checkpoint.id == last
         seen_last = seen_last or is_last
         if can_go_on_from(checkpoint):
             newest = checkpoint if is_last else newest or checkpoint
@@ -97,16 +102,16 @@ def can_go_on_from(checkpoint: Checkpoint) -> bool:
 
 
 def _needed(transaction: Transaction, plan: Plan, made: Checkpoint | None) -> set[str]:
-    """Returns the groups that the plan, its last operation or a run under way refers to."""
+    """Returns the groups that the plan, its operations or a run under way refers to."""
     points: list[Checkpoint | None] = []
     last = made if made is not None and made.id == plan.last_checkpoint_id else None
     if last is None and plan.last_checkpoint_id is not None:
         points.append(transaction.checkpoints.get(plan.last_checkpoint_id))
-    if plan.state is PlanState.PROCESSING:
+    if plan.state in _UNDER_WAY:
         if last is None or not can_go_on_from(last):
             points.append(resume_point(transaction, plan))
         if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
-            points.append(transaction.checkpoints.newest(plan.id, CheckpointType.PRE_EXECUTE))
+            points.append(transaction.checkpoints.newest(plan.id, _PRE_EXECUTE))
     needed = {point.group_id for point in points if point is not None}
     return needed | _needed_to_take_back(transaction, plan)
 
@@ -122,8 +127,36 @@ def _needed_to_take_back(transaction: Transaction, plan: Plan) -> set[str]:
     groups |= {item.target_group_id for item in pending}
     corrected = {item.operation_id for item in transaction.corrections.list(plan.id)}
     groups |= {item.safety_group_id for item in operations if item.id in corrected}
-    last = {item.before.last_checkpoint_id for item in on_the_way if item.before is not None}
-    if last:
-        every = transaction.checkpoints.list(plan.id, set_aside=True)
-        groups |= {checkpoint.group_id for checkpoint in every if checkpoint.id in last}
-    return groups
+    positions = [item.before for item in on_the_way if item.before is not None]
+    return groups | _needed_at(transaction, plan, positions)
+
+
+def _needed_at(transaction: Transaction, plan: Plan, positions: Sequence[Position]) -> set[str]:
+    """Returns the groups that the plan would refer to if it stood at one of these again."""
+    if not positions:
+        return set()
+    every = transaction.checkpoints.list(plan.id, set_aside=True)
+    last = {position.last_checkpoint_id for position in positions}
+    needed = {checkpoint.group_id for checkpoint in every if checkpoint.id in last}
+    under_way = [position for position in positions if position.state in _UNDER_WAY]
+    groups = transaction.checkpoints.groups(plan.id) if under_way else ()
+    numbers = {group.id: group.sequence for group in groups}
+    for position in under_way:
+        visible = [item for item in every if holds(position.groups, numbers[item.group_id])]
+        needed |= _needed_to_go_on(plan, position, visible[::-1])
+    return needed
+
+
+def _needed_to_go_on(
+    plan: Plan, position: Position, newest_first: Sequence[Checkpoint]
+) -> set[str]:
+    points = [_resume_point(position.last_checkpoint_id, newest_first)]
+    if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
+        starts = (item for item in newest_first if item.checkpoint_type is _PRE_EXECUTE)
+        points.append(next(starts, None))
+    return {point.group_id for point in points if point is not None}
+
+
+_PRE_EXECUTE = CheckpointType.PRE_EXECUTE
+_UNDER_WAY = (PlanState.PROCESSING, PlanState.ERRORED)
+"""States from which a plan goes on with the run that it was in."""
