@@ -54,18 +54,16 @@ def make_checkpoints(context: Context, count: int) -> None:
     container.close()
 
 
-@then("each took one reading and one writing transaction")
-def two_transactions(context: Context) -> None:
+@then("the first took one reading and one writing transaction, the others only a writing one")
+def transactions(context: Context) -> None:
     # Taking and giving back the lease are two writing transactions; a look whether it can be done.
-    for statements in context.costs:
-        begun = [text for text in statements if text.startswith("BEGIN")]
-        assert begun == [
-            "BEGIN IMMEDIATE",
-            "BEGIN DEFERRED",
-            "BEGIN DEFERRED",
-            "BEGIN IMMEDIATE",
-            "BEGIN IMMEDIATE",
-        ], begun
+    first, *others = [
+        [text.removeprefix("BEGIN ") for text in statements if text.startswith("BEGIN")]
+        for statements in context.costs
+    ]
+    assert first == ["IMMEDIATE", "DEFERRED", "DEFERRED", "IMMEDIATE", "IMMEDIATE"], first
+    for begun in others:
+        assert begun == ["IMMEDIATE", "DEFERRED", "IMMEDIATE", "IMMEDIATE"], begun
 
 
 @then("the database had as much to do for the last as for the tenth")
