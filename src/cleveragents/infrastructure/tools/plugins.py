@@ -30,7 +30,7 @@ class Plugin:
     @property
     def source(self) -> str:
         """The packages it comes from, with their versions."""
-        return " and ".join(dict.fromkeys(_package(entry) for entry in self.entries))
+        return " and ".join(sorted({_package(entry) for entry in self.entries}))
 
     def load(self) -> Tool:
         """Imports the tool.
