@@ -11,7 +11,9 @@ from cleveragents.infrastructure.sandbox.captured import Captured, Entry, ancest
 from cleveragents.infrastructure.sandbox.lazy_tree import (
     DIRECTORY,
     LazyTree,
+    ReadAhead,
     ReadTree,
+    not_ahead,
     tree_changes,
 )
 
@@ -70,11 +72,13 @@ class Difference:
         }
 
 
-def difference(present: Captured, target: Captured, read: ReadTree) -> Difference:
+def difference(
+    present: Captured, target: Captured, read: ReadTree, ahead: ReadAhead = not_ahead
+) -> Difference:
     """Returns what turns `present` into `target`, leaving alone what neither may touch."""
     if present.usual != target.usual:
         target = in_terms_of(present, target, read)
-    sides = _Sides(present, target, read)
+    sides = _Sides(present, target, read, ahead)
     extra = {path for path, entry in sides.files.items() if entry is None}
     spared = {
         path for path in extra if sides.was_uncaptured(path) and not sides.is_directory_wanted(path)
@@ -101,7 +105,9 @@ def difference(present: Captured, target: Captured, read: ReadTree) -> Differenc
 class _Sides:
     """The two states, as far as they differ."""
 
-    def __init__(self, present: Captured, target: Captured, read: ReadTree) -> None:
+    def __init__(
+        self, present: Captured, target: Captured, read: ReadTree, ahead: ReadAhead
+    ) -> None:
         self._present, self._target = present, target
         self._before, self._after = LazyTree(present.tree, read), LazyTree(target.tree, read)
         self._bare_before, self._bare_after = around_nothing(present), around_nothing(target)
@@ -113,7 +119,7 @@ class _Sides:
         self._uncaptured_then = {
             path.rstrip("/") for path in (*target.ignored, *target.not_captured)
         }
-        for path, old, new in tree_changes(read, present.tree, target.tree):
+        for path, old, new in tree_changes(read, present.tree, target.tree, ahead):
             if new is not None and new[0] != DIRECTORY:
                 self.files[path] = target.entry_of(path, new)
             elif old is not None and old[0] != DIRECTORY:

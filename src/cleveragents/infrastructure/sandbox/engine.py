@@ -72,7 +72,7 @@ _STORE_ATTEMPTS = 12
 _SECOND_CHANCES = 2
 _CHECKED_FROM = 300
 """From so many new objects on, it pays to ask which of them are stored already."""
-_KEPT_TREES = 500
+_KEPT_TREE_BYTES = 8 << 20
 _KEPT_OUTLINES = 20
 
 
@@ -105,6 +105,7 @@ class FileEngine(SnapshotEngine):
         )
         self._last: _Stored | None = None
         self._trees: dict[str, bytes] = {}
+        self._tree_bytes = 0
         self._outlines: dict[str, Captured] = {}
         """What the snapshots hold that were made last."""
         self._use = StoreUse(Path(sandbox.store))
@@ -179,7 +180,7 @@ class FileEngine(SnapshotEngine):
         """Raises what `restore` would raise before it touches anything."""
         target = self.load(snapshot_id)
         present, _ = self._present()
-        todo = difference(present, target, self._read_tree)
+        todo = difference(present, target, self._read_tree, self._read_ahead)
         self._refuse_unless_possible(todo, present.git, target.git, snapshot_id)
         self._objects.check(_needed(todo))
         return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
@@ -189,7 +190,7 @@ class FileEngine(SnapshotEngine):
         self._packing.wait()
         present, _ = self._present()
         target = self._target(snapshot_id, sparing)
-        todo = difference(present, target, self._read_tree)
+        todo = difference(present, target, self._read_tree, self._read_ahead)
         with _translated("The sandbox could not be restored"):
             self._refuse_unless_possible(todo, present.git, target.git, snapshot_id)
             blobs = KeptBlobs(self._objects, _needed(todo))
@@ -355,16 +356,26 @@ class FileEngine(SnapshotEngine):
         """Trees never change, so those read last are kept: going back and forth meets the same."""
         found = self._sight.unsaved_tree(object_id)
         if found is None:
-            found = self._trees.pop(object_id, None)
+            found = self._trees.get(object_id)
         if found is None:
             found = self._objects.read(object_id)
-        self._keep_tree(object_id, found)
+            self._keep_tree(object_id, found)
         return found
 
+    def _read_ahead(self, object_ids: Iterable[str]) -> None:
+        """Has trees at hand that are about to be read, without a question for each of them."""
+        wanted = {each for each in object_ids if each not in self._trees}
+        missing = [each for each in wanted if self._sight.unsaved_tree(each) is None]
+        contents = {object_id: bytearray() for object_id in missing}
+        self._objects.copy_many(missing, lambda object_id: contents[object_id].extend)
+        for object_id, content in contents.items():
+            self._keep_tree(object_id, bytes(content))
+
     def _keep_tree(self, object_id: str, content: bytes) -> None:
+        self._tree_bytes += len(content) - len(self._trees.get(object_id, b""))
         self._trees[object_id] = content
-        if len(self._trees) > _KEPT_TREES:
-            del self._trees[next(iter(self._trees))]
+        while self._tree_bytes > _KEPT_TREE_BYTES:
+            self._tree_bytes -= len(self._trees.pop(next(iter(self._trees))))
 
 
 def _needed(todo: Difference) -> list[str]:

@@ -7,7 +7,9 @@ so the cost follows what changed, not the size of the project.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from cleveragents.infrastructure.sandbox.objects import EMPTY_TREE, Kind, NewObject
@@ -16,21 +18,28 @@ from cleveragents.infrastructure.sandbox.tree_names import ESCAPED, escaped, une
 DIRECTORY = "40000"
 _LOADED_AT_MOST = 2_000
 
+_ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+_ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+_PAIRS_AT_ONCE = 500
+
 Node = tuple[str, str]
 """Git mode and object id."""
 
 ReadTree = Callable[[str], bytes]
+ReadAhead = Callable[[Iterable[str]], None]
+"""Is told of trees that are about to be read, so that they are got in one go."""
+
+
+def not_ahead(_: Iterable[str]) -> None:
+    """Reads nothing ahead."""
 
 
 def parse_tree(data: bytes) -> dict[str, Node]:
     """Returns what a tree object lists, by name."""
-    entries: dict[str, Node] = {}
-    start, end = 0, len(data)
-    while start < end:
-        stop = data.index(b"\0", start)
-        mode, _, name = data[start:stop].partition(b" ")
-        entries[os.fsdecode(name)] = (mode.decode(), data[stop + 1 : stop + 21].hex())
-        start = stop + 21
+    entries = {
+        name.decode(_ENCODING, _ERRORS): (mode.decode(), object_id.hex())
+        for mode, name, object_id in _ENTRY.findall(data)
+    }
     if ESCAPED.encode() in data:
         return {unescaped(name): node for name, node in entries.items()}
     return entries
@@ -195,31 +204,42 @@ Change = tuple[str, Node | None, Node | None]
 """A path, what was there and what is there."""
 
 
-def tree_changes(read: ReadTree, old: str, new: str) -> Iterator[Change]:
+Pair = tuple[str, str, str]
+"""A path, and the trees of both sides there, which differ."""
+
+
+def tree_changes(
+    read: ReadTree, old: str, new: str, ahead: ReadAhead = not_ahead
+) -> Iterator[Change]:
     """Yields every path whose entry differs, directories only where one side has none.
 
     Equal ids end the descent, so the cost follows the difference.
     """
-    waiting = [("", old, new)]
+    waiting: list[Pair] = [("", old, new)] if old != new else []
     while waiting:
-        path, first, second = waiting.pop()
-        if first == second:
-            continue
-        before = {} if first == EMPTY_TREE else parse_tree(read(first))
-        after = {} if second == EMPTY_TREE else parse_tree(read(second))
-        start = f"{path}/" if path else ""
-        for name in before.keys() | after.keys():
-            was, now = before.get(name), after.get(name)
-            if was == now:
-                continue
-            were, are = (node is not None and node[0] == DIRECTORY for node in (was, now))
-            if not (were and are):
-                yield start + name, was, now
-            if were or are:
-                waiting.append(
-                    (
-                        start + name,
-                        was[1] if was is not None and were else EMPTY_TREE,
-                        now[1] if now is not None and are else EMPTY_TREE,
-                    )
+        some, waiting = waiting[-_PAIRS_AT_ONCE:], waiting[:-_PAIRS_AT_ONCE]
+        if len(some) > 1:
+            ahead(tree for _, *pair in some for tree in pair if tree != EMPTY_TREE)
+        for pair in some:
+            yield from _changes_in(read, pair, waiting)
+
+
+def _changes_in(read: ReadTree, pair: Pair, waiting: list[Pair]) -> Iterator[Change]:
+    """Yields what differs directly in a directory; adds the directories there that differ."""
+    path, first, second = pair
+    before = {} if first == EMPTY_TREE else parse_tree(read(first))
+    after = {} if second == EMPTY_TREE else parse_tree(read(second))
+    start = f"{path}/" if path else ""
+    for name in {name for name, _ in before.items() ^ after.items()}:
+        was, now = before.get(name), after.get(name)
+        were, are = (node is not None and node[0] == DIRECTORY for node in (was, now))
+        if not (were and are):
+            yield start + name, was, now
+        if were or are:
+            waiting.append(
+                (
+                    start + name,
+                    was[1] if was is not None and were else EMPTY_TREE,
+                    now[1] if now is not None and are else EMPTY_TREE,
                 )
+            )
