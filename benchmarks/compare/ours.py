@@ -72,6 +72,11 @@ class Ours(Technique):
         self.root = Path(self.sandbox.path)
         self.service = self.container.checkpoint_service()
         self._running = ExitStack()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Takes the plan as a run does before anything else, its sandbox included."""
+        self._running.enter_context(held(self.container, self.plan_id))
 
     def _make_sandbox(self) -> SandboxRef:
         """Does what a run begins with, so that its first snapshot can be measured alone."""
@@ -85,7 +90,6 @@ class Ours(Technique):
         return sandbox
 
     def first(self) -> object:
-        self._running.enter_context(held(self.container, self.plan_id))
         self._running.enter_context(watched(self.container, self.sandbox))
         return self.service.create_checkpoint(self.plan_id, _FIRST, started)
 
@@ -113,6 +117,9 @@ class OursInNewProcess(Ours):
         self.container.close()
         self._seconds = 0.0
         self.closing: list[float] = []
+
+    def _begin(self) -> None:
+        """Each of the processes takes the plan for itself."""
 
     def first(self) -> object:
         return self.act("first")
