@@ -1,15 +1,6 @@
 Feature: What this version cannot run yet
   The full format is recognised, and what cannot be done yet is refused, never ignored.
 
-  Scenario Outline: A part of the plan is for a later version
-    Given a plan file with the line `<line>`
-    When the plan file is read
-    Then the file is refused on line 4 because <what> are not supported by this version yet
-
-    Examples:
-      | line                                                | what                                     |
-      | validations: [{name: tests, run: make}]             | `validations`                            |
-
   Scenario Outline: A step is for a later version
     Given a plan file with the step `<step>`
     When the plan file is read

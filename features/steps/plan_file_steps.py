@@ -34,6 +34,11 @@ def plan_file_with_tool(context: Context, tool: str) -> None:
     reading(context).write(VALID + f"tools:\n  my-tool: {tool}\n")
 
 
+@given("a plan file with the validation `{validation}`")
+def plan_file_with_validation(context: Context, validation: str) -> None:
+    reading(context).write(VALID + f"validations:\n  [{validation}]\n")
+
+
 @given("{what} where the plan file should be")
 def no_plan_file(context: Context, what: str) -> None:
     reading(context).make(what)
@@ -96,6 +101,15 @@ def plan_tools(context: Context) -> None:
     found = [
         [tool.name, " ".join(tool.parameters), *_said(tool.writes, tool.checkpointable)]
         for tool in reading(context).plan.tools.values()
+    ]
+    assert found == table_rows(context.table), found
+
+
+@then("the plan's validations are")
+def plan_validations(context: Context) -> None:
+    found = [
+        [one.name, one.run, one.mode, str(one.timeout), " ".join(one.tool.parameters)]
+        for one in reading(context).plan.validations
     ]
     assert found == table_rows(context.table), found
 

@@ -18,6 +18,7 @@ from cleveragents.domain.record import Record
 from cleveragents.domain.resource import ResourceType, SandboxStrategy, default_strategy
 from cleveragents.domain.template import names_in, value_of
 from cleveragents.domain.tool import ParameterType, ToolSpec
+from cleveragents.domain.validation import ValidationDefinition
 
 
 class OnFailure(StrEnum):
@@ -107,6 +108,8 @@ class PlanDefinition(Record):
     resources: dict[str, ResourceDefinition]
     tools: dict[str, ToolSpec] = {}
     policy: RollbackPolicy = RollbackPolicy()
+    validations: list[ValidationDefinition] = []
+    """What judges the result before it is applied, in this order."""
     steps: list[StepDefinition]
 
 

@@ -165,7 +165,7 @@ class Section:
             yield Section(self._document, location, item, f"{what} {index + 1}")
 
 
-def check_name(section: Section, name: str, what: str) -> None:
+def check_name(section: Section, name: str, what: str, key: str | None = None) -> None:
     """Raises PlanFileError unless people can write the name in a plan file."""
     if NAME.fullmatch(name) is None:
-        section.fail(f"`{name}` cannot be the name of {what}", hint="Write it like `my-name`")
+        section.fail(f"`{name}` cannot be the name of {what}", key, hint="Write it like `my-name`")

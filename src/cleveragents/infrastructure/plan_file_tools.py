@@ -1,11 +1,12 @@
-"""Tools that a plan file defines: shell commands with placeholders for their inputs."""
+"""Commands that a plan file defines, with placeholders: tools, and validations."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 
 from cleveragents.domain.errors import UsageError
-from cleveragents.domain.names import IDENTIFIER
+from cleveragents.domain.names import IDENTIFIER, nearest
 from cleveragents.domain.template import names_in, render
 from cleveragents.domain.tool import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -15,7 +16,8 @@ from cleveragents.domain.tool import (
     ToolParameter,
     ToolSpec,
 )
-from cleveragents.infrastructure.plan_file_section import Section
+from cleveragents.domain.validation import ValidationDefinition, ValidationMode
+from cleveragents.infrastructure.plan_file_section import Section, check_name
 
 _KEYS = (
     "run",
@@ -49,7 +51,7 @@ def read_tool(name: str, section: Section) -> ToolSpec:
     return ToolSpec(
         name=name,
         description=section.text("description"),
-        parameters=_parameters(section),
+        parameters=_parameters(section, "a tool"),
         writes=writes,
         read_only=read_only,
         write_scope=section.optional_text("write_scope"),
@@ -65,7 +67,39 @@ def read_tool(name: str, section: Section) -> ToolSpec:
     )
 
 
-def _parameters(section: Section) -> dict[str, ToolParameter]:
+def read_validations(plan: Section, arguments: Collection[str]) -> Iterator[ValidationDefinition]:
+    """Reads what judges the plan's result, none when the key is absent.
+
+    Raises:
+        PlanFileError: a declaration is wrong.
+    """
+    names: set[str] = set()
+    for section in plan.items("validations", "validation") if "validations" in plan else ():
+        section.allow(tuple(ValidationDefinition.model_fields))
+        section.need("name", "run")
+        name = section.plain_text("name")
+        check_name(section, name, "a validation", "name")
+        if name in names:
+            section.fail(f"`{name}` is the name of an earlier validation", "name")
+        names.add(name)
+        for placeholder in _parameters(section, "a validation"):
+            if placeholder not in arguments:
+                section.fail(
+                    f"the plan has no argument `{placeholder}`",
+                    "run",
+                    hint=nearest(placeholder, arguments),
+                )
+        yield ValidationDefinition(
+            name=name,
+            run=section.text("run"),
+            mode=section.choice("mode", ValidationMode.REQUIRED),
+            timeout=section.number(
+                "timeout", DEFAULT_TIMEOUT_SECONDS, least=1, most=MAX_TIMEOUT_SECONDS
+            ),
+        )
+
+
+def _parameters(section: Section, what: str) -> dict[str, ToolParameter]:
     command = section.text("run")
     if not command.strip():
         section.fail("`run` is empty", "run")
@@ -76,7 +110,7 @@ def _parameters(section: Section) -> dict[str, ToolParameter]:
     for name in names:
         if IDENTIFIER.fullmatch(name) is None:
             section.fail(
-                f"`{name}` cannot be an input of a tool",
+                f"`{name}` cannot be an input of {what}",
                 "run",
                 hint="Use letters, digits and `_`; sandboxes are `$CLEVERAGENTS_RESOURCE_<NAME>`",
             )

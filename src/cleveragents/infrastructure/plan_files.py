@@ -31,11 +31,14 @@ from cleveragents.domain.resource import (
 from cleveragents.domain.tool import ParameterType, ToolSpec, resource_variable
 from cleveragents.infrastructure.plan_file_section import Section, check_name
 from cleveragents.infrastructure.plan_file_steps import LATER_TOOLS, Steps
-from cleveragents.infrastructure.plan_file_tools import read_tool
+from cleveragents.infrastructure.plan_file_tools import read_tool, read_validations
 from cleveragents.infrastructure.tools.backend import BUILTIN_NAMES
 from cleveragents.infrastructure.yaml_document import YamlDocument, read_document
 
-_PLAN_KEYS = ("name", "description", "arguments", "resources", "tools", "policy", "steps")
+_PLAN_KEYS = (
+    *("name", "description", "arguments", "resources"),
+    *("tools", "policy", "validations", "steps"),
+)
 Tools: TypeAlias = dict[str, ToolSpec]
 _ARGUMENT_TYPES = (ParameterType.STRING, ParameterType.INTEGER, ParameterType.BOOLEAN)
 
@@ -49,18 +52,20 @@ class YamlPlanFiles(PlanFiles):
     def load(self, path: Path) -> PlanDefinition:
         document = read_document(path)
         plan = Section(document, (), document.data, "a plan")
-        plan.allow(_PLAN_KEYS, {"validations": "`validations`"})
+        plan.allow(_PLAN_KEYS)
         plan.need("name", "steps")
         policy = _policy(plan)
         resources = dict(_resources(plan, policy)) or default_resources()
         tools = dict(self._own_tools(plan))
+        arguments = dict(_arguments(plan))
         definition = PlanDefinition(
             name=plan.named("name", PLAN_NAME, "local/add-greeting"),
             description=plan.text("description"),
-            arguments=dict(_arguments(plan)),
+            arguments=arguments,
             resources=resources,
             tools=tools,
             policy=policy,
+            validations=list(read_validations(plan, arguments)),
             # Not merged into one: a package's tool is imported when a step names it.
             steps=Steps(resources, ChainMap(tools, cast("Tools", self._tools)), policy).read(
                 plan, set()
