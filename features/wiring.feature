@@ -14,6 +14,7 @@ Feature: Wiring
       | HistoryService     |
       | LogService         |
       | MaintenanceService |
+      | PlanApplyService   |
       | PlanExecutor       |
       | PlanResumeService  |
       | PlanService        |

@@ -25,7 +25,7 @@ EXIT_CODES = {
     3: "Done, but something was skipped; the output says what and why.",
     4: "Refused by a guard; nothing was changed.",
     5: "What was named does not exist.",
-    6: "Busy: another process holds it, or it changed meanwhile. Trying again may help.",
+    6: "Busy or in conflict: another holds it or has changed it. Trying again may help.",
     7: "A stored snapshot is missing or damaged.",
     8: "A step of the plan failed; the plan's state says what was rolled back.",
     10: "A setting is unknown or has a value it cannot have.",
@@ -46,7 +46,7 @@ def page(title: str, *parts: str) -> str:
 
 
 def errors() -> str:
-    import cleveragents.domain.refusals  # noqa: F401 # so that its errors are known
+    from cleveragents.domain import apply, refusals  # noqa: F401 # so that their errors are known
     from cleveragents.domain.errors import CleverAgentsError
 
     def family(kind: type[CleverAgentsError], depth: int) -> Iterator[tuple[str, ...]]:
@@ -71,7 +71,7 @@ def errors() -> str:
 
 
 def exit_codes() -> str:
-    import cleveragents.domain.refusals  # noqa: F401 # so that its errors are known
+    from cleveragents.domain import apply, refusals  # noqa: F401 # so that their errors are known
     from cleveragents.domain.errors import CleverAgentsError
 
     def family(kind: type[CleverAgentsError]) -> Iterator[type[CleverAgentsError]]:

@@ -35,6 +35,24 @@ Feature: The states of a plan
       | execute    | processing | be cancelled | execute/cancelled |
       | execute    | complete   | be cancelled | execute/cancelled |
       | execute    | errored    | be cancelled | execute/cancelled |
+      | execute    | complete   | be applied | apply/processing      |
+      | apply      | processing | finish     | apply/applied         |
+      | apply      | processing | fail       | apply/errored         |
+      | apply      | processing | be held back | apply/constrained   |
+      | apply      | processing | stay unapplied | execute/complete  |
+      | apply      | processing | be applied | apply/processing      |
+      | apply      | processing | roll back  | execute/queued        |
+      | apply      | processing | be corrected | strategize/queued   |
+      | apply      | processing | be cancelled | apply/cancelled     |
+      | apply      | errored    | be applied | apply/processing      |
+      | apply      | errored    | roll back  | execute/queued        |
+      | apply      | errored    | be corrected | strategize/queued   |
+      | apply      | errored    | be cancelled | apply/cancelled     |
+      | apply      | constrained | be applied | apply/processing      |
+      | apply      | constrained | roll back  | execute/queued        |
+      | apply      | constrained | be corrected | strategize/queued   |
+      | apply      | constrained | be cancelled | apply/cancelled     |
+      | apply      | cancelled  | roll back  | execute/queued        |
 
   Scenario: The others are refused in one sentence
     When every event is tried in every phase and state

@@ -54,23 +54,25 @@ class End(NamedTuple):
 
 def killed_at(plans: Plans, point: FaultPoint, number: int, *arguments: str) -> bool:
     """Runs `agents` and kills it when it is at the point for the `number`-th time."""
-    return _in_child(plans, Deadly(point, number), arguments)
+    return ended_in_child(plans, Deadly(point, number), arguments)
 
 
 def points_of(plans: Plans, *arguments: str) -> Counter[str]:
     """Runs `agents` to its end in a child; returns how often it was at each point."""
-    assert not _in_child(plans, Deadly(None, 0), arguments)
+    assert not ended_in_child(plans, Deadly(None, 0), arguments)
     return Counter(json.loads((plans.world.directory / "points").read_text()))
 
 
-def _in_child(plans: Plans, faults: Deadly, arguments: tuple[str, ...]) -> bool:
+def ended_in_child(plans: Plans, faults: FaultPoints, arguments: tuple[str, ...]) -> bool:
+    """Runs `agents` in a child, told of every point; returns whether it was killed."""
     child = os.fork()
     if child == 0:
         status = 70
         try:
             with patch.object(Container, "_faults", faults):
                 plans.world.agents_here(*arguments)
-            (plans.world.directory / "points").write_text(json.dumps(faults.counted))
+            counted = faults.counted if isinstance(faults, Deadly) else Counter[str]()
+            (plans.world.directory / "points").write_text(json.dumps(counted))
             status = 0
         finally:
             os._exit(status)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.history_service import HistoryService
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
+    from cleveragents.application.services.plan_apply_service import PlanApplyService
     from cleveragents.application.services.plan_executor import PlanExecutor
     from cleveragents.application.services.plan_resume_service import PlanResumeService
     from cleveragents.application.services.plan_service import PlanService
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from cleveragents.infrastructure.sandbox.git import Git
     from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
     from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
+    from cleveragents.infrastructure.sandbox.targets import AllTargets
     from cleveragents.infrastructure.tools.registry import Tools
 
 
@@ -80,6 +82,9 @@ class Container:
 
     def maintenance_service(self) -> MaintenanceService:
         return self._maintenance_service
+
+    def plan_apply_service(self) -> PlanApplyService:
+        return self._plan_apply_service
 
     def plan_executor(self) -> PlanExecutor:
         return self._plan_executor
@@ -139,6 +144,7 @@ class Container:
             events=self._events,
             faults=self._faults,
             tools=self._tools,
+            targets=self._targets,
             triggers=frozenset(self._settings[AUTO_CREATE_ON]),
             retention=CheckpointRetentionPolicy(
                 max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]
@@ -178,6 +184,25 @@ class Container:
             snapshots=self._checkpoint_manager,
             locks=self._locks,
             events=self._events,
+        )
+
+    @cached_property
+    def _plan_apply_service(self) -> PlanApplyService:
+        from cleveragents.application.services.plan_apply_service import PlanApplyService
+
+        return PlanApplyService(
+            database=self._database,
+            checkpoints=self._checkpoint_service,
+            sandboxes=self._sandboxes,
+            snapshots=self._checkpoint_manager,
+            targets=self._targets,
+            tools=self._tools,
+            locks=self._locks,
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+            faults=self._faults,
+            interruption=self._interruption,
         )
 
     @cached_property
@@ -300,6 +325,12 @@ class Container:
         from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
 
         return ProjectStores(self._git, self._home)
+
+    @cached_property
+    def _targets(self) -> AllTargets:
+        from cleveragents.infrastructure.sandbox.targets import AllTargets
+
+        return AllTargets(self._git, self._home, self._faults)
 
     @cached_property
     def _git(self) -> Git:

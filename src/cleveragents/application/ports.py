@@ -15,6 +15,7 @@ from typing import Protocol
 
 from cleveragents.application.events import Event
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.domain.apply import ApplyRequest, Target, TargetWork
 from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
 from cleveragents.domain.correction import CorrectionAttempt
@@ -38,6 +39,7 @@ from cleveragents.domain.sandbox import (
     TreeDiff,
 )
 from cleveragents.domain.tool import ToolCall, ToolInvocation, ToolResult, ToolSpec
+from cleveragents.domain.validation import ValidationResult
 
 
 class Clock(Protocol):
@@ -304,6 +306,16 @@ class OperationStore(Protocol):
         ...
 
 
+class ValidationStore(Protocol):
+    """What validations of plans said."""
+
+    def add(self, result: ValidationResult) -> None: ...
+
+    def list(self, plan_id: str) -> Sequence[ValidationResult]:
+        """Returns results, oldest first."""
+        ...
+
+
 class CorrectionStore(Protocol):
     """Every correction of plans, whatever became of it."""
 
@@ -396,6 +408,9 @@ class Transaction(Protocol):
 
     @property
     def corrections(self) -> CorrectionStore: ...
+
+    @property
+    def validations(self) -> ValidationStore: ...
 
     @property
     def leases(self) -> LeaseStore: ...
@@ -580,6 +595,49 @@ class SnapshotStore(Protocol):
             SnapshotError: `other` or `base` did not capture what is at a path. A special
                 file in `base` counts as nothing, as it does in `changes`.
         """
+        ...
+
+
+class Targets(Protocol):
+    """The resources themselves, and bringing a plan's result into them.
+
+    `plan` looks, the other acts do. Each of these MUST be repeatable, also after a kill in the
+    middle of it, and MUST find out from the disk how far an earlier attempt came.
+    """
+
+    def plan(self, work: TargetWork, request: ApplyRequest) -> Target:
+        """Says what is to become of the resource, and keeps what is needed to do and undo it.
+
+        MUST leave the resource byte-identical, and MUST NOT run anything of it. Raises
+        TargetRefusedError, UncommittedChangesError or MergeConflictError where it cannot be
+        done, and MergeConflictError for what both have changed.
+        """
+        ...
+
+    def lock(self, target: Target) -> None:
+        """Keeps other programs out as far as the resource has a way to, and looks once more.
+
+        Raises ConflictError when somebody else is at work, or has been since `plan`.
+        """
+        ...
+
+    def write(self, target: Target) -> None:
+        """Brings in everything that can be taken back file by file."""
+        ...
+
+    def settle(self, target: Target) -> None:
+        """Makes it count: branch and index move, the lock goes."""
+        ...
+
+    def undo(self, target: Target) -> None:
+        """Makes the resource what it was when `plan` saw it, from wherever the others came to.
+
+        Raises ConflictError for what somebody else has changed since.
+        """
+        ...
+
+    def finish(self, target: Target) -> None:
+        """Tidies up once the apply is recorded. MUST NOT raise: it is done already."""
         ...
 
 

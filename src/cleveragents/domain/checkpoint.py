@@ -30,6 +30,7 @@ class CheckpointType(StrEnum):
 
     PRE_EXECUTE = "pre_execute"
     POST_EXECUTE = "post_execute"
+    PRE_APPLY = "pre_apply"
     AUTOMATIC = "automatic"
     DECISION = "decision"
     MANUAL = "manual"

@@ -83,6 +83,50 @@ class PlanCancelled(Happening):
 
 
 @dataclass(frozen=True)
+class PlanApplied(Happening):
+    """The plan's result is in the project."""
+
+    type = "plan.applied"
+    operation_id: str
+    mode: str
+    """`commit`, `no-commit` or `branch`."""
+    commits: tuple[str, ...]
+    """Those that were made, one for each repository that got something."""
+
+
+@dataclass(frozen=True)
+class ValidationStarted(Happening):
+    """A validation is about to run."""
+
+    type = "validation.started"
+    name: str
+    mode: str
+
+
+@dataclass(frozen=True)
+class ValidationPassed(Happening):
+    """A validation found nothing wrong."""
+
+    type = "validation.passed"
+    validation_id: str
+    name: str
+    mode: str
+    duration_ms: int
+
+
+@dataclass(frozen=True)
+class ValidationFailed(Happening):
+    """A validation found something wrong, or could not be run."""
+
+    type = "validation.failed"
+    validation_id: str
+    name: str
+    mode: str
+    duration_ms: int
+    message: str
+
+
+@dataclass(frozen=True)
 class DecisionCreated(Happening):
     """Something was decided."""
 
@@ -193,6 +237,16 @@ class SandboxRolledBack(Happening):
     sandbox_id: str
     resource: str
     checkpoint_id: str
+    operation_id: str
+
+
+@dataclass(frozen=True)
+class SandboxCommitted(Happening):
+    """What a sandbox holds is in the project."""
+
+    type = "sandbox.committed"
+    sandbox_id: str
+    resource: str
     operation_id: str
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from pydantic import field_serializer
 
+from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.effects import Effect
 from cleveragents.domain.plan import Plan, PlanError, PlanPhase, PlanState
@@ -22,6 +23,8 @@ class OperationKind(StrEnum):
     CORRECTION = "correction"
     UNDO = "undo"
     REDO = "redo"
+    APPLY = "apply"
+    """The only one that goes forward, and that cannot be taken back."""
 
 
 class OperationStatus(StrEnum):
@@ -96,6 +99,8 @@ class Operation(Record):
     """Where it stands once the operation is completed."""
     takes_back: str | None = None
     """For `undo` and `redo` the operation that they take back."""
+    apply: ApplyRecord | None = None
+    """What an apply does to each resource."""
 
 
 def to_undo(operations: Iterable[Operation]) -> list[Operation]:
@@ -114,6 +119,8 @@ def _stacks(operations: Iterable[Operation]) -> tuple[list[Operation], list[Oper
     undone: list[Operation] = []
     for operation in operations:
         if operation.status is not OperationStatus.COMPLETED:
+            continue
+        if operation.kind is OperationKind.APPLY:
             continue
         if operation.kind is OperationKind.UNDO:
             done = [item for item in done if item.id != operation.takes_back]

@@ -47,9 +47,14 @@ class PlanEvent(StrEnum):
     ROLL_BACK = "roll back"
     REVERT = "be corrected"
     CANCEL = "be cancelled"
+    APPLY = "be applied"
+    CONSTRAIN = "be held back"
+    """A required validation failed."""
+    POSTPONE = "stay unapplied"
+    """Nothing of it was applied, and nothing is wrong with it."""
 
 
-_STRATEGIZE, _EXECUTE = PlanPhase.STRATEGIZE, PlanPhase.EXECUTE
+_STRATEGIZE, _EXECUTE, _APPLY = PlanPhase.STRATEGIZE, PlanPhase.EXECUTE, PlanPhase.APPLY
 _State, _Event = PlanState, PlanEvent
 
 TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, PlanState]] = (
@@ -84,6 +89,22 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
                 (phase, state, _Event.CANCEL): (phase, _State.CANCELLED)
                 for phase in (_STRATEGIZE, _EXECUTE)
                 for state in (_State.QUEUED, _State.PROCESSING, _State.COMPLETE, _State.ERRORED)
+            },
+            (_EXECUTE, _State.COMPLETE, _Event.APPLY): (_APPLY, _State.PROCESSING),
+            (_APPLY, _State.PROCESSING, _Event.FINISH): (_APPLY, _State.APPLIED),
+            (_APPLY, _State.PROCESSING, _Event.FAIL): (_APPLY, _State.ERRORED),
+            (_APPLY, _State.PROCESSING, _Event.CONSTRAIN): (_APPLY, _State.CONSTRAINED),
+            (_APPLY, _State.PROCESSING, _Event.POSTPONE): (_EXECUTE, _State.COMPLETE),
+            (_APPLY, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            **{
+                (_APPLY, state, event): after
+                for state in (_State.PROCESSING, _State.ERRORED, _State.CONSTRAINED)
+                for event, after in (
+                    (_Event.APPLY, (_APPLY, _State.PROCESSING)),
+                    (_Event.ROLL_BACK, (_EXECUTE, _State.QUEUED)),
+                    (_Event.REVERT, (_STRATEGIZE, _State.QUEUED)),
+                    (_Event.CANCEL, (_APPLY, _State.CANCELLED)),
+                )
             },
         }
     )

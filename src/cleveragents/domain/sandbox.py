@@ -25,6 +25,8 @@ class SandboxState(StrEnum):
     ROLLED_BACK = "rolled_back"
     ERRORED = "errored"
     """It was lost and is not whole: it is filled before anything else is done with it."""
+    COMMITTED = "committed"
+    """What it holds is in the project."""
 
 
 class ProjectFacts(Record):

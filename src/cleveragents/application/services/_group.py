@@ -91,7 +91,9 @@ def checkpoint_of(
             step_index=moment.step_index,
             last_completed_step=plan.last_completed_step,
             state_hash=made.state_hash,
-            phase=PlanPhase.EXECUTE,
+            phase=PlanPhase.APPLY
+            if moment.checkpoint_type is CheckpointType.PRE_APPLY
+            else PlanPhase.EXECUTE,
             trigger=moment.trigger or moment.checkpoint_type.value,
             source_tool=moment.source_tool,
             reason=moment.reason,

@@ -21,10 +21,12 @@ from cleveragents.application.ports import (
     Locks,
     Sandboxes,
     SnapshotStore,
+    Targets,
     ToolBackend,
     Transaction,
 )
 from cleveragents.application.services import _changes
+from cleveragents.application.services._applying import Applying
 from cleveragents.application.services._group import (
     Moment,
     Taken,
@@ -77,6 +79,7 @@ class CheckpointService(CheckpointReader):
         events: EventSink,
         faults: FaultPoints,
         tools: ToolBackend,
+        targets: Targets,
         triggers: frozenset[Trigger],
         retention: CheckpointRetentionPolicy,
     ) -> None:
@@ -88,6 +91,7 @@ class CheckpointService(CheckpointReader):
         self._events = events
         self._faults = faults
         self._tools = tools
+        self._applying = Applying(database, targets, clock, faults, locks.check)
         self._triggers = triggers
         self._recorder = Recorder(clock, id_source)
         # Made once for a plan. Only their states change, which no snapshot depends on.
@@ -304,7 +308,7 @@ class CheckpointService(CheckpointReader):
         """Ends what a killed process left unfinished; says what became of an operation, if any."""
         with self._locks.hold(plan_id):
             self._end_leftovers(plan_id)
-            done = self._operations().recover(plan_id)
+            done = self._applying.recover(plan_id) or self._operations().recover(plan_id)
             drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
             return done
 

@@ -52,6 +52,8 @@ _REASONS = {
 }
 _HINTS = {
     "cancelled": "Run `agents plan rollback {plan}` to go back to one of its checkpoints first",
+    "in_apply": "Run `agents plan apply {plan}` to go on with applying it",
+    "constrained": "Run `agents plan rollback {plan}` to go back, or apply it again",
 }
 
 
@@ -150,7 +152,7 @@ def _reason(plan: Plan, holder: Holder | None) -> str:
         return "held"
     if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.COMPLETE):
         return "ok"  # Made, and killed before anything of its run was durable, or never run.
-    return _REASONS.get(plan.state, "ok")
+    return _REASONS.get(plan.state, "in_apply" if plan.phase is PlanPhase.APPLY else "ok")
 
 
 def _done(plan: Plan, point: Checkpoint | None) -> int:

@@ -26,6 +26,9 @@ plan = frame.group(
     help="Manage plans and their checkpoints",
     epilog="Examples:\n  agents plan run plan.yaml\n  agents plan rollback @latest @first",
     lazy={
+        "apply": Lazy(
+            "cleveragents.cli.commands.apply", "apply", "Bring a plan's result into the project"
+        ),
         "resume": Lazy(
             "cleveragents.cli.commands.lifecycle", "resume", "Go on with a plan that stopped"
         ),

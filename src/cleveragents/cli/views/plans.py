@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
 from cleveragents.cli.report import Fields, Report, Section, Table, Text
-from cleveragents.cli.views.words import moment, readable
+from cleveragents.cli.views.words import moment, readable, with_article
 from cleveragents.domain.checkpoint import Checkpoint
-from cleveragents.domain.operation import OperationKind
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandbox import DiffFile, SandboxRef, TreeDiff
 
@@ -90,10 +89,11 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
     if status.holder is not None:
         rows.append(("held by", str(status.holder)))
     if _is_interrupted(status):
-        rows.append(("interrupted", f"run `agents plan resume {plan.id}` to go on"))
-    if (operation := status.interrupted) is not None:
-        what = "an undo" if operation.kind is OperationKind.UNDO else f"a {operation.kind.value}"
-        rows.append(("interrupted", f"{what} began and was not ended: {operation.id}"))
+        verb = "apply" if plan.phase is PlanPhase.APPLY else "resume"
+        rows.append(("interrupted", f"run `agents plan {verb} {plan.id}` to go on"))
+    if status.interrupted is not None:
+        kind, operation = status.interrupted.kind.value, status.interrupted.id
+        rows.append(("interrupted", f"{with_article(kind)} began and was not ended: {operation}"))
     sections: list[Section] = [Fields("Plan", tuple(rows))]
     if plan.error is not None:
         sections.append(

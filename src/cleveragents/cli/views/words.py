@@ -36,3 +36,7 @@ def joined(parts: Sequence[str]) -> str:
     """Returns the parts as a sentence lists them: `a, b and c`."""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def with_article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

@@ -15,21 +15,26 @@ from cleveragents.domain.events import (
     CheckpointRestored,
     DecisionCreated,
     Happening,
+    PlanApplied,
     PlanCancelled,
     PlanCreated,
     PlanErrored,
     PlanPhaseChanged,
     PlanStateChanged,
+    SandboxCommitted,
     SandboxCreated,
     SandboxRolledBack,
     ToolCompleted,
     ToolErrored,
     ToolInvoked,
+    ValidationFailed,
+    ValidationPassed,
 )
 from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.validation import ValidationResult, ValidationStatus
 
 
 def of_new_plan(plan: Plan) -> Iterator[Happening]:
@@ -112,6 +117,21 @@ def of_done_operation(
     operation: Operation, label: str, sandboxes: Sequence[SandboxRef]
 ) -> Iterator[Happening]:
     plan_id, target = operation.plan_id, operation.target_checkpoint_id
+    if operation.apply is not None:
+        done = operation.apply
+        commits = tuple(item.commit for item in done.targets if item.commit is not None)
+        yield PlanApplied(plan_id, operation.id, done.mode.value, commits)
+        for sandbox in sandboxes:
+            yield SandboxCommitted(plan_id, sandbox.id, sandbox.resource, operation.id)
+        return
     yield CheckpointRestored(plan_id, target, label, operation.id, operation.kind.value)
     for sandbox in sandboxes:
         yield SandboxRolledBack(plan_id, sandbox.id, sandbox.resource, target, operation.id)
+
+
+def of_validation(result: ValidationResult) -> Iterator[Happening]:
+    facts = (result.plan_id, result.id, result.name, result.mode.value, result.duration_ms)
+    if result.status is ValidationStatus.PASSED:
+        yield ValidationPassed(*facts)
+    else:
+        yield ValidationFailed(*facts, result.message or "")

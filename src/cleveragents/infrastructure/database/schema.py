@@ -31,8 +31,9 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0006_decisions_and_effects",
     "0007_changes",
     "0008_events",
+    "0009_operations",
 )
-HEAD_REVISION = "0009_operations"
+HEAD_REVISION = "0010_apply"
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 
 

@@ -65,6 +65,10 @@ class UnitOfWork(Transaction):
         return repositories.CorrectionRepository(self._connection)
 
     @property
+    def validations(self) -> repositories.ValidationRepository:
+        return repositories.ValidationRepository(self._connection, self.events)
+
+    @property
     def leases(self) -> repositories.LeaseRepository:
         return repositories.LeaseRepository(self._connection)
 

@@ -33,7 +33,7 @@ from cleveragents.infrastructure.sandbox.tree_names import ESCAPED
 _UNUSUAL = re.compile(rb"(?:\A|\0)(?:(?!H |\Z)|H \d+ [0-9a-f]+ [1-3]\t)")
 _ABSENT = "000000"
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-_UNDER_WAY = {
+UNDER_WAY = {
     "MERGE_HEAD": "a merge in progress",
     "CHERRY_PICK_HEAD": "a cherry-pick in progress",
     "REVERT_HEAD": "a revert in progress",
@@ -87,7 +87,7 @@ class SandboxGit:
             branch = ""
         places = [f"{admin}/HEAD", f"{admin}/index", f"{self._sandbox.path}/.git"]
         places += [f"{self._sandbox.store}/{name}" for name in (branch, "packed-refs")]
-        places += [f"{admin}/{name}" for name in _UNDER_WAY]
+        places += [f"{admin}/{name}" for name in UNDER_WAY]
         return [_stamp(place) for place in places]
 
     def look(self) -> GitLook:
@@ -183,7 +183,7 @@ class SandboxGit:
     def _under_way(self) -> list[tuple[str, str]]:
         return [
             (f".git/{name}", reason)
-            for name, reason in _UNDER_WAY.items()
+            for name, reason in UNDER_WAY.items()
             if (self._admin / name).exists()
         ]
 

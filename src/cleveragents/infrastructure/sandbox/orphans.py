@@ -13,7 +13,9 @@ from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 
 _SNAPSHOT = re.compile(r"refs/cleveragents/snapshots/([0-9A-Za-z]+)/[^/]+/([0-9a-f]{40})")
-_OF_PLAN = re.compile(r"refs/(?:cleveragents/base/|heads/cleveragents/plan-)([0-9A-Za-z]+)(?:/.+)?")
+_OF_PLAN = re.compile(
+    r"refs/(?:cleveragents/(?:applies|base)/|heads/cleveragents/plan-)([0-9A-Za-z]+)(?:/.+)?"
+)
 _WORKTREE = re.compile(r"([0-9A-Za-z]+)-([0-9A-Za-z_].*)", re.DOTALL)
 _REMOVED = re.compile(r"\.(.+)\.removed", re.DOTALL)
 

@@ -21,7 +21,7 @@ def tree_diff(
     git: Git, old: tuple[str, Captured], new: tuple[str, Captured], read: ReadTree
 ) -> TreeDiff:
     """Compares two snapshots, given as (commit, what it holds)."""
-    counts = _line_counts(git, old[0], new[0])
+    counts = line_counts(git, old[0], new[0])
     files = [
         DiffFile(
             path=path,
@@ -39,7 +39,8 @@ def tree_diff(
     )
 
 
-def _line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, int | None]]:
+def line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, int | None]]:
+    """Returns lines added and removed in each file that differs; None and None for a binary one."""
     counts: dict[str, tuple[int | None, int | None]] = {}
     for record in git.run("diff", *_QUIET, "--numstat", "-z", old, new).split(b"\0")[:-1]:
         added, removed, path = record.split(b"\t", 2)

@@ -23,6 +23,7 @@ from cleveragents.infrastructure.database.models.plans import (
     ResourceModel,
     SandboxModel,
 )
+from cleveragents.infrastructure.database.models.validations import ValidationModel
 
 __all__ = [
     "ChangeModel",
@@ -39,4 +40,5 @@ __all__ = [
     "ResourceModel",
     "SandboxModel",
     "ToolCallModel",
+    "ValidationModel",
 ]

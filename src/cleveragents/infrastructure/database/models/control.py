@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import Index
 from sqlalchemy.orm import Mapped
 
+from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.lease import Holder, Lease
 from cleveragents.domain.operation import Operation, OperationKind, OperationStatus, Position
 from cleveragents.infrastructure.database import stored_json
@@ -43,6 +44,7 @@ class OperationModel(Model):
     before_json: Mapped[str | None]
     after_json: Mapped[str | None]
     takes_back: Mapped[str | None]
+    apply_json: Mapped[str | None]
 
     @staticmethod
     def from_domain(operation: Operation) -> Values:
@@ -60,6 +62,7 @@ class OperationModel(Model):
             "before_json": _stored(operation.before),
             "after_json": _stored(operation.after),
             "takes_back": operation.takes_back,
+            "apply_json": _stored(operation.apply),
         }
 
     @staticmethod
@@ -78,11 +81,14 @@ class OperationModel(Model):
             before=_position(row.before_json),
             after=_position(row.after_json),
             takes_back=row.takes_back,
+            apply=None
+            if row.apply_json is None
+            else ApplyRecord.model_validate(json.loads(row.apply_json)),
         )
 
 
-def _stored(position: Position | None) -> str | None:
-    return None if position is None else stored_json.dump(position)
+def _stored(part: Position | ApplyRecord | None) -> str | None:
+    return None if part is None else stored_json.dump(part)
 
 
 def _position(stored: str | None) -> Position | None:

@@ -24,6 +24,7 @@ from cleveragents.infrastructure.database.repositories.plans import (
     PlanRepository,
     SandboxRepository,
 )
+from cleveragents.infrastructure.database.repositories.validations import ValidationRepository
 
 FOR_CHECKPOINTS = tuple(
     statement
@@ -44,4 +45,5 @@ __all__ = [
     "PlanRepository",
     "SandboxRepository",
     "ToolCallRepository",
+    "ValidationRepository",
 ]

@@ -1,0 +1,80 @@
+Feature: Applying, disturbed at every stage
+  Whatever stage an apply dies or fails at, the next command completes or undoes it. The project is
+  then as before or as after: all its files, its index, its refs and its reflog.
+
+  Background:
+    Given a plan with a validation whose result is to be applied to a project with work in progress
+
+  Rule: a killed apply is completed when it is asked for again
+
+    Scenario Outline: Killed at <point>
+      When the apply is killed each time it is at <point>, and then asked for again
+      Then the project was each time as after it
+
+      Examples:
+        | point            |
+        | lease-taken      |
+        | target-planned   |
+        | apply-begun      |
+        | validation-ended |
+        | apply-journaled  |
+        | target-locked    |
+        | objects-brought  |
+        | file-placed      |
+        | target-written   |
+        | branch-moved     |
+        | target-settled   |
+        | apply-recorded   |
+
+    Scenario Outline: Killed at <point> with `<options>`
+      Given it is applied with `<options>`
+      When the apply is killed each time it is at <point>, and then asked for again
+      Then the project was each time as after it
+
+      Examples:
+        | options       | point          |
+        | --no-commit   | target-locked  |
+        | --no-commit   | file-placed    |
+        | --no-commit   | target-settled |
+        | --branch new  | objects-brought |
+        | --branch new  | branch-moved   |
+
+  Rule: any other command leaves nothing in between
+
+    Scenario Outline: Killed at <point>, then executed
+      When the apply is killed each time it is at <point>, and then the plan is executed
+      Then the project was each time as before it or as after it
+
+      Examples:
+        | point            |
+        | validation-ended |
+        | apply-journaled  |
+        | file-placed      |
+        | branch-moved     |
+
+  Rule: a failed apply is undone at once
+
+    Scenario Outline: Failing at <point>
+      When the apply fails each time it is at <point>
+      Then the project was each time as before it
+
+      Examples:
+        | point            |
+        | target-planned   |
+        | validation-ended |
+        | apply-journaled  |
+        | target-locked    |
+        | objects-brought  |
+        | file-placed      |
+        | target-written   |
+        | branch-moved     |
+        | target-settled   |
+
+    Scenario: As a new branch
+      Given it is applied with `--branch new`
+      When the apply fails each time it is at target-settled
+      Then the project was each time as before it
+
+    Scenario: Killed while it is undone
+      When the apply fails at branch-moved, and is killed while that is undone
+      Then the project was each time as before it or as after it

@@ -1,0 +1,106 @@
+Feature: Applying to projects of all kinds
+  Whatever state the project's git is in, it is moved whole or refused with a reason.
+
+  Rule: any HEAD will do
+
+    Scenario: Detached
+      Given a plan that ran `echo new > new.txt` after the user ran `true`
+      And the user has since run `git checkout -q --detach`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                             | expected              |
+        | git log -1 --format=%s HEAD         | Apply plan local/shop |
+        | git log -1 --format=%s main         | list                  |
+        | git status --porcelain              |                       |
+
+    Scenario: Without any commit
+      Given a plan on a project without commits that ran `echo new > new.txt`
+      When the user applies the plan
+      Then the exit code is 0
+      And git says in the project
+        | command                        | expected              |
+        | git log --format=%s            | Apply plan local/shop |
+        | git ls-tree --name-only HEAD   | new.txt               |
+        | git status --porcelain         | ?? loose.txt          |
+
+    Scenario: Another branch than the plan started from
+      Given a plan that ran `echo new > new.txt` after the user ran `true`
+      And the user has since run `git checkout -q -b other`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                        | expected              |
+        | git symbolic-ref HEAD          | refs/heads/other      |
+        | git log -1 --format=%s main    | list                  |
+
+    Scenario: A linked worktree, whose git is elsewhere
+      Given the project is a linked worktree
+      And a plan that ran `echo new > new.txt` after the user ran `true`
+      When the user applies the plan
+      Then git says in the project
+        | command                        | expected              |
+        | git log -1 --format=%s         | Apply plan local/shop |
+        | git status --porcelain         |                       |
+
+  Rule: what cannot be moved safely is refused
+
+    Scenario Outline: <what>
+      Given a plan that ran `echo new > new.txt` after the user ran `true`
+      And the user has since run `<command>`
+      When the user applies the plan
+      Then the exit code is <code>
+      And the error's code is <error>
+      And the project is as it was
+
+      Examples:
+        | what                      | code | error          | command |
+        | A merge in progress       | 4    | target_refused | git checkout -q -b x; echo x > c; git add c; git commit -qm x; git checkout -q main; echo y > c; git add c; git commit -qm y; ! git merge -q x |
+        | A rebase in progress      | 4    | target_refused | mkdir .git/rebase-merge |
+        | A sparse checkout         | 4    | target_refused | git sparse-checkout set --no-cone /README.md |
+        | A submodule               | 4    | target_refused | git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -qm sub |
+        | Another git at work       | 6    | target_changed | touch .git/index.lock |
+
+    Scenario: A repository inside the result
+      Given a plan that ran `git init -q inner; echo 1 > inner/x` after the user ran `true`
+      When the user applies the plan
+      Then the error's code is target_refused
+      And the project is as it was
+
+    Scenario Outline: A branch that cannot be made
+      Given a plan that ran `echo new > new.txt` after the user ran `true`
+      When the user applies the plan with `--branch <name>`
+      Then the exit code is <code>
+      And the project is as it was
+
+      Examples:
+        | name            | code |
+        | main            | 4    |
+        | -x              | 2    |
+        | a..b            | 2    |
+        | new --no-commit | 2    |
+
+  Rule: bytes are the plan's, and a commit holds what the project's attributes say
+
+    Scenario Outline: Line ends with <attributes>
+      Given a plan that ran `printf 'a\r\nb\r\n' > new.txt; sed -i s/19/last/ list.txt` after the user ran `<attributes>; git add .; git commit -q --allow-empty -m eol; git rm -rq --cached .; git reset -q --hard`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                                   | expected  |
+        | git status --porcelain                    |           |
+        | git show HEAD:new.txt \| od -An -c \| tr -d ' ' | <stored> |
+
+      Examples:
+        | attributes                                     | stored        |
+        | echo '* text=auto' > .gitattributes            | a\nb\n        |
+        | echo '* text=auto eol=crlf' > .gitattributes   | a\nb\n        |
+        | git config core.autocrlf true                  | a\nb\n        |
+        | echo '* -text' > .gitattributes                | a\r\nb\r\n    |
+
+    Scenario: Nothing of the project runs
+      Given a plan that ran `echo more >> README.md` after the user ran `echo '* filter=trap merge=trap diff=trap' > .gitattributes`
+      And the project is full of traps that would make the file `sprung`
+      And the user has since run `printf 'Top\n# Shop\n' > README.md; git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c filter.trap.clean=cat -c filter.trap.smudge=cat -c filter.trap.process= commit -qam mine; rm -f ../sprung`
+      When the user applies the plan
+      Then there is no file `sprung` outside

@@ -1,0 +1,70 @@
+Feature: Judging a plan's result before it is applied
+  Validations run in the sandbox and leave it as it was. A required one that fails holds the plan back.
+
+  Rule: a required failure holds the plan back
+
+    Scenario: The project is as it was, and the plan says why
+      Given a plan that writes new.txt, with the validations
+        | name  | run                             | mode          |
+        | tests | echo broken; test -f old.txt    | required      |
+        | style | test -f new.txt                 | required      |
+        | notes | false                           | informational |
+      When the user applies the plan
+      Then the exit code is 4
+      And the error's code is validation_failed
+      And the project is as it was
+      And the plan is apply/constrained with 1 steps done
+      And the validations on record are
+        | name  | mode          | status | output |
+        | tests | required      | failed | broken |
+        | style | required      | passed |        |
+        | notes | informational | failed |        |
+
+    Scenario: What was held back can be tried again
+      Given a plan that was held back by a validation that would pass now
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And the plan is apply/applied with 1 steps done
+
+    Scenario: What was held back can be rolled back
+      Given a plan that was held back by a validation that would pass now
+      When the user rolls the plan back to "before execution"
+      Then the plan is execute/queued with 0 steps done
+
+    Scenario: What was held back can be given up
+      Given a plan that was held back by a validation that would pass now
+      When the user cancels the plan
+      Then the plan is apply/cancelled with 1 steps done
+
+    Scenario: One that takes too long fails
+      Given a plan that writes new.txt, with the validations
+        | name  | run      | mode     | timeout |
+        | tests | sleep 60 | required | 1       |
+      When the user applies the plan
+      Then the error's code is validation_failed
+      And the project is as it was
+
+  Rule: validations only look
+
+    Scenario: What one changes is taken back and not applied
+      Given a plan that writes new.txt, with the validations
+        | name | run                                          | mode     |
+        | fix  | echo fixed > new.txt; echo > junk; mkdir d   | required |
+        | look | test ! -e junk; grep -q work new.txt         | required |
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And it warns that "The validation `fix` changed the sandbox, which was taken back: d, junk, new.txt"
+
+    Scenario: They know the plan's arguments
+      Given a plan that writes new.txt, with the validations
+        | name | run                         | mode     |
+        | look | test {{ word }} = "by work" | required |
+      When the user applies the plan
+      Then the exit code is 0
+
+    Scenario: What happened is in the log
+      Given a plan that writes new.txt, with the validations
+        | name | run  | mode     |
+        | look | true | required |
+      When the user applies the plan
+      Then the events entered include validation.started, validation.passed, plan.applied, sandbox.committed

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from behave import given, then, when
+from behave.runner import Context
+from features.support.applies import applies
+from features.support.apply_sweep import ApplySweep
+from features.support.plans import plans
+
+from cleveragents.application.fault_points import FaultPoint
+
+WORK = "echo new > new.txt; sed -i s/19/last/ list.txt; rm src/app.py; mkdir -p a/b"
+STAGED = "echo x > staged.txt; git add staged.txt; echo y > loose.txt; echo z >> README.md"
+
+
+@given("a plan with a validation whose result is to be applied to a project with work in progress")
+def prepared(context: Context) -> None:
+    plans(context).definition["validations"] = [{"name": "look", "run": "echo > junk; cat new.txt"}]
+    applies(context).prepare("true", WORK)
+    plans(context).run()
+    applies(context).shell(f"echo m > mine.txt; git add -A; git commit -qm mine; {STAGED}")
+    context.options = ()
+
+
+@given("it is applied with `{options}`")
+def options(context: Context, options: str) -> None:
+    context.options = tuple(options.split())
+
+
+@when("the apply is killed each time it is at {point}, and then asked for again")
+def killed(context: Context, point: str) -> None:
+    context.found = ApplySweep(applies(context), *context.options).killed(FaultPoint(point))
+
+
+@when("the apply is killed each time it is at {point}, and then the plan is executed")
+def killed_then_executed(context: Context, point: str) -> None:
+    sweep = ApplySweep(applies(context))
+    context.found = sweep.killed(FaultPoint(point), "plan", "execute", plans(context).plan_id)
+
+
+@when("the apply fails each time it is at {point}")
+def failed(context: Context, point: str) -> None:
+    context.found = ApplySweep(applies(context), *context.options).failed(FaultPoint(point))
+
+
+@when("the apply fails at {point}, and is killed while that is undone")
+def killed_while_undoing(context: Context, point: str) -> None:
+    sweep = ApplySweep(applies(context))
+    context.found = [sweep.killed_while_undoing(FaultPoint(point), "execute")]
+
+
+@then("the project was each time as after it")
+def all_after(context: Context) -> None:
+    assert set(context.found) == {"after"}, context.found
+
+
+@then("the project was each time as before it")
+def all_before(context: Context) -> None:
+    assert set(context.found) == {"before"}, context.found
+
+
+@then("the project was each time as before it or as after it")
+def either(context: Context) -> None:
+    assert set(context.found) <= {"before", "after"}, context.found

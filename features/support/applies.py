@@ -1,0 +1,103 @@
+"""A plan whose result is brought into its project, and all that can be seen of that project."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from behave.runner import Context
+from features.support.plans import Plans, plans
+from features.support.trees import Tree, tree
+
+_LINES = "".join(f"line {number}\n" for number in range(1, 20))
+_IDENTITY = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))
+}
+LOGS = ("logs/HEAD", "logs/refs/heads/main")
+
+
+class Project(NamedTuple):
+    """Everything of a repository that somebody could notice, stored objects aside."""
+
+    files: Tree
+    head: str
+    refs: str
+    staged: str
+    reflogs: tuple[bytes | None, ...]
+    extra: tuple[str, ...]
+    """What else is in its `.git`: a lock, a draft."""
+
+
+class Applies:
+    """One plan, its project, and what the project was at some moment."""
+
+    def __init__(self, plans: Plans) -> None:
+        self.plans = plans
+        self.project = plans.world.project
+        self.before: Project | None = None
+
+    def shell(self, command: str, cwd: Path | None = None) -> str:
+        """Runs what the user would, in the project."""
+        done = subprocess.run(
+            ["/bin/sh", "-ec", command],
+            cwd=cwd or self.project,
+            env={**self.plans.world.environment, **_IDENTITY},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done
+        return done.stdout
+
+    def prepare(self, start: str, work: str) -> None:
+        """Has the user make a commit, and a plan do some work on it."""
+        (self.project / "list.txt").write_text(_LINES)
+        self.shell(f"{start}; git add -A; git commit -q --allow-empty -m list")
+        self.plans.define([{"step": "work", "does": f"runs `{work}`"}])
+
+    def apply(self, *options: str) -> None:
+        self.before = self.seen()
+        (self.plans.world.directory / "sprung").unlink(missing_ok=True)
+        self.plans.act("plan", "apply", self.plans.plan_id, "--yes", *options)
+
+    def seen(self) -> Project:
+        git = self.project / self.shell("git rev-parse --git-dir").strip()
+        known = {
+            *("COMMIT_EDITMSG", "HEAD", "config", "description", "hooks", "index", "info"),
+            *("logs", "objects", "refs", "packed-refs", "branches", "ORIG_HEAD"),
+            *("gitdir", "commondir", "FETCH_HEAD"),
+        }
+        head = (git / "HEAD").read_text()
+        return Project(
+            files=self.files(self.project),
+            head=head,
+            refs=self.shell("git for-each-ref --format='%(objectname) %(refname)'"),
+            staged=self.shell("git ls-files --stage -v"),
+            reflogs=tuple(
+                (git / name).read_bytes() if (git / name).exists() else None for name in LOGS
+            ),
+            extra=tuple(sorted(path.name for path in git.iterdir() if path.name not in known)),
+        )
+
+    def files(self, place: Path) -> Tree:
+        return tree(place, without=frozenset({".git"}))
+
+    def sandbox_after(self, command: str) -> Tree:
+        """What the sandbox's files would be after a shell command, made apart from all else."""
+        place = self.plans.world.directory / "expected"
+        skipped = shutil.ignore_patterns(".git")
+        shutil.copytree(self.plans.sandbox, place, symlinks=True, ignore=skipped)
+        self.shell(command, place)
+        expected = self.files(place)
+        shutil.rmtree(place)
+        return expected
+
+
+def applies(context: Context) -> Applies:
+    if "applies" not in context:
+        context.applies = Applies(plans(context))
+    return context.applies

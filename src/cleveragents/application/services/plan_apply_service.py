@@ -1,0 +1,296 @@
+"""PlanApplyService: judges a plan's result, and brings it into the project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cleveragents.application.events import Stage, Warned
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports import (
+    Clock,
+    Database,
+    EventSink,
+    FaultPoints,
+    IdSource,
+    Interruption,
+    Locks,
+    Sandboxes,
+    SnapshotStore,
+    Targets,
+    ToolBackend,
+    Transaction,
+)
+from cleveragents.application.services._applying import Applying, end_unapplied
+from cleveragents.application.services._group import snapshot_ids
+from cleveragents.application.services._validating import Validating
+from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
+from cleveragents.domain.apply import (
+    ApplyPreview,
+    ApplyRecord,
+    ApplyRequest,
+    ApplyResult,
+    SandboxChangedError,
+    Target,
+    TargetRefusedError,
+    TargetWork,
+    ValidationFailedError,
+)
+from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.domain.errors import CheckpointRequiredError
+from cleveragents.domain.operation import Operation, OperationKind, OperationStatus
+from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.validation import ValidationResult
+
+
+class PlanApplyService:
+    """Applies plans that have run to their end."""
+
+    def __init__(
+        self,
+        database: Database,
+        checkpoints: CheckpointService,
+        sandboxes: Sandboxes,
+        snapshots: SnapshotStore,
+        targets: Targets,
+        tools: ToolBackend,
+        locks: Locks,
+        clock: Clock,
+        id_source: IdSource,
+        events: EventSink,
+        faults: FaultPoints,
+        interruption: Interruption,
+    ) -> None:
+        self._database = database
+        self._checkpoints = checkpoints
+        self._sandboxes = sandboxes
+        self._snapshots = snapshots
+        self._targets = targets
+        self._locks = locks
+        self._clock = clock
+        self._ids = id_source
+        self._events = events
+        self._faults = faults
+        self._interruption = interruption
+        self._applying = Applying(database, targets, clock, faults, locks.check)
+        self._validating = Validating(
+            database, checkpoints, tools, clock, id_source, events, faults
+        )
+
+    def preview(self, plan_id: str, request: ApplyRequest) -> ApplyPreview:
+        """Says what an apply would do and raises what it would, validations aside."""
+        with self._locks.hold(plan_id):
+            plan, works = self._guarded(plan_id)
+            return ApplyPreview(
+                plan_id=plan_id,
+                mode=request.mode,
+                targets=self._plan(works, request),
+                validations=tuple(item.name for item in plan.definition.validations),
+            )
+
+    def apply(self, plan_id: str, request: ApplyRequest) -> ApplyResult:
+        """Brings the result into every resource, or into none.
+
+        After any error every resource is as it was; so it is after a kill, unless the next
+        command says that it completed the apply.
+
+        Raises:
+            PlanStateError: the plan has not run to its end, or is applied already.
+            SandboxChangedError: the sandbox holds what no checkpoint holds.
+            ValidationFailedError: a required validation failed; the plan is constrained.
+            TargetRefusedError: nothing can be applied to a resource as it is.
+            UncommittedChangesError: files that would be written have uncommitted changes.
+            MergeConflictError: the plan and the project changed the same.
+            ConflictError: another process holds the plan, or works on the project.
+        """
+        with self._locks.hold(plan_id), self._interruption.listening():
+            self._faults.reach(FaultPoint.LEASE_TAKEN)
+            recovered = self._checkpoints.recover(plan_id)
+            if recovered is not None:
+                self._events.emit(Warned(recovered.sentence))
+                if recovered.kind is OperationKind.APPLY and recovered.completed:
+                    return self.last(plan_id)
+            plan, works = self._guarded(plan_id)
+            targets = self._plan(works, request)
+            checkpoint = self._begin(plan)
+            try:
+                results = self._validate(plan, [work.sandbox for work in works], checkpoint)
+                if results:  # The project may have moved on while they ran.
+                    targets = self._plan(works, request)
+                operation = self._journal(plan_id, checkpoint, request, targets)
+            except BaseException as error:
+                self._end_unapplied(plan_id, error)
+                raise
+            self._events.emit(Stage("Applying"))
+            self._applying.run(operation)
+            return _result(operation, results)
+
+    def last(self, plan_id: str) -> ApplyResult:
+        """Returns what the completed apply of a plan did.
+
+        Raises:
+            PlanStateError: there is none.
+        """
+        with self._database.read() as transaction:
+            operation = transaction.operations.latest(plan_id)
+            plan = transaction.plans.get(plan_id)
+            results = transaction.validations.list(plan_id)
+        if operation is None or not plan.is_applied:
+            plan.after(PlanEvent.FINISH, self._clock.now())
+            raise AssertionError(operation)  # pragma: no cover # the line above has raised
+        count = len(plan.definition.validations)
+        return _result(operation, tuple(results[-count:] if count else ()))
+
+    def _guarded(self, plan_id: str) -> tuple[Plan, Sequence[TargetWork]]:
+        """Returns the plan and what it did, if it may be applied as it is."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            plan.after(PlanEvent.APPLY, self._clock.now())
+            sandboxes = transaction.sandboxes.list(plan_id)
+            resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
+            first = _first_group(transaction, plan)
+            last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
+            group = transaction.checkpoints.get_group(last.group_id)
+        for sandbox in sandboxes:
+            self._sandboxes.check(sandbox)
+        self._agree(plan, last, group)
+        works = [
+            TargetWork(
+                plan_id=plan_id,
+                plan_name=plan.name,
+                description=plan.definition.description,
+                resource=resources[sandbox.resource_id],
+                sandbox=sandbox,
+                first=first.snapshots[sandbox.resource_id],
+                last=group.snapshots[sandbox.resource_id],
+                changes=tuple(
+                    self._snapshots.changes(
+                        sandbox,
+                        first.snapshots[sandbox.resource_id],
+                        group.snapshots[sandbox.resource_id],
+                    )
+                ),
+            )
+            for sandbox in sandboxes
+        ]
+        return plan, works
+
+    def _agree(self, plan: Plan, last: Checkpoint, group: CheckpointGroup) -> None:
+        """Makes sure that what was looked at is what is applied.
+
+        What a killed validation left is ours to take back, and is kept; all else is not.
+        """
+        found = snapshot_ids(self._checkpoints.take(plan.id))
+        changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
+        paths = [change.path for _, made in changes for change in made]
+        if not paths:
+            return
+        if (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
+            raise SandboxChangedError(plan.id, paths)
+        moment = Moment(
+            CheckpointType.SAFETY,
+            label="found when applying",
+            reason="a validation was interrupted",
+            step_index=max(plan.last_completed_step, 0),
+        )
+        self._checkpoints.create_checkpoint(plan.id, moment)
+        self._checkpoints.return_to(plan.id, last)
+
+    def _plan(self, works: Sequence[TargetWork], request: ApplyRequest) -> tuple[Target, ...]:
+        targets: list[Target] = []
+        for work in works:
+            targets.append(self._targets.plan(work, request))
+            self._faults.reach(FaultPoint.TARGET_PLANNED)
+        return tuple(targets)
+
+    def _begin(self, plan: Plan) -> Checkpoint:
+        """Makes the checkpoint before the apply, with which the plan enters it."""
+
+        def begun(_: Transaction, latest: Plan) -> Plan:
+            after = latest.after(PlanEvent.APPLY, self._clock.now())
+            return after.model_copy(update={"error": None})
+
+        moment = Moment(
+            CheckpointType.PRE_APPLY,
+            label="before apply",
+            reason="the plan is about to be applied",
+            step_index=max(plan.last_completed_step, 0),
+            repeated=plan.phase is PlanPhase.APPLY,
+        )
+        made = self._checkpoints.create_checkpoint(plan.id, moment, begun)
+        self._faults.reach(FaultPoint.APPLY_BEGUN)
+        return made
+
+    def _validate(
+        self, plan: Plan, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
+    ) -> tuple[ValidationResult, ...]:
+        results = self._validating.run(plan, sandboxes, checkpoint)
+        if any(item.blocks for item in results):
+            with self._database.write() as transaction:
+                held_back = transaction.plans.get(plan.id).after(
+                    PlanEvent.CONSTRAIN, self._clock.now()
+                )
+                transaction.plans.save(held_back)
+            self._faults.reach(FaultPoint.VALIDATIONS_RECORDED)
+            raise ValidationFailedError(plan.id, results)
+        return results
+
+    def _journal(
+        self,
+        plan_id: str,
+        checkpoint: Checkpoint,
+        request: ApplyRequest,
+        targets: tuple[Target, ...],
+    ) -> Operation:
+        operation = Operation(
+            id=self._ids.new(),
+            plan_id=plan_id,
+            kind=OperationKind.APPLY,
+            status=OperationStatus.PENDING,
+            target_checkpoint_id=checkpoint.id,
+            target_group_id=checkpoint.group_id,
+            safety_group_id=checkpoint.group_id,
+            note=f"apply ({request.mode.value})",
+            created_at=self._clock.now(),
+            finished_at=None,
+            apply=ApplyRecord(
+                mode=request.mode,
+                include_uncommitted=request.include_uncommitted,
+                targets=targets,
+            ),
+        )
+        with self._database.write() as transaction:
+            transaction.operations.add(operation)
+        return operation
+
+    def _end_unapplied(self, plan_id: str, cause: BaseException) -> None:
+        with self._database.write() as transaction:
+            plan = transaction.plans.get(plan_id)
+            end_unapplied(transaction, plan, cause, self._clock.now())
+
+
+def _first_group(transaction: Transaction, plan: Plan) -> CheckpointGroup:
+    """Returns what the sandboxes held before the first step. Raises where nothing says so."""
+    group = next(iter(transaction.checkpoints.groups_oldest_first(plan.id)), None)
+    if group is not None:
+        for checkpoint in transaction.checkpoints.list(plan.id, set_aside=True):
+            is_start = checkpoint.checkpoint_type is CheckpointType.PRE_EXECUTE
+            if checkpoint.group_id == group.id and is_start:
+                return group
+    raise CheckpointRequiredError(
+        "Nothing is stored of the sandbox before the first step, so nobody knows what changed",
+        hint="Run the plan again with `policy.require_checkpoints: true`",
+    )
+
+
+def _result(operation: Operation, results: tuple[ValidationResult, ...]) -> ApplyResult:
+    record = operation.apply
+    if record is None:
+        raise TargetRefusedError(operation.plan_id, "its record is damaged")
+    return ApplyResult(
+        plan_id=operation.plan_id,
+        operation_id=operation.id,
+        mode=record.mode,
+        targets=record.targets,
+        validations=results,
+    )

@@ -1,0 +1,104 @@
+"""`agents plan apply`: bring a plan's result into the project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cleveragents.cli import frame
+from cleveragents.cli.commands.history import dry_run_option, refused, yes_option
+from cleveragents.cli.commands.options import progress_option
+from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import InterruptedByUserError, UsageError
+
+if TYPE_CHECKING:
+    from cleveragents.container import Container
+    from cleveragents.domain.apply import ApplyRequest
+
+
+@frame.command(
+    "apply",
+    help="Bring a plan's result into the project",
+    epilog=(
+        "Validations run first, in the sandbox. The result is merged with what the project is\n"
+        "now; after a conflict, a refusal or a failure the project is as it was.\n\n"
+        "Examples:\n"
+        "  agents plan apply @latest --dry-run\n"
+        "  agents plan apply @latest --branch greeting"
+    ),
+)
+@plan_argument
+@yes_option
+@dry_run_option
+@click.option("--no-commit", is_flag=True, help="Leave the change in the working tree.")
+@click.option("--branch", metavar="NAME", help="Only make a branch with the result.")
+@click.option(
+    "--include-uncommitted",
+    is_flag=True,
+    help="Merge with uncommitted changes in the files that the plan changed.",
+)
+@progress_option
+@frame.pass_session
+def apply(
+    session: Session,
+    plan_ref: str,
+    yes: bool,
+    dry_run: bool,
+    no_commit: bool,
+    branch: str | None,
+    include_uncommitted: bool,
+) -> Report:
+    request = _request(no_commit, branch, include_uncommitted)
+    with open_plan(session, plan_ref) as (container, found):
+        return apply_plan(session, container, found.id, request, yes=yes, dry_run=dry_run)
+
+
+def apply_plan(
+    session: Session,
+    container: Container,
+    plan_id: str,
+    request: ApplyRequest,
+    *,
+    yes: bool,
+    dry_run: bool = False,
+) -> Report:
+    """Applies a plan, showing first what that would do unless `yes`."""
+    from cleveragents.cli.views.apply import preview_report, preview_text, result_report
+    from cleveragents.domain.operation import OperationKind
+
+    service, plans = container.plan_apply_service(), container.plan_service()
+    if dry_run:
+        return preview_report(service.preview(plan_id, request), plans.status(plan_id))
+    ended = end_interrupted(session, container, plan_id)
+    if ended is not None and ended.kind is OperationKind.APPLY and ended.completed:
+        return result_report(service.last(plan_id), plans.status(plan_id))
+    if not yes:
+        session.say(preview_text(service.preview(plan_id, request)))
+        if not session.confirm("Apply?"):
+            return refused()
+    try:
+        done = service.apply(plan_id, request)
+    except (KeyboardInterrupt, InterruptedByUserError):
+        raise InterruptedByUserError(
+            f"Interrupted; nothing was applied: {plan_id}",
+            hint=f"Run `agents plan apply {plan_id}` to try again",
+        ) from None
+    return result_report(done, plans.status(plan_id))
+
+
+def _request(no_commit: bool, branch: str | None, include_uncommitted: bool) -> ApplyRequest:
+    from cleveragents.domain.apply import ApplyMode, ApplyRequest
+
+    if no_commit and branch is not None:
+        raise UsageError(
+            "`--no-commit` and `--branch` cannot be given together", hint="Leave one of them out"
+        )
+    mode = ApplyMode.NO_COMMIT if no_commit else ApplyMode.COMMIT
+    return ApplyRequest(
+        mode=mode if branch is None else ApplyMode.BRANCH,
+        branch=branch,
+        include_uncommitted=include_uncommitted,
+    )

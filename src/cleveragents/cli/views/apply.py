@@ -1,0 +1,144 @@
+"""What an apply would do, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cleveragents.application.services.plan_service import PlanStatus
+from cleveragents.cli.report import Fields, Report, Section, Table
+from cleveragents.cli.views.words import counted, moment
+from cleveragents.domain.apply import ApplyMode, ApplyPreview, ApplyResult, Target
+from cleveragents.domain.sandbox import DiffFile
+from cleveragents.domain.validation import ValidationResult, ValidationStatus
+
+
+def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
+    """The dry run: the same shape as the real thing, and nothing was changed."""
+    data = {**_data(preview, status, ()), "dry_run": True, "operation": None, "applied_at": None}
+    sections = _sections(preview, (), "Would be done")
+    return Report(data, sections, ("Dry run: nothing was changed",))
+
+
+def result_report(result: ApplyResult, status: PlanStatus) -> Report:
+    data = {
+        **_data(result, status, result.validations),
+        "dry_run": False,
+        "operation": result.operation_id,
+        "applied_at": moment(status.plan.finished_at),
+    }
+    sections = _sections(result, result.validations, "Apply Summary")
+    return Report(data, sections, (_sentence(result),))
+
+
+def preview_text(preview: ApplyPreview) -> str:
+    """The few lines before the question."""
+    lines = [_what(target, preview.mode) for target in preview.targets]
+    if preview.validations:
+        lines.insert(0, f"Validations run first: {', '.join(preview.validations)}")
+    return "\n".join(lines)
+
+
+def _data(
+    apply: ApplyPreview | ApplyResult, status: PlanStatus, results: Sequence[ValidationResult]
+) -> dict[str, object]:
+    plan, files = status.plan, [item for target in apply.targets for item in target.files]
+    return {
+        "plan_id": plan.id,
+        "project": plan.project,
+        "mode": apply.mode.value,
+        "artifacts": len(files),
+        "changes": {
+            "insertions": sum(item.insertions or 0 for item in files),
+            "deletions": sum(item.deletions or 0 for item in files),
+        },
+        "targets": [
+            {
+                "resource": target.resource,
+                "type": target.type.value,
+                "path": target.path,
+                "commit": target.commit,
+                "branch": target.branch,
+                "files": [
+                    {"path": item.path, "status": item.status, "change": _change(item)}
+                    for item in target.files
+                ],
+            }
+            for target in apply.targets
+        ],
+        "validation": {
+            "passed": _count(results, ValidationStatus.PASSED),
+            "failed": _count(results, ValidationStatus.FAILED),
+            "duration_s": round(sum(item.duration_ms for item in results) / 1000, 3),
+            "results": [
+                {
+                    "name": item.name,
+                    "mode": item.mode.value,
+                    "status": item.status.value,
+                    "message": item.message,
+                    "output": item.output,
+                    "changed": list(item.changed),
+                    "duration_ms": item.duration_ms,
+                }
+                for item in results
+            ],
+        },
+        "lifecycle": {
+            "phase": plan.phase.value,
+            "state": plan.state.value,
+            "attempt": plan.attempt,
+            "checkpoints": len(status.checkpoints),
+        },
+    }
+
+
+def _sections(
+    apply: ApplyPreview | ApplyResult, results: Sequence[ValidationResult], title: str
+) -> tuple[Section, ...]:
+    rows = [(target.resource, _what(target, apply.mode)) for target in apply.targets]
+    table = Table(
+        "Files",
+        ("Resource", "File", "Status", "Lines"),
+        tuple(
+            (target.resource, item.path, item.status, _change(item))
+            for target in apply.targets
+            for item in target.files
+        ),
+        empty="Nothing differs.",
+    )
+    sections: list[Section] = [Fields(title, tuple(rows)), table]
+    if results:
+        sections.append(
+            Table(
+                "Validation",
+                ("Name", "Mode", "Status", "Duration (ms)"),
+                tuple(
+                    (item.name, item.mode.value, item.status.value, str(item.duration_ms))
+                    for item in results
+                ),
+            )
+        )
+    return tuple(sections)
+
+
+def _what(target: Target, mode: ApplyMode) -> str:
+    files = counted(len(target.files), "file")
+    if target.is_nothing:
+        return f"{target.path}: nothing changes"
+    if mode is ApplyMode.BRANCH:
+        return f"{target.path}: {files} in the new branch {target.branch}"
+    if target.commit is None:
+        return f"{target.path}: {files}, not committed"
+    return f"{target.path}: {files}, committed to {target.branch or 'the detached HEAD'}"
+
+
+def _sentence(result: ApplyResult) -> str:
+    count = sum(len(target.files) for target in result.targets)
+    return f"Applied {counted(count, 'file')}" if count else "There was nothing to apply"
+
+
+def _change(item: DiffFile) -> str:
+    return "binary" if item.insertions is None else f"+{item.insertions} -{item.deletions}"
+
+
+def _count(results: Sequence[ValidationResult], status: ValidationStatus) -> int:
+    return sum(item.status is status for item in results)

@@ -1,0 +1,155 @@
+"""What an apply found and what it is to leave, as a document kept in the resource's store.
+
+The bytes it names, those from before included, are kept by the same ref.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cleveragents.domain.apply import ApplyMode
+from cleveragents.domain.errors import SnapshotCorruptError
+from cleveragents.infrastructure.sandbox.captured import REGULAR, Entry
+from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, build_trees, store_pack
+from cleveragents.infrastructure.sandbox.placing import DirectoryChange, Placement, Placements
+from cleveragents.infrastructure.sandbox.snapshot_objects import commit_object
+
+
+@dataclass(frozen=True)
+class BranchMove:
+    """What moves in a repository besides files."""
+
+    ref: str
+    """`HEAD`, or the branch that is made."""
+    head: str | None
+    """What `HEAD` is: a branch, or None when detached."""
+    before: str | None
+    """The commit it had, if any."""
+    after: str | None
+    """The commit it gets, or None if it stays."""
+    reflogs: tuple[tuple[str, int | None], ...]
+    """The logs that git may add to, with their sizes; None for one that is not there."""
+
+
+@dataclass(frozen=True)
+class ApplyJournal:
+    """One resource, before and after."""
+
+    plan_id: str
+    root: Path
+    git_dir: Path | None
+    """None without git."""
+    mode: ApplyMode
+    files: Placements
+    move: BranchMove | None = None
+    index_before: str | None = None
+    """The index as an object; None where there was none, or it stays."""
+    index_after: str | None = None
+    identity: tuple[tuple[str, str], ...] = ()
+    """Git's variables that say who commits."""
+
+    def dump(self) -> bytes:
+        move = self.move
+        content: dict[str, object] = {
+            "version": 1,
+            "plan_id": self.plan_id,
+            "root": str(self.root),
+            "git_dir": None if self.git_dir is None else str(self.git_dir),
+            "mode": self.mode.value,
+            "files": [
+                [item.path, _pair(item.before), _pair(item.after)] for item in self.files.files
+            ],
+            "directories": [
+                [item.path, item.before, item.after] for item in self.files.directories
+            ],
+            "move": None
+            if move is None
+            else [move.ref, move.head, move.before, move.after, list(move.reflogs)],
+            "index": [self.index_before, self.index_after],
+            "identity": list(self.identity),
+        }
+        return json.dumps(content, sort_keys=True).encode("ascii")
+
+    @staticmethod
+    def load(document: bytes) -> ApplyJournal:
+        """Raises SnapshotCorruptError when it is not one of ours."""
+        try:
+            content: dict[str, Any] = json.loads(document)
+            move, git_dir = content["move"], content["git_dir"]
+            return ApplyJournal(
+                plan_id=content["plan_id"],
+                root=Path(content["root"]),
+                git_dir=None if git_dir is None else Path(git_dir),
+                mode=ApplyMode(content["mode"]),
+                files=Placements(
+                    [
+                        Placement(path, _entry(before), _entry(after))
+                        for path, before, after in content["files"]
+                    ],
+                    [DirectoryChange(*item) for item in content["directories"]],
+                ),
+                move=None
+                if move is None
+                else BranchMove(
+                    ref=move[0],
+                    head=move[1],
+                    before=move[2],
+                    after=move[3],
+                    reflogs=tuple((name, size) for name, size in move[4]),
+                ),
+                index_before=content["index"][0],
+                index_after=content["index"][1],
+                identity=tuple((name, value) for name, value in content["identity"]),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise SnapshotCorruptError(
+                f"The journal of an apply cannot be read: {error!r}"
+            ) from error
+
+    @property
+    def objects(self) -> set[str]:
+        """The bytes that doing or undoing it needs."""
+        entries = [entry for item in self.files.files for entry in (item.before, item.after)]
+        found = {entry.object_id for entry in entries if entry is not None}
+        return found | {index for index in (self.index_before, self.index_after) if index}
+
+
+def keep(git: Git, store: Path, name: str, journal: ApplyJournal, new: Iterable[NewObject]) -> str:
+    """Stores a journal with new objects, durably, and returns its id.
+
+    Args:
+        git: Any git.
+        store: The store of the resource.
+        name: Tells whose journal it is, in the ref that keeps everything.
+        journal: The journal.
+        new: Objects that the store may lack.
+    """
+    document = NewObject.of(Kind.BLOB, journal.dump())
+    named = sorted({document.id, *journal.objects})
+    _, trees = build_trees({object_id: (REGULAR, object_id) for object_id in named})
+    parents = [] if journal.move is None or journal.move.after is None else [journal.move.after]
+    anchor = commit_object(trees[-1].id, parents, b"CleverAgents apply\n")
+    pack = store_pack(
+        store / "objects",
+        list({item.id: item for item in (*new, document, *trees, anchor)}.values()),
+    )
+    try:
+        ours = git_on_mirror(git, store)
+        ours.run("update-ref", f"refs/cleveragents/applies/{name}", anchor.id)
+    finally:
+        pack.release()
+    return document.id
+
+
+def _pair(entry: Entry | None) -> list[object] | None:
+    return None if entry is None else [entry.object_id, entry.mode]
+
+
+def _entry(pair: tuple[str, int] | None) -> Entry | None:
+    return None if pair is None else Entry(pair[0], pair[1])

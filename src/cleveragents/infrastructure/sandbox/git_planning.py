@@ -1,0 +1,508 @@
+"""What is to become of a repository when a plan is applied to it: found out, nothing touched.
+
+What the plan changed is the difference between its first and its last snapshot, as raw bytes.
+Made what a commit would hold, it is merged with the project's present commit; the files get
+the plan's own bytes wherever the merge came to the same.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+
+from cleveragents.domain.apply import (
+    ApplyMode,
+    ApplyRequest,
+    MergeConflictError,
+    Target,
+    TargetRefusedError,
+    TargetWork,
+    UncommittedChangesError,
+)
+from cleveragents.domain.change import PathChange
+from cleveragents.domain.errors import ProjectRefusedError, UsageError
+from cleveragents.domain.sandbox import DiffFile, ProjectFacts
+from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, BranchMove, keep
+from cleveragents.infrastructure.sandbox.captured import EXECUTABLE, LINK, LINK_MODE, Entry
+from cleveragents.infrastructure.sandbox.difference import TOP
+from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.git_state import UNDER_WAY
+from cleveragents.infrastructure.sandbox.merging import MergeRoom, Nodes, is_gone
+from cleveragents.infrastructure.sandbox.mirror import refresh_mirror
+from cleveragents.infrastructure.sandbox.objects import (
+    EMPTY_TREE,
+    Kind,
+    NewObject,
+    StoredPack,
+    store_pack,
+)
+from cleveragents.infrastructure.sandbox.placing import (
+    DirectoryChange,
+    Place,
+    Placement,
+    Placements,
+    directories_above,
+)
+from cleveragents.infrastructure.sandbox.project import (
+    Repository,
+    find_repository,
+    inspect_repository,
+)
+from cleveragents.infrastructure.sandbox.project_index import ProjectIndex, look_at_index
+from cleveragents.infrastructure.sandbox.removal import remove_tree
+from cleveragents.infrastructure.sandbox.store_lock import StoreUse
+from cleveragents.infrastructure.sandbox.tree_diff import line_counts
+from cleveragents.infrastructure.sandbox.tree_names import escaped
+
+_DIRECTORY_MODE = 0o755
+_FILE_MODES = {True: stat.S_IFREG | 0o755, False: stat.S_IFREG | 0o644}
+
+
+def plan_git(git: Git, home: Path, work: TargetWork, request: ApplyRequest) -> Target:
+    """Finds out what is to become of a repository, and keeps it in its mirror.
+
+    Raises:
+        TargetRefusedError: nothing can be applied to it as it is.
+        UncommittedChangesError: the plan would overwrite what no commit holds.
+        MergeConflictError: both have changed the same.
+    """
+    repository, facts = _look(git, Path(work.resource.path))
+    _refuse_names(work)
+    mirror, name = Path(work.sandbox.store), f"{work.plan_id}/{work.resource.name}"
+    room_place = home / "applies" / name
+    remove_tree(room_place)
+    with closing(StoreUse(mirror)):
+        refresh_mirror(repository, git, home / "mirrors", facts.head_commit)
+        with closing(MergeRoom(git, mirror, room_place)) as room:
+            return _Planning(git, room, repository, facts, work, request).target()
+
+
+def _look(git: Git, path: Path) -> tuple[Repository, ProjectFacts]:
+    try:
+        repository = find_repository(path, None)
+        facts = inspect_repository(repository, git)
+    except ProjectRefusedError as error:
+        reason = str(error.details["reason"])
+        raise TargetRefusedError(str(path), reason, hint=error.hint) from error
+    for name, what in UNDER_WAY.items():
+        if os.path.lexists(repository.git_dir / name):
+            raise TargetRefusedError(str(path), f"it has {what}", hint="End that first")
+    return repository, facts
+
+
+def _refuse_names(work: TargetWork) -> None:
+    for change in work.changes:
+        if any(escaped(part) != part for part in change.path.split("/")):
+            raise TargetRefusedError(
+                work.resource.path,
+                f"the plan made `{change.path}`, which no commit can hold",
+                hint="Have the plan remove it, or apply a checkpoint from before it",
+            )
+
+
+class _Planning:
+    """One repository, the plan's changes, and what comes of both."""
+
+    def __init__(
+        self,
+        git: Git,
+        room: MergeRoom,
+        repository: Repository,
+        facts: ProjectFacts,
+        work: TargetWork,
+        request: ApplyRequest,
+    ) -> None:
+        self._git = git
+        self._project = git.at(repository.git_dir)
+        self._room = room
+        self._repository = repository
+        self._head = facts.head_commit
+        self._branch = facts.branch
+        self._work = work
+        self._request = request
+        self._store = Path(work.sandbox.store)
+        self._place = Place(repository.root)
+        self._changes = {change.path: change for change in work.changes if change.path != TOP}
+        self._old, self._new = _files(self._changes.values())
+        self._kept: list[StoredPack] = []
+
+    def target(self) -> Target:
+        try:
+            if self._request.mode is ApplyMode.BRANCH:
+                return self._new_branch(self._request.branch or "")
+            return self._merged_files()
+        finally:
+            for pack in self._kept:
+                pack.release()
+
+    @cached_property
+    def _base(self) -> str:
+        commit = self._work.sandbox.base_commit
+        return self._room.tree_with(self._tree_of(commit), self._old)
+
+    @cached_property
+    def _theirs(self) -> str:
+        return self._room.tree_with(self._base, self._new)
+
+    @cached_property
+    def _ours(self) -> str:
+        return self._tree_of(self._head)
+
+    @cached_property
+    def _index(self) -> ProjectIndex:
+        return look_at_index(self._room, self._repository)
+
+    @cached_property
+    def _in_head(self) -> Nodes:
+        return self._room.nodes(self._ours)
+
+    @cached_property
+    def _identity(self) -> dict[str, str]:
+        """Who commits: the user, or we if nobody has said who that is."""
+        found = self._project.user_settings()
+        name, email = found.get("user.name", "").strip(), found.get("user.email", "").strip()
+        if not name or not email:
+            return {}
+        return {
+            f"GIT_{role}_{what}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", name), ("EMAIL", email))
+        }
+
+    def _tree_of(self, commit: str | None) -> str:
+        if commit is None:
+            return EMPTY_TREE
+        return os.fsdecode(self._room.git.run("rev-parse", f"{commit}^{{tree}}")).strip()
+
+    def _new_branch(self, name: str) -> Target:
+        ref = f"refs/heads/{name}"
+        if not name or not self._project.succeeds("check-ref-format", "--branch", name):
+            raise UsageError(f"`{name}` cannot be the name of a branch")
+        if self._project.succeeds("show-ref", "--verify", "--quiet", ref):
+            raise TargetRefusedError(
+                str(self._repository.root),
+                f"it has a branch `{name}` already",
+                hint="Choose another name for `--branch`",
+            )
+        commit = self._plan_commit()
+        move = BranchMove(ref, self._head_ref, None, commit, ())
+        journal = self._journal(Placements((), ()), move)
+        statuses = {path: _status(self._old[path], self._new[path]) for path in self._old}
+        return self._target(journal, (), self._base, self._theirs, statuses, name)
+
+    def _merged_files(self) -> Target:
+        edited = self._edited()
+        present = self._with_uncommitted(edited) if edited else self._ours
+        placed = self._merge(present)
+        commits = self._request.mode is ApplyMode.COMMIT
+        merged = self._ours
+        if commits:
+            merged = self._merge(self._ours) if edited else placed
+        commits = merged != self._ours
+        placements, new = self._placements(present, placed, edited)
+        index: tuple[bytes | None, bytes | None] = (None, None)
+        if commits:
+            index = self._index.with_nodes(self._staged(merged, edited, placed))
+        commit = self._merge_commit(merged) if commits else None
+        move = BranchMove("HEAD", self._head_ref, self._head, commit, self._reflogs())
+        journal = self._journal(placements, move, index)
+        new += [NewObject.of(Kind.BLOB, content) for content in index if content is not None]
+        statuses = {item.path: _status(item.before, item.after) for item in placements.files}
+        branch = self._branch if commits else None
+        return self._target(journal, new, present, placed, statuses, branch)
+
+    def _edited(self) -> list[str]:
+        """Returns the files of the plan that hold uncommitted work which is to be merged."""
+        if not self._request.include_uncommitted:
+            return []
+        return [path for path in self._new if self._is_uncommitted(path)]
+
+    def _merge(self, ours: str) -> str:
+        merged = self._room.merge(self._base, ours, self._theirs)
+        if merged.conflicts:
+            raise MergeConflictError(
+                str(self._repository.root),
+                merged.conflicts,
+                hint=f"Run `agents plan apply {self._work.plan_id} --branch NAME` and merge that "
+                "branch yourself; the project was not changed",
+            )
+        return merged.tree
+
+    def _is_uncommitted(self, path: str) -> bool:
+        """Says whether there is something at a path that the project's commit does not have."""
+        if self._index.node(path) != self._in_head.get(path):
+            return True
+        if path in self._in_head:
+            return path in self._index.changed
+        return self._place.entry(path) is not None
+
+    def _with_uncommitted(self, paths: Iterable[str]) -> str:
+        """Returns the project's tree with the files as they are; refuses what is in two states."""
+        found = {path: self._place.entry(path) for path in paths}
+        self._kept.append(store_pack(self._store / "objects", self._stored(found)))
+        tree = self._room.tree_with(self._ours, found)
+        nodes = self._room.nodes(tree)
+        twice = [
+            path
+            for path in found
+            if self._index.node(path) not in (self._in_head.get(path), nodes.get(path))
+        ]
+        if twice:
+            raise TargetRefusedError(
+                str(self._repository.root),
+                f"what is staged is not what is there: {', '.join(sorted(twice))}",
+                hint="Stage or unstage these files whole, or commit them",
+            )
+        return tree
+
+    def _staged(self, merged: str, edited: Iterable[str], placed: str) -> Nodes:
+        """Returns what the index gets: what is committed, and what was staged stays so."""
+        nodes = self._room.differing(self._ours, merged)
+        with_edits = self._room.differing(self._ours, placed)
+        for path in edited:
+            if self._index.node(path) != self._in_head.get(path) and path in with_edits:
+                nodes[path] = with_edits[path]
+        return nodes
+
+    def _placements(
+        self, present: str, placed: str, edited: Sequence[str]
+    ) -> tuple[Placements, list[NewObject]]:
+        """Returns what becomes of each file, and the bytes that the mirror may lack."""
+        theirs = self._room.nodes(self._theirs)
+        differing = self._room.differing(present, placed)
+        lost = [path for path in differing if path not in edited and self._is_uncommitted(path)]
+        if lost:
+            raise UncommittedChangesError(str(self._repository.root), sorted(lost))
+        found = {path: self._place.entry(path) for path in differing}
+        own = {path for path, node in differing.items() if theirs.get(path) == node} & {*self._new}
+        merged = [path for path in differing if path not in own and not is_gone(differing[path])]
+        contents = self._room.checked_out(placed, merged) if merged else {}
+        new = {path: NewObject.of(Kind.BLOB, content) for path, content in contents.items()}
+        files: list[Placement] = []
+        for path, (git_mode, _) in differing.items():
+            after = None
+            if not is_gone(differing[path]):
+                raw = self._new.get(path) if path in own else None
+                content = new[path].id if raw is None else raw.object_id
+                after = Entry(content, self._mode(path, git_mode, found[path]))
+            files.append(Placement(path, found[path], after))
+        files += self._only_raw({*differing})
+        files.sort(key=lambda item: item.path)
+        placements = Placements(files, self._directories(files))
+        self._refuse_obstacles(placements)
+        before = {item.path: item.before for item in files}
+        return placements, [*new.values(), *self._stored(before)]
+
+    def _only_raw(self, others: set[str]) -> list[Placement]:
+        """Returns files whose change no commit would show: line ends, permission bits."""
+        shown = self._room.differing(self._base, self._theirs)
+        found: list[Placement] = []
+        for path in self._new.keys() - shown.keys() - others:
+            old, new, present = self._old[path], self._new[path], self._place.entry(path)
+            if old is None or new is None or present is None or present.is_link:
+                continue
+            content = new if present.object_id == old.object_id else present
+            after = Entry(content.object_id, self._mode(path, None, present))
+            if after != present:
+                found.append(Placement(path, present, after))
+        return found
+
+    def _mode(self, path: str, git_mode: str | None, present: Entry | None) -> int:
+        """Returns type and permission bits: the plan's where it set them, or else as they are."""
+        if git_mode == LINK:
+            return LINK_MODE
+        old, new = self._old.get(path), self._new.get(path)
+        set_by_plan = new is not None and not new.is_link and (old is None or old.mode != new.mode)
+        if new is not None and set_by_plan:
+            mode = new.mode
+        elif present is not None and not present.is_link:
+            mode = present.mode
+        else:
+            return _FILE_MODES[git_mode == EXECUTABLE]
+        if git_mode is None or bool(mode & 0o100) == (git_mode == EXECUTABLE):
+            return mode
+        return mode | 0o111 if git_mode == EXECUTABLE else mode & ~0o111
+
+    def _directories(self, files: Iterable[Placement]) -> list[DirectoryChange]:
+        wanted = [item.path for item in files if item.after is not None]
+        after = dict.fromkeys(directories_above(self._place, wanted), _DIRECTORY_MODE)
+        gone: dict[str, int] = {}
+        for path, change in self._changes.items():
+            now = self._place.directory_mode(path)
+            mode = _directory(change.after_mode)
+            if mode is not None and (now is None or mode != _directory(change.before_mode)):
+                after[path] = mode
+            elif mode is None and _directory(change.before_mode) is not None and now is not None:
+                gone[path] = now
+        made = [
+            DirectoryChange(path, self._place.directory_mode(path), after[path])
+            for path in sorted(after)
+        ]
+        return [*made, *(DirectoryChange(path, gone[path], None) for path in sorted(gone))]
+
+    def _refuse_obstacles(self, wanted: Placements) -> None:
+        """What git does not track can stand where a file or a directory is to be."""
+        leaving = {item.path for item in wanted.files if item.after is None}
+        removed = {item.path for item in wanted.directories if item.after is None}
+        blocked = [
+            item.path
+            for item in wanted.directories
+            if item.after is not None
+            and item.path not in leaving
+            and self._place.entry(item.path) is not None
+        ]
+        blocked += [
+            item.path
+            for item in wanted.files
+            if item.after is not None
+            and item.path not in removed
+            and self._place.directory_mode(item.path) is not None
+        ]
+        if blocked:
+            raise UncommittedChangesError(str(self._repository.root), sorted(blocked))
+
+    def _stored(self, found: Mapping[str, Entry | None]) -> list[NewObject]:
+        """Returns the project's own bytes as objects."""
+        objects: list[NewObject] = []
+        for path, entry in found.items():
+            place = self._repository.root / path
+            if entry is None:
+                continue
+            if entry.is_link:
+                objects.append(NewObject.of(Kind.BLOB, os.readlink(os.fsencode(place))))
+            else:
+                size = place.lstat().st_size
+                objects.append(NewObject(entry.object_id, Kind.BLOB, None, str(place), size))
+        return list({item.id: item for item in objects}.values())
+
+    def _message(self, subject: str) -> str:
+        body = [self._work.description.strip(), f"Plan: {self._work.plan_id}"]
+        return "\n\n".join([subject, *(part for part in body if part)]) + "\n"
+
+    def _plan_commit(self) -> str:
+        """Makes the commit that is the plan's work alone."""
+        base = self._work.sandbox.base_commit
+        parents = [] if base is None else [base]
+        message = self._message(f"Plan {self._work.plan_name}")
+        return self._room.commit(self._theirs, parents, message, self._identity)
+
+    def _merge_commit(self, tree: str) -> str:
+        """Makes the commit that the project gets.
+
+        Where the commit that the plan started from has gone from the project's history,
+        there is nothing to merge with: a merge would bring it back.
+        """
+        base, head = self._work.sandbox.base_commit, self._head
+        parents = [] if head is None else [head]
+        if base and head and self._room.git.succeeds("merge-base", "--is-ancestor", base, head):
+            parents.append(self._plan_commit())
+        message = self._message(f"Apply plan {self._work.plan_name}")
+        return self._room.commit(tree, parents, message, self._identity)
+
+    @property
+    def _head_ref(self) -> str | None:
+        return None if self._branch is None else f"refs/heads/{self._branch}"
+
+    def _reflogs(self) -> tuple[tuple[str, int | None], ...]:
+        places = [self._repository.git_dir / "logs" / "HEAD"]
+        if self._head_ref is not None:
+            places.append(self._repository.common_dir / "logs" / self._head_ref)
+        return tuple((str(place), _size(place)) for place in places)
+
+    def _journal(
+        self,
+        placements: Placements,
+        move: BranchMove,
+        index: tuple[bytes | None, bytes | None] = (None, None),
+    ) -> ApplyJournal:
+        before, after = (
+            None if content is None else NewObject.of(Kind.BLOB, content).id for content in index
+        )
+        return ApplyJournal(
+            plan_id=self._work.plan_id,
+            root=self._repository.root,
+            git_dir=self._repository.git_dir,
+            mode=self._request.mode,
+            files=placements,
+            move=move,
+            index_before=before,
+            index_after=after,
+            identity=tuple(sorted(self._identity.items())),
+        )
+
+    def _target(
+        self,
+        journal: ApplyJournal,
+        new: Iterable[NewObject],
+        old_tree: str,
+        new_tree: str,
+        statuses: Mapping[str, str],
+        branch: str | None,
+    ) -> Target:
+        work, move = self._work, journal.move
+        counts = line_counts(self._room.git, old_tree, new_tree)
+        commit = None if move is None else move.after
+        files = [
+            DiffFile(
+                path=path,
+                status=statuses[path],
+                insertions=counts.get(path, (0, 0))[0],
+                deletions=counts.get(path, (0, 0))[1],
+            )
+            for path in sorted(statuses)
+        ]
+        document = ""
+        if commit is not None or journal.files.files or journal.files.directories:
+            name = f"{work.plan_id}/{work.resource.name}"
+            document = keep(self._git, self._store, name, journal, new)
+        return Target(
+            resource_id=work.resource.id,
+            resource=work.resource.name,
+            type=work.resource.type,
+            path=str(self._repository.root),
+            store=str(self._store),
+            document=document,
+            files=tuple(files),
+            commit=commit,
+            branch=branch,
+        )
+
+
+def _files(
+    changes: Iterable[PathChange],
+) -> tuple[dict[str, Entry | None], dict[str, Entry | None]]:
+    """Returns the files that changed, before and after; directories are left out."""
+    old: dict[str, Entry | None] = {}
+    new: dict[str, Entry | None] = {}
+    for change in changes:
+        before = _file(change.before_mode, change.before_hash)
+        after = _file(change.after_mode, change.after_hash)
+        if before is not None or after is not None:
+            old[change.path], new[change.path] = before, after
+    return old, new
+
+
+def _file(mode: int | None, content: str | None) -> Entry | None:
+    return None if mode is None or content is None else Entry(content, mode)
+
+
+def _directory(mode: int | None) -> int | None:
+    return stat.S_IMODE(mode) if mode is not None and stat.S_ISDIR(mode) else None
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None
+
+
+def _status(before: Entry | None, after: Entry | None) -> str:
+    if before is None:
+        return "added"
+    if after is None:
+        return "deleted"
+    if stat.S_IFMT(before.mode) != stat.S_IFMT(after.mode):
+        return "type changed"
+    return "mode changed" if before.object_id == after.object_id else "modified"

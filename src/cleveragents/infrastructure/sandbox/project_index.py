@@ -1,0 +1,63 @@
+"""A project's index, read without touching it, and as it is to be."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+
+from cleveragents.infrastructure.sandbox.merging import MergeRoom, Nodes
+from cleveragents.infrastructure.sandbox.project import Repository
+
+_ENTRY = re.compile(rb"(.) (\d+) ([0-9a-f]+) (\d)\t(.*)", re.DOTALL)
+_PLAIN = b"H"
+_CONFLICTED = ("conflicted", "")
+
+
+@dataclass(frozen=True)
+class ProjectIndex:
+    """What is staged, and which files are not as they are staged."""
+
+    nodes: Nodes
+    changed: Set[str]
+    room: MergeRoom
+    repository: Repository
+
+    def node(self, path: str) -> tuple[str, str] | None:
+        """Returns what is staged; what has a conflict or a flag is like nothing else."""
+        return self.nodes.get(path)
+
+    def with_nodes(self, nodes: Nodes) -> tuple[bytes | None, bytes]:
+        """Returns the index's bytes as they are, and with other entries in the place of some."""
+        with self.room.looking_at(self.repository.git_dir, self.repository.root) as git:
+            place = git.directory / "index"
+            before = place.read_bytes() if place.exists() else None
+            # Its parts may be in files of their own, which would have to be brought in too.
+            git.run("update-index", "--no-split-index")
+            git.run("update-index", "-z", "--index-info", stdin=_listed(nodes))
+            return before, place.read_bytes()
+
+
+def look_at_index(room: MergeRoom, repository: Repository) -> ProjectIndex:
+    with room.looking_at(repository.git_dir, repository.root) as git:
+        listing = git.run("ls-files", "-z", "--stage", "-v").split(b"\0")[:-1]
+        # A file that was only touched is read, and found to be the same.
+        git.run("update-index", "-q", "--unmerged", "--refresh", ok=(0, 1))
+        changed = git.run("diff-files", "-z", "--name-only").split(b"\0")[:-1]
+    nodes: Nodes = {}
+    for line in listing:
+        found = _ENTRY.fullmatch(line)
+        if found is not None:
+            tag, mode, object_id, stage, name = found.groups()
+            plain = tag == _PLAIN and stage == b"0"
+            node = (mode.decode(), object_id.decode()) if plain else _CONFLICTED
+            nodes[os.fsdecode(name)] = node
+    return ProjectIndex(nodes, {os.fsdecode(name) for name in changed}, room, repository)
+
+
+def _listed(nodes: Nodes) -> bytes:
+    return b"".join(
+        f"{mode} {object_id}\t".encode() + os.fsencode(path) + b"\0"
+        for path, (mode, object_id) in nodes.items()
+    )
