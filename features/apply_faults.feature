@@ -75,6 +75,11 @@ Feature: Applying, disturbed at every stage
       When the apply fails each time it is at target-settled
       Then the project was each time as before it
 
+    Scenario: On a project without commits
+      Given a plan on a project without commits that ran `echo new > new.txt`
+      When the apply fails each time it is at target-settled
+      Then the project was each time as before it
+
     Scenario: Killed while it is undone
       When the apply fails at branch-moved, and is killed while that is undone
       Then the project was each time as before it or as after it

@@ -21,6 +21,14 @@ Feature: Applying to a project that has moved on
         | made the same file a program | echo more >> README.md     | chmod +x README.md                       |
         | deleted the same file        | rm src/app.py              | rm -f src/app.py                         |
 
+    Scenario: A plan that changed nothing
+      Given a plan that ran `true` on a project with a list of 19 lines
+      And the user has since run `mkdir .git/rebase-merge`
+      When the user applies the plan
+      Then the exit code is 0
+      And the project is as it was
+      And the plan is apply/applied with 1 steps done
+
     Scenario: A file that the user renamed gets the change under its new name
       Given a plan that ran `sed -i s/19/last/ list.txt` on a project with a list of 19 lines
       And the user has since run `git mv list.txt names.txt; git commit -qm mine`

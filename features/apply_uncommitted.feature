@@ -88,6 +88,13 @@ Feature: Applying to a project with uncommitted work
       Then the exit code is 6
       And the project is as it was
 
+    Scenario: What rests on uncommitted work cannot be committed alone
+      Given a plan that ran `echo more >> draft.txt` on the project as it was after `echo draft > draft.txt`
+      When the user applies the plan with `--include-uncommitted`
+      Then the exit code is 6
+      And the files in question are draft.txt
+      And the project is as it was
+
     Scenario: A plan that started from uncommitted work
       Given a plan that ran `sed -i s/19/last/ list.txt; echo more >> draft.txt` on the project as it was after `sed -i '2s/2/two/' list.txt; echo draft > draft.txt`
       When the user applies the plan with `--include-uncommitted --no-commit`

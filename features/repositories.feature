@@ -65,6 +65,9 @@ Feature: What is stored comes back
         | SQLite     | corrections come back as they were        |
         | SQLite     | children are found by their parent        |
         | SQLite     | operations know where the plan stood      |
+        | SQLite     | validations come back oldest first        |
+        | SQLite     | validations are told                      |
+        | SQLite     | applies keep what they do                 |
 
       Examples: PostgreSQL
         | store      | promise                                   |
@@ -122,6 +125,9 @@ Feature: What is stored comes back
         | PostgreSQL | corrections come back as they were        |
         | PostgreSQL | children are found by their parent        |
         | PostgreSQL | operations know where the plan stood      |
+        | PostgreSQL | validations come back oldest first        |
+        | PostgreSQL | validations are told                      |
+        | PostgreSQL | applies keep what they do                 |
 
     Scenario: The lists above are complete
       When the promises are counted

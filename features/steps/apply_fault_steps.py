@@ -18,7 +18,6 @@ def prepared(context: Context) -> None:
     applies(context).prepare("true", WORK)
     plans(context).run()
     applies(context).shell(f"echo m > mine.txt; git add -A; git commit -qm mine; {STAGED}")
-    context.options = ()
 
 
 @given("it is applied with `{options}`")
@@ -28,7 +27,7 @@ def options(context: Context, options: str) -> None:
 
 @when("the apply is killed each time it is at {point}, and then asked for again")
 def killed(context: Context, point: str) -> None:
-    context.found = ApplySweep(applies(context), *context.options).killed(FaultPoint(point))
+    context.found = ApplySweep(applies(context), *options_of(context)).killed(FaultPoint(point))
 
 
 @when("the apply is killed each time it is at {point}, and then the plan is executed")
@@ -39,7 +38,7 @@ def killed_then_executed(context: Context, point: str) -> None:
 
 @when("the apply fails each time it is at {point}")
 def failed(context: Context, point: str) -> None:
-    context.found = ApplySweep(applies(context), *context.options).failed(FaultPoint(point))
+    context.found = ApplySweep(applies(context), *options_of(context)).failed(FaultPoint(point))
 
 
 @when("the apply fails at {point}, and is killed while that is undone")
@@ -61,3 +60,7 @@ def all_before(context: Context) -> None:
 @then("the project was each time as before it or as after it")
 def either(context: Context) -> None:
     assert set(context.found) <= {"before", "after"}, context.found
+
+
+def options_of(context: Context) -> tuple[str, ...]:
+    return context.options if "options" in context else ()

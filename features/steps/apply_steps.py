@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
+from features.support import plan_mishaps as mishaps
 from features.support.applies import applies
 from features.support.plans import data, plans
 from features.support.trees import difference
@@ -206,3 +207,21 @@ def events_entered(context: Context, types: str) -> None:
     rows = plans(context).query("SELECT type FROM events ORDER BY sequence")
     wanted = types.split(", ")
     assert [name for (name,) in rows if name in wanted] == wanted, rows
+
+
+@then("the directory and the database are those of the sandboxes")
+def others_of_sandboxes(context: Context) -> None:
+    sandboxes = plans(context).sandbox.parent
+    expected = applies(context).beside(sandboxes, "files", "base/app.db")
+    found = applies(context).beside(context.world.directory, "files", "app.db")
+    assert found == expected, difference(expected, found)
+
+
+@then("the others' own words are")
+def own_words(context: Context) -> None:
+    git_says(context)
+
+
+@given("the database can only be read")
+def read_only_database(context: Context) -> None:
+    mishaps.install(context, mishaps.database_that_cannot_be_written())

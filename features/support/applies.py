@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from behave.runner import Context
 from features.support.plans import Plans, plans
-from features.support.trees import Tree, tree
+from features.support.trees import Node, Tree, tree
 
 _LINES = "".join(f"line {number}\n" for number in range(1, 20))
 _IDENTITY = {
@@ -30,6 +32,8 @@ class Project(NamedTuple):
     reflogs: tuple[bytes | None, ...]
     extra: tuple[str, ...]
     """What else is in its `.git`: a lock, a draft."""
+    beside: Tree
+    """The plan's other resources: a directory, and a database as SQL."""
 
 
 class Applies:
@@ -39,6 +43,8 @@ class Applies:
         self.plans = plans
         self.project = plans.world.project
         self.before: Project | None = None
+        # What was applied is compared with the sandbox, so that stays.
+        plans.world.environment.setdefault("CLEVERAGENTS_SANDBOX_CLEANUP", "manual")
 
     def shell(self, command: str, cwd: Path | None = None) -> str:
         """Runs what the user would, in the project."""
@@ -62,7 +68,9 @@ class Applies:
     def apply(self, *options: str) -> None:
         self.before = self.seen()
         (self.plans.world.directory / "sprung").unlink(missing_ok=True)
-        self.plans.act("plan", "apply", self.plans.plan_id, "--yes", *options)
+        self.plans.world.agents(
+            "plan", "apply", self.plans.plan_id, "--yes", *options, "--format", "json"
+        )
 
     def seen(self) -> Project:
         git = self.project / self.shell("git rev-parse --git-dir").strip()
@@ -81,7 +89,27 @@ class Applies:
                 (git / name).read_bytes() if (git / name).exists() else None for name in LOGS
             ),
             extra=tuple(sorted(path.name for path in git.iterdir() if path.name not in known)),
+            beside=self.beside(self.plans.world.directory, "files", "app.db"),
         )
+
+    def beside(self, place: Path, directory: str, database: str) -> Tree:
+        """What a directory and a database hold, and what lies beside the database."""
+        found = {f"files/{name}": node for name, node in tree(place / directory).items()}
+        base = place / database
+        if base.exists():
+            with closing(sqlite3.connect(base)) as connection:
+                said = "\n".join(connection.iterdump()).encode()
+            found["app.db"] = Node("file", base.stat().st_mode, said)
+            found |= {
+                path.name: Node("file", 0, b"") for path in base.parent.glob(f".{base.name}*")
+            }
+        return found
+
+    @property
+    def others(self) -> list[Path]:
+        """The plan's resources besides the project."""
+        named = (self.plans.world.directory / name for name in ("files", "app.db"))
+        return [path for path in named if path.exists()]
 
     def files(self, place: Path) -> Tree:
         return tree(place, without=frozenset({".git"}))

@@ -7,6 +7,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from unittest.mock import patch
 
 from features.support import fault_sweep as faults
@@ -103,7 +104,7 @@ class ApplySweep:
         """A commit has a date, so its id differs each time; its tree and its parents do not."""
         shell = self.applies.shell
         tree = shell("git for-each-ref --format='%(tree) %(subject) %(refname)'")
-        first = shell("git rev-parse HEAD^1") if "Apply plan" in tree else ""
+        first = shell("git log -1 --format=%P HEAD | cut -c-40") if "Apply plan" in tree else ""
         logs = tuple(
             None if log is None else str(log.count(b"\n")).encode() for log in seen.reflogs
         )
@@ -112,14 +113,32 @@ class ApplySweep:
     @contextmanager
     def _from_here(self) -> Iterator[Callable[[], None]]:
         """Gives a function that brings home directory and project back to what they are now."""
-        project, saved = self.applies.project, self.plans.world.directory / "saved-project"
-        shutil.copytree(project, saved, symlinks=True)
+        places = [self.applies.project, *self.applies.others]
+        saved = self.plans.world.directory / "saved"
+        saved.mkdir()
+        for place in places:
+            _copy(place, saved / place.name)
         with faults.from_here(self.plans) as home_back:
 
             def back() -> None:
                 home_back()
-                shutil.rmtree(project)
-                shutil.copytree(saved, project, symlinks=True)
+                for place in places:
+                    _remove(place)
+                    _copy(saved / place.name, place)
 
             yield back
         shutil.rmtree(saved)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, symlinks=True)
+    else:
+        shutil.copy2(source, target)
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -21,6 +22,7 @@ from cleveragents.infrastructure.database.repositories import (
     OperationRepository,
     ToolCallRepository,
 )
+from cleveragents.infrastructure.sandbox import sqlite_target
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 
 HOST = socket.gethostname()
@@ -197,3 +199,9 @@ SITUATIONS: dict[str, Callable[[Plans], None]] = {
     "the sandbox is a directory that nobody knows": _nobody_knows,
     "a living process holds the plan": lambda plans: hold(plans, os.getpid(), HOST),
 }
+
+
+def database_that_cannot_be_written() -> AbstractContextManager[Any]:
+    """The file permission that a superuser would not notice."""
+    error = PermissionError(errno.EACCES, "Permission denied")
+    return patch.object(sqlite_target, "put_back", side_effect=error)

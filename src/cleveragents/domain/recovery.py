@@ -13,6 +13,7 @@ class RecoveryAction(StrEnum):
 
     WAIT = "wait"
     RESUME = "resume"
+    APPLY = "apply"
     INSPECT = "inspect"
     REVERT = "revert"
     CANCEL = "cancel"
@@ -38,6 +39,8 @@ def recovery_hints(plan: Plan, *, holder: str | None, point: str | None) -> list
     if holder is not None:
         message = f"It is held by {holder}: wait, or press Ctrl-C there"
         return [RecoveryHint(action=RecoveryAction.WAIT, message=message, cli_command=status)]
+    if plan.phase is PlanPhase.APPLY:
+        return _applying(plan, point)
     if plan.phase is not PlanPhase.EXECUTE:
         return []
     if plan.state is PlanState.CANCELLED:
@@ -52,12 +55,33 @@ def recovery_hints(plan: Plan, *, holder: str | None, point: str | None) -> list
             cli_command=f"agents plan resume {plan.id}",
         ),
         *_back(plan, point, "Go back to an earlier checkpoint and run on from there"),
-        RecoveryHint(
-            action=RecoveryAction.CANCEL,
-            message="Give the plan up; its sandbox and checkpoints stay",
-            cli_command=f"agents plan cancel {plan.id}",
-        ),
+        _giving_up(plan),
     ]
+
+
+def _applying(plan: Plan, point: str | None) -> list[RecoveryHint]:
+    """Returns what can be done about a plan that was not applied."""
+    if plan.state is PlanState.CANCELLED:
+        return _back(plan, point, "Go back to a checkpoint to take the plan up again")
+    if plan.state is PlanState.APPLIED:
+        return []
+    return [
+        RecoveryHint(
+            action=RecoveryAction.APPLY,
+            message="Try again, once the cause is mended; the project is as it was",
+            cli_command=f"agents plan apply {plan.id}",
+        ),
+        *_back(plan, point, "Go back to an earlier checkpoint and run on from there"),
+        _giving_up(plan),
+    ]
+
+
+def _giving_up(plan: Plan) -> RecoveryHint:
+    return RecoveryHint(
+        action=RecoveryAction.CANCEL,
+        message="Give the plan up; its sandbox and checkpoints stay",
+        cli_command=f"agents plan cancel {plan.id}",
+    )
 
 
 def _looking(plan: Plan, point: str | None) -> list[RecoveryHint]:

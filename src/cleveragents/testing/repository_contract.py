@@ -43,7 +43,7 @@ from cleveragents.domain.operation import Operation, OperationStatus
 from cleveragents.domain.plan import PlanPhase, PlanState
 from cleveragents.domain.sandbox import SandboxState
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
-from cleveragents.testing import history_contract, retention_contract
+from cleveragents.testing import apply_contract, history_contract, retention_contract
 from cleveragents.testing import sample_records as sample
 from cleveragents.testing.expectations import ContractError, MakeDatabase
 from cleveragents.testing.expectations import expect as _expect
@@ -836,6 +836,7 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     unfinished_writing_is_invisible,
     a_held_write_lock_is_a_conflict,
     writers_take_turns,
+    *apply_contract.CONTRACT,
     *history_contract.CONTRACT,
     *retention_contract.CONTRACT,
 )

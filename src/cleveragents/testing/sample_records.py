@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from pydantic import JsonValue
 
+from cleveragents.domain.apply import ApplyMode, ApplyRecord, Target
 from cleveragents.domain.change import ChangeOperation, PathChange
 from cleveragents.domain.checkpoint import (
     Checkpoint,
@@ -34,6 +35,7 @@ from cleveragents.domain.plan_file import (
 )
 from cleveragents.domain.sandbox import (
     CopyMethod,
+    DiffFile,
     Evidence,
     Resource,
     SandboxRef,
@@ -42,6 +44,11 @@ from cleveragents.domain.sandbox import (
     Uncaptured,
 )
 from cleveragents.domain.tool import ToolCall, ToolCallStatus, ToolSpec
+from cleveragents.domain.validation import (
+    ValidationMode,
+    ValidationResult,
+    ValidationStatus,
+)
 
 ODD = "caf\udce9 \x00 \N{SYMBOL FOR ESCAPE}0041 \\u0041 '\"%_ \N{GRINNING FACE}\r\n\ttail "
 """A name that is not UTF-8, NUL, our own escape character, quotes, wildcards, line ends."""
@@ -284,6 +291,42 @@ def position(number: int = 1) -> Position:
         decisions=((1, 2), (4, 4)),
         groups=(),
         children={"PLAN2": PlanState.COMPLETE},
+    )
+
+
+def apply_record() -> ApplyRecord:
+    """Returns what an apply may do: something to one resource, and nothing to another."""
+    file = DiffFile(path=ODD, status="modified", insertions=None, deletions=3)
+    touched = Target(
+        resource_id=ODD,
+        resource=ODD,
+        type=ResourceType.GIT_CHECKOUT,
+        path=ODD,
+        store=ODD,
+        document=ODD,
+        files=(file,),
+        commit=ODD,
+        branch=ODD,
+    )
+    nothing = touched.model_copy(
+        update={"document": "", "files": (), "commit": None, "branch": None}
+    )
+    return ApplyRecord(mode=ApplyMode.BRANCH, include_uncommitted=True, targets=(touched, nothing))
+
+
+def validation(number: int = 1, plan_id: str = "PLAN1") -> ValidationResult:
+    """Returns what the `number`-th validation of a plan said."""
+    return ValidationResult(
+        id=f"VALIDATION{number}",
+        plan_id=plan_id,
+        name=ODD,
+        mode=ValidationMode.REQUIRED,
+        status=ValidationStatus.FAILED,
+        message=ODD,
+        output=ODD,
+        changed=(ODD, ""),
+        started_at=moment(number),
+        finished_at=moment(number + 1_500_000),
     )
 
 

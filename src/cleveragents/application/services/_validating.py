@@ -57,7 +57,7 @@ class Validating:
         """Runs them all, one after the other, each on what `checkpoint` holds.
 
         Raises:
-            InterruptedByUserError: the user wants to stop; the sandboxes may hold what it did.
+            InterruptedByUserError: the user wants to stop; what the validation did is taken back.
         """
         with self._database.read() as transaction:
             wanted = transaction.checkpoints.get_group(checkpoint.group_id).snapshots
@@ -80,7 +80,11 @@ class Validating:
             transaction.events.add(
                 ValidationStarted(plan.id, definition.name, definition.mode.value)
             )
-        status, message, output = self._judged(plan, definition, sandboxes)
+        try:
+            status, message, output = self._judged(plan, definition, sandboxes)
+        except BaseException:
+            self._taken_back(plan.id, checkpoint, wanted)
+            raise
         finished = self._clock.now()
         self._faults.reach(FaultPoint.VALIDATION_ENDED)
         changed = self._taken_back(plan.id, checkpoint, wanted)

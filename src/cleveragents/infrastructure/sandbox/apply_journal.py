@@ -35,6 +35,16 @@ class BranchMove:
     """The commit it gets, or None if it stays."""
     reflogs: tuple[tuple[str, int | None], ...]
     """The logs that git may add to, with their sizes; None for one that is not there."""
+    known: str | None
+    """A commit that the project has with all that leads to it."""
+
+
+@dataclass(frozen=True)
+class DatabaseMove:
+    """Snapshots of a database: what was found, and what is to be."""
+
+    before: str
+    after: str
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,7 @@ class ApplyJournal:
     index_after: str | None = None
     identity: tuple[tuple[str, str], ...] = ()
     """Git's variables that say who commits."""
+    database: DatabaseMove | None = None
 
     def dump(self) -> bytes:
         move = self.move
@@ -70,9 +81,10 @@ class ApplyJournal:
             ],
             "move": None
             if move is None
-            else [move.ref, move.head, move.before, move.after, list(move.reflogs)],
+            else [move.ref, move.head, move.before, move.after, list(move.reflogs), move.known],
             "index": [self.index_before, self.index_after],
             "identity": list(self.identity),
+            "database": self.database and [self.database.before, self.database.after],
         }
         return json.dumps(content, sort_keys=True).encode("ascii")
 
@@ -82,6 +94,7 @@ class ApplyJournal:
         try:
             content: dict[str, Any] = json.loads(document)
             move, git_dir = content["move"], content["git_dir"]
+            database = content["database"]
             return ApplyJournal(
                 plan_id=content["plan_id"],
                 root=Path(content["root"]),
@@ -102,10 +115,12 @@ class ApplyJournal:
                     before=move[2],
                     after=move[3],
                     reflogs=tuple((name, size) for name, size in move[4]),
+                    known=move[5],
                 ),
                 index_before=content["index"][0],
                 index_after=content["index"][1],
                 identity=tuple((name, value) for name, value in content["identity"]),
+                database=None if database is None else DatabaseMove(*database),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise SnapshotCorruptError(
@@ -118,6 +133,17 @@ class ApplyJournal:
         entries = [entry for item in self.files.files for entry in (item.before, item.after)]
         found = {entry.object_id for entry in entries if entry is not None}
         return found | {index for index in (self.index_before, self.index_after) if index}
+
+    @property
+    def commits(self) -> list[str]:
+        """The commits that have to stay, with all they lead to."""
+        new = [] if self.move is None or self.move.after is None else [self.move.after]
+        states = [] if self.database is None else [self.database.before, self.database.after]
+        return [*new, *states]
+
+    @property
+    def does_anything(self) -> bool:
+        return bool(self.commits or self.files.files or self.files.directories)
 
 
 def keep(git: Git, store: Path, name: str, journal: ApplyJournal, new: Iterable[NewObject]) -> str:
@@ -133,8 +159,7 @@ def keep(git: Git, store: Path, name: str, journal: ApplyJournal, new: Iterable[
     document = NewObject.of(Kind.BLOB, journal.dump())
     named = sorted({document.id, *journal.objects})
     _, trees = build_trees({object_id: (REGULAR, object_id) for object_id in named})
-    parents = [] if journal.move is None or journal.move.after is None else [journal.move.after]
-    anchor = commit_object(trees[-1].id, parents, b"CleverAgents apply\n")
+    anchor = commit_object(trees[-1].id, journal.commits, b"CleverAgents apply\n")
     pack = store_pack(
         store / "objects",
         list({item.id: item for item in (*new, document, *trees, anchor)}.values()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +23,9 @@ from cleveragents.domain.apply import (
     TargetWork,
     UncommittedChangesError,
 )
-from cleveragents.domain.change import PathChange
 from cleveragents.domain.errors import ProjectRefusedError, UsageError
-from cleveragents.domain.sandbox import DiffFile, ProjectFacts
-from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, BranchMove, keep
+from cleveragents.domain.sandbox import ProjectFacts
+from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, BranchMove
 from cleveragents.infrastructure.sandbox.captured import EXECUTABLE, LINK, LINK_MODE, Entry
 from cleveragents.infrastructure.sandbox.difference import TOP
 from cleveragents.infrastructure.sandbox.git import Git
@@ -40,12 +39,14 @@ from cleveragents.infrastructure.sandbox.objects import (
     StoredPack,
     store_pack,
 )
-from cleveragents.infrastructure.sandbox.placing import (
-    DirectoryChange,
-    Place,
-    Placement,
-    Placements,
-    directories_above,
+from cleveragents.infrastructure.sandbox.placing import Place, Placement, Placements
+from cleveragents.infrastructure.sandbox.planned_files import (
+    directory_changes,
+    files_of,
+    in_the_way,
+    status_of,
+    stored_objects,
+    target_of,
 )
 from cleveragents.infrastructure.sandbox.project import (
     Repository,
@@ -53,17 +54,24 @@ from cleveragents.infrastructure.sandbox.project import (
     inspect_repository,
 )
 from cleveragents.infrastructure.sandbox.project_index import ProjectIndex, look_at_index
-from cleveragents.infrastructure.sandbox.removal import remove_tree
-from cleveragents.infrastructure.sandbox.store_lock import StoreUse
 from cleveragents.infrastructure.sandbox.tree_diff import line_counts
 from cleveragents.infrastructure.sandbox.tree_names import escaped
 
-_DIRECTORY_MODE = 0o755
+_NOT_COMMITTED = (
+    "The plan's change rests on work that is not committed: commit that first, "
+    "or add `--no-commit`; the project was not changed"
+)
 _FILE_MODES = {True: stat.S_IFREG | 0o755, False: stat.S_IFREG | 0o644}
 
 
-def plan_git(git: Git, home: Path, work: TargetWork, request: ApplyRequest) -> Target:
+def plan_git(git: Git, room: Path, work: TargetWork, request: ApplyRequest) -> Target:
     """Finds out what is to become of a repository, and keeps it in its mirror.
+
+    Args:
+        git: Any git.
+        room: A directory for working trees of ours.
+        work: What the plan did.
+        request: What the user asks for.
 
     Raises:
         TargetRefusedError: nothing can be applied to it as it is.
@@ -72,13 +80,10 @@ def plan_git(git: Git, home: Path, work: TargetWork, request: ApplyRequest) -> T
     """
     repository, facts = _look(git, Path(work.resource.path))
     _refuse_names(work)
-    mirror, name = Path(work.sandbox.store), f"{work.plan_id}/{work.resource.name}"
-    room_place = home / "applies" / name
-    remove_tree(room_place)
-    with closing(StoreUse(mirror)):
-        refresh_mirror(repository, git, home / "mirrors", facts.head_commit)
-        with closing(MergeRoom(git, mirror, room_place)) as room:
-            return _Planning(git, room, repository, facts, work, request).target()
+    mirror = Path(work.sandbox.store)
+    refresh_mirror(repository, git, mirror.parent, facts.head_commit)
+    with closing(MergeRoom(git, mirror, room)) as merging:
+        return _Planning(git, merging, repository, facts, work, request).target()
 
 
 def _look(git: Git, path: Path) -> tuple[Repository, ProjectFacts]:
@@ -127,7 +132,7 @@ class _Planning:
         self._store = Path(work.sandbox.store)
         self._place = Place(repository.root)
         self._changes = {change.path: change for change in work.changes if change.path != TOP}
-        self._old, self._new = _files(self._changes.values())
+        self._old, self._new = files_of(self._changes.values())
         self._kept: list[StoredPack] = []
 
     def target(self) -> Target:
@@ -189,10 +194,11 @@ class _Planning:
                 hint="Choose another name for `--branch`",
             )
         commit = self._plan_commit()
-        move = BranchMove(ref, self._head_ref, None, commit, ())
+        move = BranchMove(ref, self._head_ref, None, commit, (), self._head)
         journal = self._journal(Placements((), ()), move)
-        statuses = {path: _status(self._old[path], self._new[path]) for path in self._old}
-        return self._target(journal, (), self._base, self._theirs, statuses, name)
+        statuses = {path: status_of(self._old[path], self._new[path]) for path in self._old}
+        counts = line_counts(self._room.git, self._base, self._theirs)
+        return target_of(self._git, self._work, journal, (), statuses, counts, name)
 
     def _merged_files(self) -> Target:
         edited = self._edited()
@@ -201,19 +207,20 @@ class _Planning:
         commits = self._request.mode is ApplyMode.COMMIT
         merged = self._ours
         if commits:
-            merged = self._merge(self._ours) if edited else placed
+            merged = self._merge(self._ours, _NOT_COMMITTED) if edited else placed
         commits = merged != self._ours
         placements, new = self._placements(present, placed, edited)
         index: tuple[bytes | None, bytes | None] = (None, None)
         if commits:
             index = self._index.with_nodes(self._staged(merged, edited, placed))
         commit = self._merge_commit(merged) if commits else None
-        move = BranchMove("HEAD", self._head_ref, self._head, commit, self._reflogs())
+        move = BranchMove("HEAD", self._head_ref, self._head, commit, self._reflogs(), self._head)
         journal = self._journal(placements, move, index)
         new += [NewObject.of(Kind.BLOB, content) for content in index if content is not None]
-        statuses = {item.path: _status(item.before, item.after) for item in placements.files}
+        statuses = {item.path: status_of(item.before, item.after) for item in placements.files}
+        counts = line_counts(self._room.git, present, placed)
         branch = self._branch if commits else None
-        return self._target(journal, new, present, placed, statuses, branch)
+        return target_of(self._git, self._work, journal, new, statuses, counts, branch)
 
     def _edited(self) -> list[str]:
         """Returns the files of the plan that hold uncommitted work which is to be merged."""
@@ -221,14 +228,15 @@ class _Planning:
             return []
         return [path for path in self._new if self._is_uncommitted(path)]
 
-    def _merge(self, ours: str) -> str:
+    def _merge(self, ours: str, hint: str | None = None) -> str:
         merged = self._room.merge(self._base, ours, self._theirs)
         if merged.conflicts:
+            by_hand = (
+                f"Run `agents plan apply {self._work.plan_id} --branch NAME` and merge that "
+                "branch yourself; the project was not changed"
+            )
             raise MergeConflictError(
-                str(self._repository.root),
-                merged.conflicts,
-                hint=f"Run `agents plan apply {self._work.plan_id} --branch NAME` and merge that "
-                "branch yourself; the project was not changed",
+                str(self._repository.root), merged.conflicts, hint=hint or by_hand
             )
         return merged.tree
 
@@ -243,7 +251,8 @@ class _Planning:
     def _with_uncommitted(self, paths: Iterable[str]) -> str:
         """Returns the project's tree with the files as they are; refuses what is in two states."""
         found = {path: self._place.entry(path) for path in paths}
-        self._kept.append(store_pack(self._store / "objects", self._stored(found)))
+        bytes_found = stored_objects(self._repository.root, found)
+        self._kept.append(store_pack(self._store / "objects", bytes_found))
         tree = self._room.tree_with(self._ours, found)
         nodes = self._room.nodes(tree)
         twice = [
@@ -292,10 +301,12 @@ class _Planning:
             files.append(Placement(path, found[path], after))
         files += self._only_raw({*differing})
         files.sort(key=lambda item: item.path)
-        placements = Placements(files, self._directories(files))
-        self._refuse_obstacles(placements)
+        placements = Placements(files, directory_changes(self._place, self._changes, files))
+        blocked = in_the_way(self._place, placements)
+        if blocked:
+            raise UncommittedChangesError(str(self._repository.root), blocked)
         before = {item.path: item.before for item in files}
-        return placements, [*new.values(), *self._stored(before)]
+        return placements, [*new.values(), *stored_objects(self._repository.root, before)]
 
     def _only_raw(self, others: set[str]) -> list[Placement]:
         """Returns files whose change no commit would show: line ends, permission bits."""
@@ -326,58 +337,6 @@ class _Planning:
         if git_mode is None or bool(mode & 0o100) == (git_mode == EXECUTABLE):
             return mode
         return mode | 0o111 if git_mode == EXECUTABLE else mode & ~0o111
-
-    def _directories(self, files: Iterable[Placement]) -> list[DirectoryChange]:
-        wanted = [item.path for item in files if item.after is not None]
-        after = dict.fromkeys(directories_above(self._place, wanted), _DIRECTORY_MODE)
-        gone: dict[str, int] = {}
-        for path, change in self._changes.items():
-            now = self._place.directory_mode(path)
-            mode = _directory(change.after_mode)
-            if mode is not None and (now is None or mode != _directory(change.before_mode)):
-                after[path] = mode
-            elif mode is None and _directory(change.before_mode) is not None and now is not None:
-                gone[path] = now
-        made = [
-            DirectoryChange(path, self._place.directory_mode(path), after[path])
-            for path in sorted(after)
-        ]
-        return [*made, *(DirectoryChange(path, gone[path], None) for path in sorted(gone))]
-
-    def _refuse_obstacles(self, wanted: Placements) -> None:
-        """What git does not track can stand where a file or a directory is to be."""
-        leaving = {item.path for item in wanted.files if item.after is None}
-        removed = {item.path for item in wanted.directories if item.after is None}
-        blocked = [
-            item.path
-            for item in wanted.directories
-            if item.after is not None
-            and item.path not in leaving
-            and self._place.entry(item.path) is not None
-        ]
-        blocked += [
-            item.path
-            for item in wanted.files
-            if item.after is not None
-            and item.path not in removed
-            and self._place.directory_mode(item.path) is not None
-        ]
-        if blocked:
-            raise UncommittedChangesError(str(self._repository.root), sorted(blocked))
-
-    def _stored(self, found: Mapping[str, Entry | None]) -> list[NewObject]:
-        """Returns the project's own bytes as objects."""
-        objects: list[NewObject] = []
-        for path, entry in found.items():
-            place = self._repository.root / path
-            if entry is None:
-                continue
-            if entry.is_link:
-                objects.append(NewObject.of(Kind.BLOB, os.readlink(os.fsencode(place))))
-            else:
-                size = place.lstat().st_size
-                objects.append(NewObject(entry.object_id, Kind.BLOB, None, str(place), size))
-        return list({item.id: item for item in objects}.values())
 
     def _message(self, subject: str) -> str:
         body = [self._work.description.strip(), f"Plan: {self._work.plan_id}"]
@@ -434,75 +393,6 @@ class _Planning:
             identity=tuple(sorted(self._identity.items())),
         )
 
-    def _target(
-        self,
-        journal: ApplyJournal,
-        new: Iterable[NewObject],
-        old_tree: str,
-        new_tree: str,
-        statuses: Mapping[str, str],
-        branch: str | None,
-    ) -> Target:
-        work, move = self._work, journal.move
-        counts = line_counts(self._room.git, old_tree, new_tree)
-        commit = None if move is None else move.after
-        files = [
-            DiffFile(
-                path=path,
-                status=statuses[path],
-                insertions=counts.get(path, (0, 0))[0],
-                deletions=counts.get(path, (0, 0))[1],
-            )
-            for path in sorted(statuses)
-        ]
-        document = ""
-        if commit is not None or journal.files.files or journal.files.directories:
-            name = f"{work.plan_id}/{work.resource.name}"
-            document = keep(self._git, self._store, name, journal, new)
-        return Target(
-            resource_id=work.resource.id,
-            resource=work.resource.name,
-            type=work.resource.type,
-            path=str(self._repository.root),
-            store=str(self._store),
-            document=document,
-            files=tuple(files),
-            commit=commit,
-            branch=branch,
-        )
-
-
-def _files(
-    changes: Iterable[PathChange],
-) -> tuple[dict[str, Entry | None], dict[str, Entry | None]]:
-    """Returns the files that changed, before and after; directories are left out."""
-    old: dict[str, Entry | None] = {}
-    new: dict[str, Entry | None] = {}
-    for change in changes:
-        before = _file(change.before_mode, change.before_hash)
-        after = _file(change.after_mode, change.after_hash)
-        if before is not None or after is not None:
-            old[change.path], new[change.path] = before, after
-    return old, new
-
-
-def _file(mode: int | None, content: str | None) -> Entry | None:
-    return None if mode is None or content is None else Entry(content, mode)
-
-
-def _directory(mode: int | None) -> int | None:
-    return stat.S_IMODE(mode) if mode is not None and stat.S_ISDIR(mode) else None
-
 
 def _size(path: Path) -> int | None:
     return path.stat().st_size if path.is_file() else None
-
-
-def _status(before: Entry | None, after: Entry | None) -> str:
-    if before is None:
-        return "added"
-    if after is None:
-        return "deleted"
-    if stat.S_IFMT(before.mode) != stat.S_IFMT(after.mode):
-        return "type changed"
-    return "mode changed" if before.object_id == after.object_id else "modified"

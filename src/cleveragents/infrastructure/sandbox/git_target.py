@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import FaultPoints
-from cleveragents.domain.apply import ApplyMode, Target, TargetChangedError, TargetRefusedError
+from cleveragents.domain.apply import ApplyMode, Target, TargetChangedError
 from cleveragents.infrastructure.files import fsync_directory, write_durably
 from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, BranchMove
 from cleveragents.infrastructure.sandbox.blobs import BlobReader, missing_objects
@@ -24,7 +23,7 @@ from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.merging import MergeRoom
 from cleveragents.infrastructure.sandbox.objects import Kind, object_id
-from cleveragents.infrastructure.sandbox.placing import Place, Placements
+from cleveragents.infrastructure.sandbox.target_files import TargetFiles
 
 _NO_COMMIT = "0" * 40
 _AGAIN = "Nothing of the plan is left in it; run `agents plan apply` again"
@@ -43,7 +42,7 @@ class GitTarget:
         room: Path,
         faults: FaultPoints,
     ) -> None:
-        """Args: `room` is a directory of ours that can be made and is removed."""
+        """Args: `room` is a directory for working trees of ours."""
         self._any_git = git
         self._target = target
         self._journal = journal
@@ -53,14 +52,20 @@ class GitTarget:
         self._git = git.at(git_dir).with_variables(**dict(journal.identity))
         self._mirror = git_on_mirror(git, Path(target.store))
         self._objects = BlobReader(self._mirror)
-        self._place = Place(journal.root)
+        self._files = TargetFiles(
+            journal.root,
+            journal.files,
+            _staging(journal, git_dir),
+            self._objects.copy,
+            lambda: faults.reach(FaultPoint.FILE_PLACED),
+        )
 
     def close(self) -> None:
         self._objects.close()
 
     def lock(self) -> None:
         """Takes git's own lock, and refuses if anything is neither as before nor as after."""
-        if self._journal.mode is ApplyMode.BRANCH:
+        if self._journal.mode is ApplyMode.BRANCH or self._is_settled():
             return
         self._take_lock()
         try:
@@ -71,16 +76,20 @@ class GitTarget:
             raise
 
     def write(self) -> None:
+        if self._is_settled():
+            return
         move = self._journal.move
         if move is not None and move.after is not None:
-            self._bring_objects(move.after, move.before)
+            self._bring_objects(move.after, move.known)
             self._faults.reach(FaultPoint.OBJECTS_BROUGHT)
-        self._bring(self._journal.files)
+        self._files.bring()
 
     def settle(self) -> None:
+        if self._is_settled():
+            return
         move = self._journal.move
         if move is not None and move.after is not None:
-            if self._commit_of(move.ref) != move.after:
+            if not self._is_at(move):
                 message = f"plan apply {self._journal.plan_id}"
                 old = move.before or _NO_COMMIT
                 self._git.run("update-ref", "-m", message, move.ref, move.after, old)
@@ -92,17 +101,20 @@ class GitTarget:
             fsync_directory(self._git_dir)
 
     def undo(self) -> None:
-        begun = self._is_anything_done()
+        begun, move = self._is_anything_done(), self._journal.move
+        if move is not None and self._is_in_history(move) and not self._is_at(move):
+            raise self._changed("its branch has moved on from what was applied")
         if begun and self._journal.mode is not ApplyMode.BRANCH:
             self._take_lock()
-            self._refuse_other_files()
-        if self._journal.move is not None:
-            self._move_back(self._journal.move)
+            self._files.refuse_others()
+        if move is not None:
+            self._move_back(move)
         self._restore_index()
         if begun:
-            self._bring(self._journal.files.reversed())
+            self._files.take_back()
         self._release_lock()
-        shutil.rmtree(self._staging, ignore_errors=True)
+        self._files.tidy()
+        shutil.rmtree(self._drafts, ignore_errors=True)
 
     def finish(self) -> None:
         """Lets git know that the files are those of the index, so that it need not read them."""
@@ -124,11 +136,9 @@ class GitTarget:
         return self._git_dir / "index"
 
     @property
-    def _staging(self) -> Path:
-        """Where files are written before they are renamed: on their own file system."""
-        inside = self._git_dir.stat().st_dev == self._journal.root.stat().st_dev
-        place = self._git_dir if inside else self._journal.root
-        return place / f".cleveragents-apply-{self._journal.plan_id}"
+    def _drafts(self) -> Path:
+        """Where the lock is written before it gets its name."""
+        return self._git_dir / f".cleveragents-lock-{self._journal.plan_id}"
 
     @property
     def _locked(self) -> bytes:
@@ -142,19 +152,19 @@ class GitTarget:
 
     def _take_lock(self) -> None:
         """Makes the lock whole or not at all, so that it says by itself whose it is."""
-        draft = self._git_dir / f"index.cleveragents-{self._journal.plan_id}"
-        with self._translated():
-            write_durably(draft, self._locked, mode=self._index_mode())
-            try:
-                os.link(draft, self._lock)
-            except FileExistsError as error:
-                if not self._is_ours(self._lock):
-                    raise self._changed(
-                        "another git is at work in it (`index.lock` is there)",
-                        "Wait for it to end, or remove the file if there is none; then try again",
-                    ) from error
-            finally:
-                draft.unlink()
+        draft = self._drafts / "index"
+        self._drafts.mkdir(mode=0o700, exist_ok=True)
+        write_durably(draft, self._locked, mode=self._index_mode())
+        try:
+            os.link(draft, self._lock)
+        except FileExistsError as error:
+            if not self._is_ours(self._lock):
+                raise self._changed(
+                    "another git is at work in it (`index.lock` is there)",
+                    "Wait for it to end, or remove the file if there is none; then try again",
+                ) from error
+        finally:
+            shutil.rmtree(self._drafts)
 
     def _release_lock(self) -> None:
         if self._is_ours(self._lock):
@@ -178,33 +188,39 @@ class GitTarget:
             self._journal.index_after,
         ):
             raise self._changed("something else is staged")
-        self._refuse_other_files()
-
-    def _refuse_other_files(self) -> None:
-        with self._translated():
-            others = self._place.others(self._journal.files)
-        if others:
-            raise self._changed(
-                f"{', '.join(others[:10])} changed",
-                "Put back or move away what was changed there, then try again",
-            )
+        self._files.refuse_others()
 
     def _is_anything_done(self) -> bool:
         """Says whether anything of the plan is in the project."""
         move, index = self._journal.move, self._journal.index_after
-        if move is not None and move.after is not None and self._commit_of(move.ref) == move.after:
+        if move is not None and self._is_in_history(move):
             return True
         if index is not None and self._index_id() == index != self._journal.index_before:
             return True
-        with self._translated():
-            return any(
-                self._place.entry(item.path) == item.after
-                for item in self._journal.files.files
-                if item.before != item.after
-            ) or any(
-                self._place.directory_mode(item.path) != item.before
-                for item in self._journal.files.directories
-            )
+        return self._files.is_begun
+
+    def _is_settled(self) -> bool:
+        """Says whether an earlier attempt came to its end; the user may have gone on since.
+
+        Our lock stays until then. Somebody may have removed it, so more is looked at.
+        """
+        move = self._journal.move
+        if self._is_ours(self._lock):
+            return False
+        if move is None or move.after is None:
+            return self._files.is_done
+        if self._journal.index_after is not None and self._index_id() == self._journal.index_before:
+            return False
+        return self._is_in_history(move)
+
+    def _is_in_history(self, move: BranchMove) -> bool:
+        """Says whether the branch has the commit, or one that was made on top of it."""
+        if move.after is None or missing_objects(self._git, [move.after]):
+            return False
+        return self._git.succeeds("merge-base", "--is-ancestor", move.after, move.ref)
+
+    def _is_at(self, move: BranchMove) -> bool:
+        return self._commit_of(move.ref) == move.after
 
     def _bring_objects(self, commit: str, known: str | None) -> None:
         """Gives the project the objects that the commit needs and it does not have."""
@@ -213,15 +229,6 @@ class GitTarget:
         wanted = f"{commit}\n" + (f"^{known}\n" if known else "")
         pack = self._mirror.run("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
         self._git.run("index-pack", "--stdin", stdin=pack)
-
-    def _bring(self, wanted: Placements) -> None:
-        with self._translated():
-            self._place.bring(
-                wanted,
-                self._staging,
-                self._objects.copy,
-                lambda: self._faults.reach(FaultPoint.FILE_PLACED),
-            )
 
     def _commit_of(self, ref: str) -> str | None:
         found = self._git.run("rev-parse", "--verify", "-q", ref, ok=(0, 1, 128))
@@ -236,7 +243,7 @@ class GitTarget:
     def _move_back(self, move: BranchMove) -> None:
         if move.after is None:
             return
-        if self._commit_of(move.ref) == move.after:
+        if self._is_at(move):
             if move.before is None:
                 ref = move.head if move.ref == "HEAD" and move.head else move.ref
                 self._git.run("update-ref", "-d", ref, move.after)
@@ -257,16 +264,12 @@ class GitTarget:
     def _changed(self, what: str, hint: str = _AGAIN) -> TargetChangedError:
         return TargetChangedError(str(self._journal.root), what, hint=hint)
 
-    @contextmanager
-    def _translated(self) -> Generator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise TargetRefusedError(
-                str(self._journal.root),
-                f"it cannot be read or written: {error}",
-                hint="Make room or give permission, then apply again",
-            ) from error
+
+def _staging(journal: ApplyJournal, git_dir: Path) -> Path:
+    """Returns where files are written before they are renamed: on their own file system."""
+    inside = git_dir.stat().st_dev == journal.root.stat().st_dev
+    place = git_dir if inside else journal.root
+    return place / f".cleveragents-apply-{journal.plan_id}"
 
 
 def _cut_back(log: Path, size: int, commit: str, *, gone: bool) -> None:

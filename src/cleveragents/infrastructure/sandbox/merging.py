@@ -20,7 +20,6 @@ from cleveragents.infrastructure.sandbox.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.captured import Entry
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror, private_directory
-from cleveragents.infrastructure.sandbox.removal import remove_tree
 
 Nodes = dict[str, tuple[str, str]]
 """Git mode and object id, by path."""
@@ -40,6 +39,7 @@ class MergeRoom:
     """Where the files of one apply become trees."""
 
     def __init__(self, git: Git, mirror: Path, place: Path) -> None:
+        """Args: `place` is an empty directory; whoever gave it removes it."""
         self._place = place
         self._numbers = count()
         self._private = private_directory(mirror)
@@ -116,12 +116,11 @@ class MergeRoom:
             if (git_dir / name).is_file():
                 # With its times: by these git knows which entries to look at twice.
                 shutil.copy2(git_dir / name, git.directory / name)
+        del place  # The project's own is looked at.
         yield git.with_variables(GIT_WORK_TREE=str(root))
-        remove_tree(place)
 
     def close(self) -> None:
         self.objects.close()
-        remove_tree(self._place)
 
     def _worktree(self) -> tuple[Git, Path]:
         """Makes a working tree with an index of its own."""

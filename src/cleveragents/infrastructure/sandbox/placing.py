@@ -115,7 +115,7 @@ class Place:
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
         for item in wanted.files:
-            if item.after is None and self.entry(item.path) is not None:
+            if item.after is None and self._is_to_do(item):
                 self._unlink(item.path)
                 placed()
         for item in sorted(wanted.directories, key=lambda item: -item.path.count("/")):
@@ -125,7 +125,7 @@ class Place:
             if item.after is not None:
                 self._make_directory(item.path, item.after)
         for number, item in enumerate(wanted.files):
-            if item.after is not None and self.entry(item.path) != item.after:
+            if item.after is not None and self._is_to_do(item):
                 self._put(item.path, item.after, staging / str(number), blob)
                 placed()
         for item in wanted.directories:
@@ -133,6 +133,13 @@ class Place:
                 self._set_mode(item.path, item.after)
         self._sync(wanted)
         shutil.rmtree(staging)
+
+    def _is_to_do(self, item: Placement) -> bool:
+        """Says whether a path is as it was; raises where somebody has just changed it."""
+        present = self.entry(item.path)
+        if present not in (item.before, item.after):
+            raise OSError(None, f"{item.path} is being changed by somebody else")
+        return present != item.after
 
     @contextmanager
     def _parent(self, path: str) -> Generator[tuple[int, str]]:

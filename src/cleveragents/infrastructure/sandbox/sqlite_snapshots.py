@@ -18,11 +18,8 @@ from cleveragents.domain.change import PathChange
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     ConflictError,
-    GitCommandError,
     SandboxMissingError,
-    SnapshotCorruptError,
     SnapshotError,
-    SnapshotMissingError,
 )
 from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.sandbox import (
@@ -48,7 +45,6 @@ from cleveragents.infrastructure.sandbox.sqlite_chunks import (
     chunks_of,
     document_id,
     snapshot_of,
-    state_from,
 )
 from cleveragents.infrastructure.sandbox.sqlite_diff import table_summary
 from cleveragents.infrastructure.sandbox.sqlite_files import (
@@ -59,6 +55,7 @@ from cleveragents.infrastructure.sandbox.sqlite_files import (
 )
 from cleveragents.infrastructure.sandbox.sqlite_look import NOT_A_FILE, look, others
 from cleveragents.infrastructure.sandbox.sqlite_restore import put_back
+from cleveragents.infrastructure.sandbox.sqlite_stored import load_state, rebuild
 from cleveragents.infrastructure.sandbox.store_lock import StoreUse
 from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredSnapshot
 
@@ -160,7 +157,7 @@ class SqliteSnapshots(SnapshotEngine):
             found = look(self._place, room / "present", self._patience)
             changes = self._changes(found.state, wanted)
             if changes:
-                content = self._rebuild(wanted, room / "wanted", blobs)
+                content = rebuild(wanted, room / "wanted", blobs)
                 put_back(self._place, content, wanted, found.state.kind, self._patience)
             after = look(self._place, room / "present", self._patience)
         return RestoreReport(
@@ -276,20 +273,7 @@ class SqliteSnapshots(SnapshotEngine):
             yield portion
 
     def _load(self, snapshot_id: str, blobs: BlobReader) -> DatabaseState:
-        """Raises SnapshotMissingError or SnapshotCorruptError unless it is whole in its outline."""
-        document = blobs.read(document_id(snapshot_id, blobs.read(snapshot_id)))
-        state = state_from(document, self._tree(snapshot_id))
-        if snapshot_of(state, self._place.name).id != snapshot_id:
-            raise SnapshotCorruptError(f"Snapshot {snapshot_id} does not hold what it lists")
-        return state
-
-    def _tree(self, commit: str) -> dict[str, str]:
-        try:
-            listing = self._git.run("ls-tree", "-r", "-z", "--full-tree", commit)
-        except GitCommandError as error:
-            raise SnapshotMissingError(commit, self._sandbox.store) from error
-        entries = (line.partition("\t") for line in os.fsdecode(listing).split("\0")[:-1])
-        return {path: head.split(" ")[2] for head, _, path in entries}
+        return load_state(self._git, snapshot_id, blobs, self._place.name)
 
     def _changes(self, found: DatabaseState, wanted: DatabaseState) -> tuple[FileChange, ...]:
         """Raises BusinessRuleViolation when the one cannot become the other."""
@@ -311,17 +295,10 @@ class SqliteSnapshots(SnapshotEngine):
         action = ChangeAction.REMOVED if removed else ChangeAction.RESTORED
         return (FileChange(file=name, action=action),)
 
-    def _rebuild(self, state: DatabaseState, target: Path, blobs: BlobReader) -> Path:
-        """Writes the stored bytes to a file, each chunk checked against its name."""
-        with target.open("xb") as stream:
-            for chunk in state.chunks:
-                blobs.copy(chunk, stream.write)
-        return target
-
     def _readable(self, state: DatabaseState, target: Path, blobs: BlobReader) -> Path | None:
         if state.kind is not FileKind.DATABASE:
             return None
-        return self._rebuild(state, target, blobs)
+        return rebuild(state, target, blobs)
 
     @contextmanager
     def _room(self, failure: str) -> Generator[Path]:

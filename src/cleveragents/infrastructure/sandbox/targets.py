@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Protocol, assert_never
 
 from cleveragents.application.ports import FaultPoints, Targets
-from cleveragents.domain.apply import ApplyRequest, Target, TargetRefusedError, TargetWork
-from cleveragents.domain.errors import CleverAgentsError, SnapshotError
+from cleveragents.domain.apply import (
+    ApplyMode,
+    ApplyRequest,
+    Target,
+    TargetRefusedError,
+    TargetWork,
+)
+from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.resource import ResourceType, SandboxStrategy
 from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal
 from cleveragents.infrastructure.sandbox.blobs import blob_reader
+from cleveragents.infrastructure.sandbox.directory_target import DirectoryTarget, plan_directory
+from cleveragents.infrastructure.sandbox.drafts import scratch
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.git_planning import plan_git
 from cleveragents.infrastructure.sandbox.git_target import GitTarget
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.maker import sandbox_place
+from cleveragents.infrastructure.sandbox.sqlite_target import SqliteTarget, plan_database
 from cleveragents.infrastructure.sandbox.store_lock import StoreUse
+
+
+class _Acts(Protocol):
+    """What can be done with one resource; `Targets` says what each act must keep to."""
+
+    def lock(self) -> None: ...
+
+    def write(self) -> None: ...
+
+    def settle(self) -> None: ...
+
+    def undo(self) -> None: ...
+
+    def finish(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class AllTargets(Targets):
@@ -28,52 +55,66 @@ class AllTargets(Targets):
         self._faults = faults
 
     def plan(self, work: TargetWork, request: ApplyRequest) -> Target:
-        if work.sandbox.strategy is SandboxStrategy.NONE:
-            return _untouched(work)  # It was worked on itself: all of it is there.
-        if work.resource.type is not ResourceType.GIT_CHECKOUT:
-            raise TargetRefusedError(
-                work.resource.path, f"this version applies no `{work.resource.type}` resource yet"
-            )
-        try:
-            return plan_git(self._git, self._home, work, request)
-        except OSError as error:
-            raise SnapshotError(
-                f"What is to become of {work.resource.path} could not be found out: {error}",
-                hint="Make room in the home directory of CleverAgents, or give permission",
-            ) from error
+        if _is_nothing(work, request):
+            return _untouched(work)
+        place = sandbox_place(self._home, work.plan_id, work.resource.name)
+        with (
+            _translated(work.resource.path),
+            closing(StoreUse(Path(work.sandbox.store))),
+            scratch(place) as room,
+        ):
+            match work.resource.type:
+                case ResourceType.GIT_CHECKOUT:
+                    return plan_git(self._git, room, work, request)
+                case ResourceType.FS_DIRECTORY:
+                    return plan_directory(self._git, work, request)
+                case ResourceType.SQLITE:
+                    return plan_database(self._git, room, work, request)
+                case _ as never:
+                    assert_never(never)
 
     def lock(self, target: Target) -> None:
-        with self._opened(target) as repository:
-            repository.lock()
+        self._do(target, lambda resource: resource.lock())
 
     def write(self, target: Target) -> None:
-        with self._opened(target) as repository:
-            repository.write()
+        self._do(target, lambda resource: resource.write())
 
     def settle(self, target: Target) -> None:
-        with self._opened(target) as repository:
-            repository.settle()
+        self._do(target, lambda resource: resource.settle())
 
     def undo(self, target: Target) -> None:
-        with self._opened(target) as repository:
-            repository.undo()
+        self._do(target, lambda resource: resource.undo())
 
     def finish(self, target: Target) -> None:
-        with suppress(CleverAgentsError, OSError), self._opened(target) as repository:
-            repository.finish()
+        with suppress(CleverAgentsError):
+            self._do(target, lambda resource: resource.finish())
 
-    @contextmanager
-    def _opened(self, target: Target) -> Generator[GitTarget]:
+    def _do(self, target: Target, act: Callable[[_Acts], None]) -> None:
         store = Path(target.store)
-        with closing(StoreUse(store)):
+        with _translated(target.path), closing(StoreUse(store)):
             with blob_reader(git_on_mirror(self._git, store)) as objects:
                 journal = ApplyJournal.load(objects.read(target.document))
-            git_dir = journal.git_dir or journal.root / ".git"
-            room = self._home / "applies" / journal.plan_id / target.resource
-            with closing(
-                GitTarget(self._git, target, journal, git_dir, room, self._faults)
-            ) as repository:
-                yield repository
+            place = sandbox_place(self._home, journal.plan_id, target.resource)
+            with (
+                scratch(place) as room,
+                closing(self._acts(target, journal, room)) as resource,
+            ):
+                act(resource)
+
+    def _acts(self, target: Target, journal: ApplyJournal, room: Path) -> _Acts:
+        if journal.git_dir is not None:
+            return GitTarget(self._git, target, journal, journal.git_dir, room, self._faults)
+        if journal.database is not None:
+            return SqliteTarget(self._git, target, journal, journal.database, room)
+        return DirectoryTarget(self._git, target, journal, self._faults)
+
+
+def _is_nothing(work: TargetWork, request: ApplyRequest) -> bool:
+    """Says whether a resource stays as it is: the plan changed nothing, or all of it is there."""
+    if work.sandbox.strategy is SandboxStrategy.NONE:
+        return True
+    branches = request.mode is ApplyMode.BRANCH and work.resource.type is ResourceType.GIT_CHECKOUT
+    return not work.changes and not branches
 
 
 def _untouched(work: TargetWork) -> Target:
@@ -86,3 +127,16 @@ def _untouched(work: TargetWork) -> Target:
         document="",
         files=(),
     )
+
+
+@contextmanager
+def _translated(path: str) -> Generator[None]:
+    """Says what a full disk or a missing permission means for an apply."""
+    try:
+        yield
+    except OSError as error:
+        raise TargetRefusedError(
+            path,
+            f"something cannot be read or written: {error}",
+            hint="Make room or give permission, then apply again",
+        ) from error

@@ -1,0 +1,97 @@
+Feature: Applying several resources, all or none
+  A repository, a directory and a database get the result of a plan together, or none of them does.
+
+  Background:
+    Given a plan with a decision that has changed a repository, a directory and a database
+
+  Rule: all of them get the result
+
+    Scenario: A repository, a directory and a database
+      When the user applies the plan
+      Then the exit code is 0
+      And the directory and the database are those of the sandboxes
+      And git says in the project
+        | command                | expected              |
+        | git log -1 --format=%s | Apply plan local/shop |
+        | git status --porcelain |                       |
+
+    Scenario: What the plan did not change may have changed
+      Given the user has since run `echo mine > ../files/mine.txt; chmod 600 ../app.db ../files/b.txt`
+      When the user applies the plan
+      Then the exit code is 0
+      And the others' own words are
+        | command                             | expected        |
+        | cat ../files/mine.txt               | mine            |
+        | tail -1 ../files/b.txt              | 4               |
+        | stat -c %a ../app.db ../files/b.txt | 600; 600        |
+
+    Scenario: It says what was applied to each
+      When the user applies the plan
+      Then the apply says
+        | path   | status   | change |
+        | a.txt  | added    | +3 -0  |
+        | b.txt  | modified | +3 -0  |
+        | app.db | modified | binary |
+
+  Rule: or none of them does
+
+    Scenario Outline: The user has <done>
+      Given the user has since run `<command>`
+      When the user applies the plan
+      Then the exit code is <code>
+      And the error's code is <error>
+      And the project is as it was
+
+      Examples:
+        | done                            | code | error          | command |
+        | changed a file of the directory | 6    | merge_conflict | echo mine >> ../files/b.txt |
+        | deleted it                      | 6    | merge_conflict | rm ../files/b.txt |
+        | put a directory in its place    | 6    | merge_conflict | rm ../files/b.txt; mkdir ../files/b.txt |
+        | made it a pipe                  | 6    | merge_conflict | rm ../files/b.txt; mkfifo ../files/b.txt |
+        | written to the database         | 6    | merge_conflict | python3 -c "import sqlite3; c = sqlite3.connect('../app.db'); c.execute('insert into goods values (9)'); c.commit()" |
+        | deleted the database            | 6    | merge_conflict | rm ../app.db |
+        | made a file of the directory    | 4    | target_refused | rm -r ../files; echo x > ../files |
+
+    Scenario: A branch cannot hold all of it
+      When the user applies the plan with `--branch result`
+      Then the error's code is target_refused
+      And the project is as it was
+
+    Scenario: The third cannot be written
+      Given the database can only be read
+      When the user applies the plan
+      Then the exit code is 4
+      And the project is as it was
+      And the plan is execute/complete with 4 steps done
+
+  Rule: also when it is killed or fails
+
+    Scenario Outline: Killed at <point>
+      When the apply is killed each time it is at <point>, and then asked for again
+      Then the project was each time as after it
+
+      Examples:
+        | point           |
+        | target-planned  |
+        | apply-journaled |
+        | target-locked   |
+        | file-placed     |
+        | target-written  |
+        | target-settled  |
+        | apply-recorded  |
+
+    Scenario Outline: Failing at <point>
+      When the apply fails each time it is at <point>
+      Then the project was each time as before it
+
+      Examples:
+        | point          |
+        | target-locked  |
+        | file-placed    |
+        | target-written |
+        | branch-moved   |
+        | target-settled |
+
+    Scenario: Killed while it is undone
+      When the apply fails at branch-moved, and is killed while that is undone
+      Then the project was each time as before it or as after it
