@@ -7,6 +7,7 @@ Feature: Wiring
     Then each of them comes from the container, and always the same one
     And they are
       | service            |
+      | ArtifactService    |
       | CheckpointService  |
       | CorrectionService  |
       | DecisionService    |

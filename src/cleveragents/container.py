@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cleveragents.domain.settings import (
     AUTO_CREATE_ON,
+    CLEANUP,
     DATABASE_URL,
     DEADLINE,
     INCLUDE_IGNORED,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         Interruption,
         PlanFiles,
     )
+    from cleveragents.application.services.artifact_service import ArtifactService
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
@@ -70,6 +72,9 @@ class Container:
         self._settings = settings
         self._environment = environment
         self._events = events
+
+    def artifact_service(self) -> ArtifactService:
+        return self._artifact_service
 
     def checkpoint_service(self) -> CheckpointService:
         return self._checkpoint_service
@@ -128,6 +133,12 @@ class Container:
             self._locks.close()
         if "_sql_database" in self.__dict__:
             self._sql_database.close()
+
+    @cached_property
+    def _artifact_service(self) -> ArtifactService:
+        from cleveragents.application.services.artifact_service import ArtifactService
+
+        return ArtifactService(self._database, self._checkpoint_manager)
 
     @cached_property
     def _checkpoint_service(self) -> CheckpointService:
@@ -203,6 +214,7 @@ class Container:
             events=self._events,
             faults=self._faults,
             interruption=self._interruption,
+            cleanup=self._settings[CLEANUP],
         )
 
     @cached_property
@@ -285,6 +297,7 @@ class Container:
             clock=self._clock,
             id_source=self._ids,
             faults=self._faults,
+            cleanup=self._settings[CLEANUP],
         )
 
     @cached_property

@@ -68,5 +68,7 @@ class FaultPoint(StrEnum):
     TARGET_SETTLED = "target-settled"
     """One resource of several is as it is to be."""
     APPLY_RECORDED = "apply-recorded"
+    SANDBOX_REMOVED = "sandbox-removed"
+    """One sandbox of a plan that ended is gone; the records do not say so yet."""
     TARGET_UNDONE = "target-undone"
     """One resource is as it was; the journal does not say so yet."""

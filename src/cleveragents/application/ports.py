@@ -561,6 +561,13 @@ class SnapshotStore(Protocol):
         """Says how two snapshots differ."""
         ...
 
+    def sizes(self, sandbox: SandboxRef, hashes: Collection[str]) -> Mapping[str, int]:
+        """Returns the bytes of files and links by the hash that `changes` gives them.
+
+        What is not kept, or has no size of its own, is left out.
+        """
+        ...
+
     def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
         """Says what became of each path between two snapshots, in the order of the paths.
 

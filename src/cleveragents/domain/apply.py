@@ -96,6 +96,7 @@ class ApplyResult(Record):
     mode: ApplyMode
     targets: tuple[Target, ...]
     validations: tuple[ValidationResult, ...]
+    sandboxes_removed: bool
 
 
 class TargetRefusedError(BusinessRuleViolation):

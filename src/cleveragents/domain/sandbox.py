@@ -27,6 +27,8 @@ class SandboxState(StrEnum):
     """It was lost and is not whole: it is filled before anything else is done with it."""
     COMMITTED = "committed"
     """What it holds is in the project."""
+    CLEANED_UP = "cleaned_up"
+    """Its files are removed; its checkpoints are kept."""
 
 
 class ProjectFacts(Record):

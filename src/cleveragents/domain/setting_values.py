@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import cast
 
 from cleveragents.domain.checkpoint import Trigger
+from cleveragents.domain.cleanup import SandboxCleanup
 from cleveragents.domain.formats import OutputFormat
 
 TRIGGER_ALIASES = {
@@ -81,6 +82,13 @@ def output_format(value: object) -> OutputFormat:
         if value == known.value:
             return known
     raise BadValue(f"it must be one of {', '.join(OutputFormat)}")
+
+
+def sandbox_cleanup(value: object) -> SandboxCleanup:
+    for known in SandboxCleanup:
+        if value == known.value:
+            return known
+    raise BadValue(f"it must be one of {', '.join(SandboxCleanup)}")
 
 
 def database_url(value: object) -> str:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from cleveragents.domain.checkpoint import Trigger
+from cleveragents.domain.cleanup import SandboxCleanup
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.formats import OutputFormat
 from cleveragents.domain.setting_values import (
@@ -23,6 +24,7 @@ from cleveragents.domain.setting_values import (
     output_format,
     patterns,
     positive_integer,
+    sandbox_cleanup,
     seconds,
     triggers,
 )
@@ -133,6 +135,17 @@ DEADLINE: Key[float | None] = Key(
     "as partial, and stops the plan if it requires checkpoints; unset means no limit",
     read=seconds,
 )
+CLEANUP: Key[SandboxCleanup] = Key(
+    name="sandbox.cleanup",
+    type="string",
+    default=SandboxCleanup.ON_APPLY,
+    environment="CLEVERAGENTS_SANDBOX_CLEANUP",
+    project_scopable=True,
+    description="When a plan's sandboxes are removed: when it is applied, also when it is "
+    "cancelled, or never. Finished work that is not applied stays unless you say `--discard`",
+    read=sandbox_cleanup,
+    allowed=tuple(SandboxCleanup),
+)
 FORMAT: Key[OutputFormat | None] = Key(
     name="core.format",
     type="string",
@@ -161,6 +174,7 @@ REGISTRY: tuple[Key[Any], ...] = (
     MAX_FILE_SIZE,
     MAX_SIZE_PER_PLAN,
     DEADLINE,
+    CLEANUP,
     FORMAT,
     DATABASE_URL,
 )

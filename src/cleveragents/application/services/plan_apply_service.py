@@ -21,6 +21,7 @@ from cleveragents.application.ports import (
     Transaction,
 )
 from cleveragents.application.services._applying import Applying, end_unapplied
+from cleveragents.application.services._cleaning import Cleaning
 from cleveragents.application.services._group import snapshot_ids
 from cleveragents.application.services._validating import Validating
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
@@ -31,12 +32,16 @@ from cleveragents.domain.apply import (
     ApplyResult,
     SandboxChangedError,
     Target,
-    TargetRefusedError,
     TargetWork,
     ValidationFailedError,
 )
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
-from cleveragents.domain.errors import CheckpointRequiredError
+from cleveragents.domain.cleanup import SandboxCleanup
+from cleveragents.domain.errors import (
+    CheckpointRequiredError,
+    InterruptedByUserError,
+    PlanStateError,
+)
 from cleveragents.domain.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.sandbox import SandboxRef
@@ -60,6 +65,7 @@ class PlanApplyService:
         events: EventSink,
         faults: FaultPoints,
         interruption: Interruption,
+        cleanup: SandboxCleanup,
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
@@ -72,6 +78,7 @@ class PlanApplyService:
         self._events = events
         self._faults = faults
         self._interruption = interruption
+        self._cleaning = Cleaning(database, sandboxes, faults, cleanup)
         self._applying = Applying(database, targets, clock, faults, locks.check)
         self._validating = Validating(
             database, checkpoints, tools, clock, id_source, events, faults
@@ -103,13 +110,13 @@ class PlanApplyService:
             MergeConflictError: the plan and the project changed the same.
             ConflictError: another process holds the plan, or works on the project.
         """
-        with self._locks.hold(plan_id), self._interruption.listening():
+        with self._locks.hold(plan_id):
             self._faults.reach(FaultPoint.LEASE_TAKEN)
             recovered = self._checkpoints.recover(plan_id)
             if recovered is not None:
                 self._events.emit(Warned(recovered.sentence))
                 if recovered.kind is OperationKind.APPLY and recovered.completed:
-                    return self.last(plan_id)
+                    return self.finished(plan_id)
             plan, works = self._guarded(plan_id)
             targets = self._plan(works, request)
             checkpoint = self._begin(plan)
@@ -123,23 +130,32 @@ class PlanApplyService:
                 raise
             self._events.emit(Stage("Applying"))
             self._applying.run(operation)
-            return _result(operation, results)
+            return self.finished(plan_id)
 
-    def last(self, plan_id: str) -> ApplyResult:
-        """Returns what the completed apply of a plan did.
+    def finished(self, plan_id: str) -> ApplyResult:
+        """Returns what the apply of a plan did, once its sandboxes are removed if they are to be.
 
         Raises:
-            PlanStateError: there is none.
+            PlanStateError: the plan is not applied.
         """
-        with self._database.read() as transaction:
-            operation = transaction.operations.latest(plan_id)
-            plan = transaction.plans.get(plan_id)
-            results = transaction.validations.list(plan_id)
-        if operation is None or not plan.is_applied:
-            plan.after(PlanEvent.FINISH, self._clock.now())
-            raise AssertionError(operation)  # pragma: no cover # the line above has raised
+        with self._locks.hold(plan_id):
+            with self._database.read() as transaction:
+                plan = transaction.plans.get(plan_id)
+                operations = transaction.operations.list(plan_id)
+                results = transaction.validations.list(plan_id)
+            done = [item.apply for item in operations if item.apply is not None]
+            if not plan.is_applied or not done:
+                raise PlanStateError("tell what was applied", plan.phase.value, plan.state.value)
+            removed = self._cleaning.end(plan)
         count = len(plan.definition.validations)
-        return _result(operation, tuple(results[-count:] if count else ()))
+        return ApplyResult(
+            plan_id=plan_id,
+            operation_id=operations[-1].id,
+            mode=done[-1].mode,
+            targets=done[-1].targets,
+            validations=tuple(results[-count:] if count else ()),
+            sandboxes_removed=removed,
+        )
 
     def _guarded(self, plan_id: str) -> tuple[Plan, Sequence[TargetWork]]:
         """Returns the plan and what it did, if it may be applied as it is."""
@@ -224,7 +240,10 @@ class PlanApplyService:
     def _validate(
         self, plan: Plan, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
     ) -> tuple[ValidationResult, ...]:
-        results = self._validating.run(plan, sandboxes, checkpoint)
+        with self._interruption.listening():
+            results = self._validating.run(plan, sandboxes, checkpoint)
+            if self._interruption.requested():
+                raise InterruptedByUserError("Stopped after the validations")
         if any(item.blocks for item in results):
             with self._database.write() as transaction:
                 held_back = transaction.plans.get(plan.id).after(
@@ -280,17 +299,4 @@ def _first_group(transaction: Transaction, plan: Plan) -> CheckpointGroup:
     raise CheckpointRequiredError(
         "Nothing is stored of the sandbox before the first step, so nobody knows what changed",
         hint="Run the plan again with `policy.require_checkpoints: true`",
-    )
-
-
-def _result(operation: Operation, results: tuple[ValidationResult, ...]) -> ApplyResult:
-    record = operation.apply
-    if record is None:
-        raise TargetRefusedError(operation.plan_id, "its record is damaged")
-    return ApplyResult(
-        plan_id=operation.plan_id,
-        operation_id=operation.id,
-        mode=record.mode,
-        targets=record.targets,
-        validations=results,
     )

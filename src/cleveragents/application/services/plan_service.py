@@ -17,9 +17,12 @@ from cleveragents.application.ports import (
     Sandboxes,
     ToolBackend,
 )
+from cleveragents.application.services._cleaning import Cleaning
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.domain import ids
+from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
+from cleveragents.domain.cleanup import SandboxCleanup
 from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
@@ -35,6 +38,7 @@ from cleveragents.domain.recovery import RecoveryHint, recovery_hints
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import Resource, SandboxRef
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.validation import ValidationResult
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,11 @@ class PlanStatus:
     children: Sequence[Plan]
     """The plans that it spawned."""
     interrupted: Operation | None
-    """A rollback that a killed process began; the next change of the plan ends it first."""
+    """What a killed process began; the next change of the plan ends it first."""
+    validations: Sequence[ValidationResult]
+    """What the validations said last."""
+    applied: ApplyRecord | None
+    """What the apply did, once it is done."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,7 @@ class PlanService:
         clock: Clock,
         id_source: IdSource,
         faults: FaultPoints,
+        cleanup: SandboxCleanup,
     ) -> None:
         self._faults = faults
         self._database = database
@@ -86,6 +95,7 @@ class PlanService:
         self._locks = locks
         self._clock = clock
         self._ids = id_source
+        self._cleaning = Cleaning(database, sandboxes, faults, cleanup)
 
     def use(
         self,
@@ -186,8 +196,13 @@ class PlanService:
     def status(self, plan_id: str) -> PlanStatus:
         holder = self._locks.holder(plan_id)
         with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            operations = transaction.operations.list(plan_id)
+            said = transaction.validations.list(plan_id)
+            latest = {result.name: result for result in said}
+            done = [item.apply for item in operations if item.apply is not None]
             return PlanStatus(
-                plan=transaction.plans.get(plan_id),
+                plan=plan,
                 resources=transaction.sandboxes.resources(plan_id),
                 sandboxes=transaction.sandboxes.list(plan_id),
                 checkpoints=transaction.checkpoints.list(plan_id),
@@ -195,10 +210,17 @@ class PlanService:
                 holder=holder,
                 children=transaction.plans.children(plan_id),
                 interrupted=transaction.operations.pending(plan_id),
+                validations=list(latest.values()),
+                applied=done[-1] if done and plan.is_applied else None,
             )
 
-    def cancel(self, plan_id: str, reason: str | None) -> PlanStatus:
-        """Gives a plan up; its sandboxes and checkpoints stay.
+    def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> PlanStatus:
+        """Gives a plan up; its checkpoints stay, and so do its sandboxes unless they are to go.
+
+        Args:
+            plan_id: The plan.
+            reason: Why, for people.
+            discard: Whether its sandboxes are removed whatever they hold.
 
         Raises:
             ConflictError: a process is working on it.
@@ -206,10 +228,11 @@ class PlanService:
         """
         with self._locks.hold(plan_id):
             with self._database.write() as transaction:
-                now = self._clock.now()
-                plan = transaction.plans.get(plan_id).after(PlanEvent.CANCEL, now)
+                now, before = self._clock.now(), transaction.plans.get(plan_id)
+                plan = before.after(PlanEvent.CANCEL, now)
                 transaction.plans.save(plan.model_copy(update={"cancel_reason": reason}))
             self._faults.reach(FaultPoint.CANCEL_RECORDED)
+            self._cleaning.end(before, discard=discard)
         return self.status(plan_id)
 
     def problems(self, plan_id: str) -> PlanProblems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,9 +13,10 @@ from cleveragents.cli.commands.options import progress_option
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
-from cleveragents.domain.errors import InterruptedByUserError, UsageError
+from cleveragents.domain.errors import CleverAgentsError, InterruptedByUserError, UsageError
 
 if TYPE_CHECKING:
+    from cleveragents.application.services.plan_service import PlanStatus
     from cleveragents.container import Container
     from cleveragents.domain.apply import ApplyRequest
 
@@ -51,7 +53,7 @@ def apply(
     branch: str | None,
     include_uncommitted: bool,
 ) -> Report:
-    request = _request(no_commit, branch, include_uncommitted)
+    request = _request(no_commit=no_commit, branch=branch, include_uncommitted=include_uncommitted)
     with open_plan(session, plan_ref) as (container, found):
         return apply_plan(session, container, found.id, request, yes=yes, dry_run=dry_run)
 
@@ -74,7 +76,7 @@ def apply_plan(
         return preview_report(service.preview(plan_id, request), plans.status(plan_id))
     ended = end_interrupted(session, container, plan_id)
     if ended is not None and ended.kind is OperationKind.APPLY and ended.completed:
-        return result_report(service.last(plan_id), plans.status(plan_id))
+        return result_report(service.finished(plan_id), plans.status(plan_id))
     if not yes:
         session.say(preview_text(service.preview(plan_id, request)))
         if not session.confirm("Apply?"):
@@ -82,14 +84,44 @@ def apply_plan(
     try:
         done = service.apply(plan_id, request)
     except (KeyboardInterrupt, InterruptedByUserError):
-        raise InterruptedByUserError(
-            f"Interrupted; nothing was applied: {plan_id}",
-            hint=f"Run `agents plan apply {plan_id}` to try again",
-        ) from None
+        if not plans.status(plan_id).plan.is_applied:
+            raise _interrupted(plans.status(plan_id)) from None
+        done = service.finished(plan_id)  # It came too late.
     return result_report(done, plans.status(plan_id))
 
 
-def _request(no_commit: bool, branch: str | None, include_uncommitted: bool) -> ApplyRequest:
+def _interrupted(status: PlanStatus) -> InterruptedByUserError:
+    """Says whether it stopped before anything was touched, or in the middle."""
+    plan_id = status.plan.id
+    if status.interrupted is None:
+        return InterruptedByUserError(
+            f"Interrupted; nothing was applied: {plan_id}",
+            hint=f"Run `agents plan apply {plan_id}` to try again",
+        )
+    return InterruptedByUserError(
+        f"Interrupted in the middle of applying: {plan_id}",
+        hint=f"Run `agents plan apply {plan_id}`: it completes this or undoes it",
+    )
+
+
+def applied_too(
+    session: Session, container: Container, plan_id: str, *, include_uncommitted: bool
+) -> Report:
+    """Applies a plan that has just run; the report is that of the run, with the apply in it."""
+    from cleveragents.cli.views.plans import plan_data
+
+    request = _request(no_commit=False, branch=None, include_uncommitted=include_uncommitted)
+    service = container.plan_service()
+    try:
+        report = apply_plan(session, container, plan_id, request, yes=True)
+    except CleverAgentsError as error:
+        error.details["data"] = plan_data(service.status(plan_id))
+        raise
+    data = {**plan_data(service.status(plan_id)), "apply": report.data}
+    return replace(report, data=data)
+
+
+def _request(*, no_commit: bool, branch: str | None, include_uncommitted: bool) -> ApplyRequest:
     from cleveragents.domain.apply import ApplyMode, ApplyRequest
 
     if no_commit and branch is not None:

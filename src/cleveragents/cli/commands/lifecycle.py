@@ -40,13 +40,14 @@ def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
 
 @frame.command(
     "cancel",
-    help="Give a plan up; its sandbox and checkpoints stay",
+    help="Give a plan up; its checkpoints stay, and its sandbox unless told otherwise",
     epilog="Example:\n  agents plan cancel @latest --reason 'the other approach won'",
 )
 @plan_argument
 @click.option("--reason", help="Why, for whoever reads the plan later.")
+@click.option("--discard", is_flag=True, help="Remove its sandbox, whatever it holds.")
 @frame.pass_session
-def cancel(session: Session, plan_ref: str, reason: str | None) -> Report:
+def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool) -> Report:
     from cleveragents.cli.commands.plan import end_interrupted
     from cleveragents.cli.views.lifecycle import cancel_report
 
@@ -54,7 +55,7 @@ def cancel(session: Session, plan_ref: str, reason: str | None) -> Report:
         raise UsageError(f"A reason has between 1 and {REASON_LENGTH} characters")
     with open_plan(session, plan_ref) as (container, found):
         end_interrupted(session, container, found.id)
-        return cancel_report(container.plan_service().cancel(found.id, reason))
+        return cancel_report(container.plan_service().cancel(found.id, reason, discard=discard))
 
 
 @frame.command(

@@ -29,6 +29,9 @@ plan = frame.group(
         "apply": Lazy(
             "cleveragents.cli.commands.apply", "apply", "Bring a plan's result into the project"
         ),
+        "artifacts": Lazy(
+            "cleveragents.cli.commands.artifacts", "artifacts", "Show what a plan made"
+        ),
         "resume": Lazy(
             "cleveragents.cli.commands.lifecycle", "resume", "Go on with a plan that stopped"
         ),
@@ -80,6 +83,9 @@ yes_option = click.option(
     is_flag=True,
     help="Do not ask, also when something irreversible would be done again.",
 )
+_apply_option = click.option(
+    "--apply", "then_apply", is_flag=True, help="Apply the result when the plan has run."
+)
 _uncommitted_option = click.option(
     "--include-uncommitted",
     is_flag=True,
@@ -117,6 +123,7 @@ def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
 @_project_option
 @_arg_option
 @_uncommitted_option
+@_apply_option
 @progress_option
 @frame.pass_session
 def run(
@@ -125,13 +132,19 @@ def run(
     project: Path,
     pairs: tuple[str, ...],
     include_uncommitted: bool,
+    then_apply: bool,
 ) -> Report:
+    from cleveragents.cli.commands.apply import applied_too
+
     container = _container_for(session, project)
     try:
         made = container.plan_service().use(
             file, project, _arguments(pairs), include_uncommitted=include_uncommitted
         )
-        return execute_plan(session, container, made, container.plan_executor().execute, yes=True)
+        done = execute_plan(session, container, made, container.plan_executor().execute, yes=True)
+        if not then_apply:
+            return done
+        return applied_too(session, container, made.id, include_uncommitted=include_uncommitted)
     finally:
         container.close()
 

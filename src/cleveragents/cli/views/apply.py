@@ -25,6 +25,10 @@ def result_report(result: ApplyResult, status: PlanStatus) -> Report:
         "dry_run": False,
         "operation": result.operation_id,
         "applied_at": moment(status.plan.finished_at),
+        "sandbox_cleanup": {
+            "worktree": "removed" if result.sandboxes_removed else "kept",
+            "checkpoint": "archived",
+        },
     }
     sections = _sections(result, result.validations, "Apply Summary")
     return Report(data, sections, (_sentence(result),))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cleveragents.application.services.plan_resume_service import ResumeSummary
 from cleveragents.application.services.plan_service import PlanProblems, PlanStatus
 from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.restores import effects_data
 from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain.plan import PlanState
+from cleveragents.domain.sandbox import SandboxRef, SandboxState
 from cleveragents.domain.tool import ToolCall
 
 _SENTENCES = {
     "complete": "The plan is complete: there is nothing left to do",
     "cancelled": "The plan is cancelled; roll it back to a checkpoint to take it up again",
     "applied": "The plan is applied: there is nothing left to do",
+    "constrained": "A validation holds the plan back; apply it again, or roll it back",
+    "in_apply": "The plan has run; apply it again",
     "held": "Another process is working on the plan",
 }
 
@@ -83,6 +88,7 @@ def _in_state(status: PlanStatus, state: PlanState) -> int:
 def cancel_report(status: PlanStatus) -> Report:
     plan = status.plan
     recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints else []
+    kept = [item for item in status.sandboxes if item.state is not SandboxState.CLEANED_UP]
     data: dict[str, object] = {
         "plan_id": plan.id,
         "phase": plan.phase.value,
@@ -90,8 +96,8 @@ def cancel_report(status: PlanStatus) -> Report:
         "reason": plan.cancel_reason,
         "cancelled_at": moment(plan.updated_at),
         "sandbox": {
-            "status": "preserved" if status.sandboxes else None,
-            "paths": [sandbox.path for sandbox in status.sandboxes],
+            "status": _sandbox_status(status, kept),
+            "paths": [sandbox.path for sandbox in kept],
             "checkpoints": len(status.checkpoints),
         },
         "child_plans": {
@@ -104,9 +110,15 @@ def cancel_report(status: PlanStatus) -> Report:
     rows = [("plan", plan.id), ("state", f"{plan.phase.value}/{plan.state.value}")]
     if plan.cancel_reason:
         rows.append(("reason", plan.cancel_reason))
-    rows += [("sandbox kept", sandbox.path) for sandbox in status.sandboxes]
+    rows += [("sandbox kept", sandbox.path) for sandbox in kept]
     rows += [("take it up again", command) for command in recovery]
     return Report(data, (Fields("Cancelled", tuple(rows)),), ("Plan cancelled",))
+
+
+def _sandbox_status(status: PlanStatus, kept: Sequence[SandboxRef]) -> str | None:
+    if not status.sandboxes:
+        return None
+    return "preserved" if kept else "removed"
 
 
 def errors_report(problems: PlanProblems) -> Report:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from cleveragents.application.services.plan_service import PlanStatus
 from cleveragents.cli.report import Fields, Report, Section, Table, Text
 from cleveragents.cli.views.words import moment, readable, with_article
+from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandbox import DiffFile, SandboxRef, TreeDiff
@@ -52,6 +53,11 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
             }
             for item in status.checkpoints
         ],
+        "validations": [
+            {"name": item.name, "mode": item.mode.value, "status": item.status.value}
+            for item in status.validations
+        ],
+        "applied": None if status.applied is None else _applied_data(status.applied),
         "cancel_reason": plan.cancel_reason,
         "held_by": str(status.holder) if status.holder else None,
         "interrupted": _is_interrupted(status),
@@ -63,6 +69,22 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
 def _child_plans(children: Sequence[Plan]) -> str:
     done = (PlanState.COMPLETE, PlanState.APPLIED)
     return f"{sum(child.state in done for child in children)}/{len(children)} complete"
+
+
+def _applied_data(applied: ApplyRecord) -> dict[str, object]:
+    return {
+        "mode": applied.mode.value,
+        "targets": [
+            {
+                "resource": target.resource,
+                "path": target.path,
+                "commit": target.commit,
+                "branch": target.branch,
+                "files": len(target.files),
+            }
+            for target in applied.targets
+        ],
+    }
 
 
 def _is_interrupted(status: PlanStatus) -> bool:
@@ -84,6 +106,12 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         ("last checkpoint", plan.last_checkpoint_id or "none yet"),
     ]
     rows += [("sandbox", sandbox.path) for sandbox in status.sandboxes]
+    rows += [
+        ("validation", f"{item.name} ({item.mode.value}): {item.status.value}")
+        for item in status.validations
+    ]
+    if status.applied is not None:
+        rows += [("applied to", target.path) for target in status.applied.targets]
     if plan.cancel_reason:
         rows.append(("cancelled", plan.cancel_reason))
     if status.holder is not None:

@@ -148,6 +148,16 @@ def missing_objects(git: Git, object_ids: Iterable[str]) -> set[str]:
     return set(_missing(answers))
 
 
+def object_sizes(git: Git, object_ids: Iterable[str]) -> dict[str, int]:
+    """Returns the bytes of those objects that the repository holds."""
+    asked = "".join(f"{object_id}\n" for object_id in object_ids)
+    if not asked:
+        return {}
+    answers = git.run("cat-file", "--batch-check", "--buffer", stdin=asked.encode())
+    fields = (line.decode().split() for line in answers.splitlines())
+    return {found[0]: int(found[2]) for found in fields if len(found) == 3}
+
+
 def _missing(answers: bytes) -> Iterator[str]:
     for line in answers.splitlines():
         if line.endswith(b" missing"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from cleveragents.application.ports import Clock, SnapshotStore
@@ -83,6 +83,10 @@ class CheckpointManager(SnapshotStore):
     def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
         with self._use(sandbox) as engine:
             return engine.diff(old, new)
+
+    def sizes(self, sandbox: SandboxRef, hashes: Collection[str]) -> Mapping[str, int]:
+        with self._use(sandbox) as engine:
+            return engine.sizes(hashes)
 
     def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
         if old == new:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +33,7 @@ from cleveragents.domain.sandbox import (
     TreeDiff,
     Uncaptured,
 )
-from cleveragents.infrastructure.sandbox.blobs import BlobReader, missing_objects
+from cleveragents.infrastructure.sandbox.blobs import BlobReader, missing_objects, object_sizes
 from cleveragents.infrastructure.sandbox.captured import (
     Captured,
     GitState,
@@ -215,6 +215,9 @@ class FileEngine(SnapshotEngine):
         staged = staged_objects(self._objects.read(listing)) if listing is not None else ()
         with _translated("The snapshot could not be stored"):
             return self._keep(made.captured, staged, made.trees)
+
+    def sizes(self, hashes: Collection[str]) -> Mapping[str, int]:
+        return object_sizes(self._git, hashes)
 
     def _target(self, snapshot_id: str, sparing: str | None) -> Captured:
         """Returns what a snapshot holds; what another did not hold counts as left out of it too.

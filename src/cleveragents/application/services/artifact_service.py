@@ -1,0 +1,66 @@
+"""ArtifactService: what a plan made, path by path, and what of it is in the project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cleveragents.application.ports import Database, SnapshotStore
+from cleveragents.domain.artifact import Artifact, ArtifactSummary, artifacts_of, summary_of
+from cleveragents.domain.operation import OperationKind, OperationStatus
+from cleveragents.domain.plan import Plan
+
+
+@dataclass(frozen=True)
+class PlanArtifacts:
+    """The artifacts of a plan, with what is told of them besides."""
+
+    plan: Plan
+    artifacts: Sequence[Artifact]
+    sizes: Mapping[tuple[str, str], int]
+    """Bytes of what is there now, by resource and path; not of directories and databases."""
+    commits: Sequence[str]
+    """Those that an apply made."""
+
+    @property
+    def summary(self) -> ArtifactSummary:
+        return summary_of(self.artifacts)
+
+
+class ArtifactService:
+    """Answers what plans made; changes nothing."""
+
+    def __init__(self, database: Database, snapshots: SnapshotStore) -> None:
+        self._database = database
+        self._snapshots = snapshots
+
+    def artifacts(self, plan_id: str) -> PlanArtifacts:
+        """Returns what became of each path, child plans' work included."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            children = [child.id for child in transaction.plans.children(plan_id)]
+            changes = [
+                change for each in (plan_id, *children) for change in transaction.changes.list(each)
+            ]
+            sandboxes = {item.resource: item for item in transaction.sandboxes.list(plan_id)}
+            operations = transaction.operations.list(plan_id)
+        found = artifacts_of(plan_id, changes)
+        sizes: dict[tuple[str, str], int] = {}
+        for name, sandbox in sandboxes.items():
+            own = [item for item in found if item.resource == name and item.after_hash]
+            known = self._snapshots.sizes(sandbox, {item.after_hash or "" for item in own})
+            sizes |= {
+                (name, item.path): known[item.after_hash or ""]
+                for item in own
+                if item.after_hash in known
+            }
+        commits = [
+            target.commit
+            for operation in operations
+            if operation.kind is OperationKind.APPLY
+            and operation.status is OperationStatus.COMPLETED
+            and operation.apply is not None
+            for target in operation.apply.targets
+            if target.commit is not None
+        ]
+        return PlanArtifacts(plan, found, sizes, commits)

@@ -1,0 +1,37 @@
+"""When sandboxes are removed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from cleveragents.domain.plan import Plan, PlanPhase, PlanState
+
+
+class SandboxCleanup(StrEnum):
+    """Which end of a plan removes its sandboxes; their checkpoints stay in any case."""
+
+    ON_APPLY = "on_apply"
+    ON_TERMINAL = "on_terminal"
+    """When it is applied or cancelled."""
+    MANUAL = "manual"
+
+
+def is_removed(cleanup: SandboxCleanup, plan: Plan, *, discard: bool) -> bool:
+    """Returns whether a plan that has just ended loses its sandboxes.
+
+    Finished work that is not applied is removed only when the user says so.
+
+    Args:
+        cleanup: The setting.
+        plan: The plan as it was before it was cancelled, or as it is once applied.
+        discard: Whether the user said so.
+    """
+    if plan.is_applied:
+        return cleanup is not SandboxCleanup.MANUAL
+    return discard or (cleanup is SandboxCleanup.ON_TERMINAL and not is_finished(plan))
+
+
+def is_finished(plan: Plan) -> bool:
+    """Returns whether the plan has done all its steps and is not applied."""
+    complete = (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE)
+    return complete or (plan.phase is PlanPhase.APPLY and not plan.is_applied)
