@@ -98,6 +98,27 @@ Feature: Applying to projects of all kinds
         | git config core.autocrlf true                  | a\nb\n        |
         | echo '* -text' > .gitattributes                | a\r\nb\r\n    |
 
+    Scenario Outline: What no commit shows: <what>
+      Given a plan that ran `<plan>` after the user ran `echo '* text=auto' > .gitattributes`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                     | expected |
+        | git log --format=%s -1      | list     |
+
+      Examples:
+        | what            | plan                                   |
+        | line ends       | sed -i 's/$/\r/' list.txt             |
+        | permission bits | chmod 640 README.md; chmod 750 src     |
+
+    Scenario: Links and programs
+      Given a plan that ran `ln -sfn list.txt link; chmod +x README.md; rm run.sh; ln -s link run.sh` after the user ran `ln -s run.sh link`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                | expected |
+        | git status --porcelain |          |
+
     Scenario: Nothing of the project runs
       Given a plan that ran `echo more >> README.md` after the user ran `echo '* filter=trap merge=trap diff=trap' > .gitattributes`
       And the project is full of traps that would make the file `sprung`

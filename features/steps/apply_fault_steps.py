@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
+from features.support import fault_sweep as faults
 from features.support.applies import applies
 from features.support.apply_sweep import ApplySweep
 from features.support.plans import plans
@@ -64,3 +65,31 @@ def either(context: Context) -> None:
 
 def options_of(context: Context) -> tuple[str, ...]:
     return context.options if "options" in context else ()
+
+
+@given("the apply was killed at {point}")
+def was_killed(context: Context, point: str) -> None:
+    arguments = ("plan", "apply", plans(context).plan_id, "--yes")
+    assert applies(context)  # The sandbox is to stay.
+    assert faults.killed_at(plans(context), FaultPoint(point), 1, *arguments)
+
+
+@given("one of these is as the apply left it")
+def left_as_it_was(context: Context) -> None:
+    (context.world.project / "new.txt").write_text("new\n")
+
+
+@then("the project has no lock, and list.txt is as the user left it")
+def left_alone(context: Context) -> None:
+    seen = applies(context).seen()
+    assert (seen.files, seen.extra) == (applies(context).before.files, ()), seen
+
+
+@then('the error tells that "{text}"')
+def error_tells(context: Context, text: str) -> None:
+    assert text in context.world.last.json["error"]["message"], context.world.last
+
+
+@then("there is no junk in the sandbox")
+def no_junk(context: Context) -> None:
+    assert not (plans(context).sandbox / "junk").exists()
