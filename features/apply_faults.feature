@@ -52,6 +52,16 @@ Feature: Applying, disturbed at every stage
         | file-placed      |
         | branch-moved     |
 
+    Scenario: Killed when a validation has just held it back
+      Given a plan that writes new.txt, with the validations
+        | name | run   | mode     |
+        | look | false | required |
+      And the apply was killed at validations-recorded
+      When the user applies the plan
+      Then the error's code is validation_failed
+      And the project is as it was
+      And the plan is apply/constrained with 1 steps done
+
   Rule: a failed apply is undone at once
 
     Scenario Outline: Failing at <point>
@@ -81,5 +91,5 @@ Feature: Applying, disturbed at every stage
       Then the project was each time as before it
 
     Scenario: Killed while it is undone
-      When the apply fails at branch-moved, and is killed while that is undone
+      When the apply fails at branch-moved, and is killed at target-undone
       Then the project was each time as before it or as after it

@@ -93,5 +93,5 @@ Feature: Applying several resources, all or none
         | target-settled |
 
     Scenario: Killed while it is undone
-      When the apply fails at branch-moved, and is killed while that is undone
+      When the apply fails at branch-moved, and is killed at target-undone
       Then the project was each time as before it or as after it

@@ -42,7 +42,7 @@ def failed(context: Context, point: str) -> None:
     context.found = ApplySweep(applies(context), *options_of(context)).failed(FaultPoint(point))
 
 
-@when("the apply fails at {point}, and is killed while that is undone")
+@when("the apply fails at {point}, and is killed at target-undone")
 def killed_while_undoing(context: Context, point: str) -> None:
     sweep = ApplySweep(applies(context))
     context.found = [sweep.killed_while_undoing(FaultPoint(point), "execute")]
@@ -93,3 +93,8 @@ def error_tells(context: Context, text: str) -> None:
 @then("there is no junk in the sandbox")
 def no_junk(context: Context) -> None:
     assert not (plans(context).sandbox / "junk").exists()
+
+
+@then("there is junk in the sandbox")
+def junk(context: Context) -> None:
+    assert (plans(context).sandbox / "junk").exists()

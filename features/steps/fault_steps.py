@@ -168,11 +168,12 @@ def kill_cancel(context: Context) -> None:
     assert faults.killed_at(plans(context), FaultPoint.CANCEL_RECORDED, 1, *arguments)
 
 
-@when("somebody looks for the points in this feature and in that of operations")
+@when("somebody looks for the points in this feature and in those of operations and applies")
 def look_for_points(context: Context) -> None:
     this = Path(context.feature.filename)
-    others = this.with_name("operation_faults.feature").read_text()
-    context.text_of_feature = this.read_text() + others
+    names = ("operation_faults", "apply_faults", "sandbox_cleanup")
+    others = [this.with_name(f"{name}.feature").read_text() for name in names]
+    context.text_of_feature = "".join([this.read_text(), *others])
 
 
 @then('everything was each time as at "{label}", and nothing was pending')
