@@ -21,6 +21,30 @@ Feature: What becomes of sandboxes
         | manual      | has run and was cancelled with --discard | removed |
         | on_terminal | was held back and was cancelled  | kept    |
 
+    Scenario Outline: With <setting>, the mirror of an applied plan
+      Given sandboxes are removed <setting>
+      And a plan that was applied
+      When the user asks for the plan's status
+      Then its private repository has <left> of it besides its checkpoints
+      And a check of the installation finds nothing
+
+      Examples:
+        | setting     | left                      |
+        | on_apply    | nothing                   |
+        | on_terminal | nothing                   |
+        | manual      | a worktree and a branch   |
+
+    Scenario: A sandbox that is in use stays for the moment
+      Given sandboxes are removed on_apply
+      And a plan that writes new.txt, with the validations
+        | name | run  | mode     |
+        | look | true | required |
+      And for the apply the sandbox is in use
+      When the user applies the plan
+      Then the exit code is 3
+      And the plan is apply/applied with 1 steps done
+      And it warns that "The sandbox is in use; `agents gc` tries again"
+
     Scenario: What it changed can still be seen
       Given sandboxes are removed on_apply
       And a plan that was applied
@@ -33,6 +57,30 @@ Feature: What becomes of sandboxes
       Given sandboxes are removed never
       When the user lists the plans with --state applied
       Then the exit code is 10
+
+  Rule: what a kill left goes with the next command
+
+    Scenario Outline: Applied, killed at <point>, then `<command>`
+      Given sandboxes are removed on_apply
+      And a plan that has changed a repository, a directory and a database, killed at <point> when it was applied
+      When the user runs `<command>` for it
+      Then the sandboxes are gone, and nothing but checkpoints is left of the plan
+      And the plan is apply/applied with 4 steps done
+
+      Examples:
+        | point           | command              |
+        | apply-recorded  | agents gc            |
+        | apply-recorded  | agents doctor --fix  |
+        | apply-recorded  | agents plan apply PLAN --yes |
+        | sandbox-removed | agents gc            |
+        | sandbox-removed | agents doctor --fix  |
+        | branch-moved    | agents plan execute PLAN |
+
+    Scenario: Cancelled, killed before the sandbox was removed
+      Given sandboxes are removed on_terminal
+      And a plan that failed, killed at cancel-recorded when it was cancelled
+      When the user runs `agents gc` for it
+      Then the sandboxes are gone, and nothing but checkpoints is left of the plan
 
   Rule: running and applying in one go
 

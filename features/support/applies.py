@@ -5,13 +5,19 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import subprocess
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 from behave.runner import Context
 from features.support.plans import Plans, plans
 from features.support.trees import Node, Tree, tree
+
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports import FaultPoints
+from cleveragents.container import Container
 
 _LINES = "".join(f"line {number}\n" for number in range(1, 20))
 _IDENTITY = {
@@ -36,6 +42,31 @@ class Project(NamedTuple):
     """The plan's other resources: a directory, and a database as SQL."""
 
 
+class Acting(FaultPoints):
+    """Does something once, when a point is reached."""
+
+    def __init__(self, point: FaultPoint, act: Callable[[], object]) -> None:
+        self._waiting = {point: act}
+
+    def reach(self, point: FaultPoint) -> None:
+        act = self._waiting.pop(point, None)
+        if act is not None:
+            act()
+
+
+class Watching(FaultPoints):
+    """Asks something each time a point is reached."""
+
+    def __init__(self, point: FaultPoint, ask: Callable[[], bool]) -> None:
+        self._point = point
+        self._ask = ask
+        self.seen: list[bool] = []
+
+    def reach(self, point: FaultPoint) -> None:
+        if point is self._point:
+            self.seen.append(self._ask())
+
+
 class Applies:
     """One plan, its project, and what the project was at some moment."""
 
@@ -43,6 +74,8 @@ class Applies:
         self.plans = plans
         self.project = plans.world.project
         self.before: Project | None = None
+        self.left: Project | None = None
+        """What the project would be if only the user had done something to it."""
         # What was applied is compared with the sandbox, so that stays.
         plans.world.environment.setdefault("CLEVERAGENTS_SANDBOX_CLEANUP", "manual")
 
@@ -72,8 +105,10 @@ class Applies:
             "plan", "apply", self.plans.plan_id, "--yes", *options, "--format", "json"
         )
 
-    def seen(self) -> Project:
-        git = self.project / self.shell("git rev-parse --git-dir").strip()
+    def seen(self, place: Path | None = None) -> Project:
+        """All there is to see of the project, or of a copy of it."""
+        project = place or self.project
+        git = project / self.shell("git rev-parse --git-dir", project).strip()
         known = {
             *("COMMIT_EDITMSG", "HEAD", "config", "description", "hooks", "index", "info"),
             *("logs", "objects", "refs", "packed-refs", "branches", "ORIG_HEAD"),
@@ -81,16 +116,25 @@ class Applies:
         }
         head = (git / "HEAD").read_text()
         return Project(
-            files=self.files(self.project),
+            files=self.files(project),
             head=head,
-            refs=self.shell("git for-each-ref --format='%(objectname) %(refname)'"),
-            staged=self.shell("git ls-files --stage -v"),
+            refs=self.shell("git for-each-ref --format='%(objectname) %(refname)'", project),
+            staged=self.shell("git ls-files --stage -v", project),
             reflogs=tuple(
                 (git / name).read_bytes() if (git / name).exists() else None for name in LOGS
             ),
             extra=tuple(sorted(path.name for path in git.iterdir() if path.name not in known)),
             beside=self.beside(self.plans.world.directory, "files", "app.db"),
         )
+
+    def do_at(self, point: FaultPoint, command: str) -> AbstractContextManager[object]:
+        """Has the user run a command when an apply is at a point; a twin shows what it does."""
+        dated = f"export GIT_AUTHOR_DATE=@1700000000 GIT_COMMITTER_DATE=@1700000000; {command}"
+        twin = self.plans.world.directory / "twin"
+        shutil.copytree(self.project, twin, symlinks=True)
+        self.shell(dated, twin)
+        self.left = self.seen(twin)
+        return patch.object(Container, "_faults", Acting(point, lambda: self.shell(dated)))
 
     def beside(self, place: Path, directory: str, database: str) -> Tree:
         """What a directory and a database hold, and what lies beside the database."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import socket
@@ -22,7 +21,6 @@ from cleveragents.infrastructure.database.repositories import (
     OperationRepository,
     ToolCallRepository,
 )
-from cleveragents.infrastructure.sandbox import sqlite_target
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 
 HOST = socket.gethostname()
@@ -37,7 +35,7 @@ def install(context: Context, mishap: AbstractContextManager[Any]) -> None:
 
 
 @contextmanager
-def _at_call(owner: type, method: str, number: int, act: Callable[..., Any]) -> Iterator[None]:
+def at_call(owner: type, method: str, number: int, act: Callable[..., Any]) -> Iterator[None]:
     """Has the `number`-th call of a method do something else, given the real one."""
     real: Callable[..., Any] = getattr(owner, method)
     calls = iter(range(1, 1_000_000))
@@ -51,7 +49,9 @@ def _at_call(owner: type, method: str, number: int, act: Callable[..., Any]) -> 
         yield
 
 
-def _raise(error: BaseException) -> Callable[..., Any]:
+def raising(error: BaseException) -> Callable[..., Any]:
+    """Has a call fail."""
+
     def act(_: Callable[[], Any]) -> Any:
         raise error
 
@@ -63,14 +63,14 @@ def failing_rollback(stage: str) -> AbstractContextManager[None]:
         return real().model_copy(update={"differences": ("docs.txt should be removed",)})
 
     stages: dict[str, Callable[[], AbstractContextManager[None]]] = {
-        "restoring the second sandbox": lambda: _at_call(
-            CheckpointManager, "rollback_to", 2, _raise(SnapshotError(_GAVE_UP, hint=_HINT))
+        "restoring the second sandbox": lambda: at_call(
+            CheckpointManager, "rollback_to", 2, raising(SnapshotError(_GAVE_UP, hint=_HINT))
         ),
-        "comparing the second sandbox": lambda: _at_call(
+        "comparing the second sandbox": lambda: at_call(
             CheckpointManager, "rollback_to", 2, found_wrong
         ),
-        "recording it": lambda: _at_call(
-            OperationRepository, "save", 1, _raise(DatabaseError(_GAVE_UP, hint=_HINT))
+        "recording it": lambda: at_call(
+            OperationRepository, "save", 1, raising(DatabaseError(_GAVE_UP, hint=_HINT))
         ),
     }
     return stages[stage]()
@@ -79,11 +79,11 @@ def failing_rollback(stage: str) -> AbstractContextManager[None]:
 def failing_look(number: int) -> AbstractContextManager[None]:
     """The `number`-th snapshot of a sandbox cannot be taken."""
     error = SnapshotError(_GAVE_UP, hint=_HINT)
-    return _at_call(CheckpointManager, "create_checkpoint", number, _raise(error))
+    return at_call(CheckpointManager, "create_checkpoint", number, raising(error))
 
 
 def interrupted_rollback() -> AbstractContextManager[None]:
-    return _at_call(CheckpointManager, "rollback_to", 2, _raise(KeyboardInterrupt()))
+    return at_call(CheckpointManager, "rollback_to", 2, raising(KeyboardInterrupt()))
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def hopeless_rollback() -> Iterator[None]:
 
 def failing_second_call() -> AbstractContextManager[None]:
     """The records of the second tool call cannot be written."""
-    return _at_call(ToolCallRepository, "add", 2, _raise(DatabaseError(_GAVE_UP, hint=_HINT)))
+    return at_call(ToolCallRepository, "add", 2, raising(DatabaseError(_GAVE_UP, hint=_HINT)))
 
 
 def started(process: int) -> str:
@@ -199,9 +199,3 @@ SITUATIONS: dict[str, Callable[[Plans], None]] = {
     "the sandbox is a directory that nobody knows": _nobody_knows,
     "a living process holds the plan": lambda plans: hold(plans, os.getpid(), HOST),
 }
-
-
-def database_that_cannot_be_written() -> AbstractContextManager[Any]:
-    """The file permission that a superuser would not notice."""
-    error = PermissionError(errno.EACCES, "Permission denied")
-    return patch.object(sqlite_target, "put_back", side_effect=error)

@@ -85,6 +85,7 @@ class StoreBench:
             plans=self.known & set(plans),
             snapshots={("FIRST", snapshot) for snapshot in kept},
             sandboxes={("FIRST", "project")},
+            given_up=set(),
             holder=None,
         )
 

@@ -216,8 +216,12 @@ DATABASES: dict[str, Callable[[StrategyBench], None]] = {
 
 
 def can_mount(work: StrategyBench) -> bool:
+    return can_mount_in(work.world.directory)
+
+
+def can_mount_in(directory: Path) -> bool:
     """Whether this system lets us mount overlays at all."""
-    places = [work.world.directory / "probe" / name for name in ("low", "up", "work", "at")]
+    places = [directory / "probe" / name for name in ("low", "up", "work", "at")]
     for place in places:
         place.mkdir(parents=True)
     try:

@@ -296,6 +296,7 @@ class Container:
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
+            events=self._events,
             faults=self._faults,
             cleanup=self._settings[CLEANUP],
         )

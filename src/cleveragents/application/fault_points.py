@@ -69,6 +69,6 @@ class FaultPoint(StrEnum):
     """One resource of several is as it is to be."""
     APPLY_RECORDED = "apply-recorded"
     SANDBOX_REMOVED = "sandbox-removed"
-    """One sandbox of a plan that ended is gone; the records do not say so yet."""
+    """One sandbox of a plan that ended is gone; another may still be there."""
     TARGET_UNDONE = "target-undone"
     """One resource is as it was; the journal does not say so yet."""

@@ -76,6 +76,8 @@ class ApplyRecord(Record):
     mode: ApplyMode
     include_uncommitted: bool
     targets: tuple[Target, ...]
+    remove_sandboxes: bool
+    """Whether the plan's sandboxes go when it is applied."""
 
 
 class ApplyPreview(Record):
@@ -97,6 +99,8 @@ class ApplyResult(Record):
     targets: tuple[Target, ...]
     validations: tuple[ValidationResult, ...]
     sandboxes_removed: bool
+    problems: tuple[str, ...]
+    """What was left undone after the result was in the project, in sentences."""
 
 
 class TargetRefusedError(BusinessRuleViolation):

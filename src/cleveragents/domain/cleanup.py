@@ -16,18 +16,21 @@ class SandboxCleanup(StrEnum):
     MANUAL = "manual"
 
 
-def is_removed(cleanup: SandboxCleanup, plan: Plan, *, discard: bool) -> bool:
-    """Returns whether a plan that has just ended loses its sandboxes.
+def is_removed_when_applied(cleanup: SandboxCleanup) -> bool:
+    """Returns whether a plan loses its sandboxes when it is applied."""
+    return cleanup is not SandboxCleanup.MANUAL
+
+
+def is_removed_when_cancelled(cleanup: SandboxCleanup, plan: Plan, *, discard: bool) -> bool:
+    """Returns whether a plan loses its sandboxes when it is cancelled.
 
     Finished work that is not applied is removed only when the user says so.
 
     Args:
         cleanup: The setting.
-        plan: The plan as it was before it was cancelled, or as it is once applied.
+        plan: The plan as it was before it was cancelled.
         discard: Whether the user said so.
     """
-    if plan.is_applied:
-        return cleanup is not SandboxCleanup.MANUAL
     return discard or (cleanup is SandboxCleanup.ON_TERMINAL and not is_finished(plan))
 
 

@@ -17,7 +17,9 @@ class Named:
     snapshots: Set[tuple[str, str]]
     """Plan and snapshot, of every group there is."""
     sandboxes: Set[tuple[str, str]]
-    """Plan and resource, of every recorded sandbox."""
+    """Plan and resource, of every recorded sandbox that was not given up."""
+    given_up: Set[tuple[str, str]]
+    """Plan and resource, of those that were."""
     holder: str | None
     """Who is working with one of these plans at this moment."""
     lost: bool = False

@@ -59,6 +59,12 @@ def recovery_hints(plan: Plan, *, holder: str | None, point: str | None) -> list
     ]
 
 
+def options_after_failed_apply(plan: Plan, *, point: str | None) -> list[RecoveryHint]:
+    """Returns what can be done with a plan that has run and was not applied; nothing for others."""
+    has_run = (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE)
+    return _applying(plan, point) if has_run or plan.phase is PlanPhase.APPLY else []
+
+
 def _applying(plan: Plan, point: str | None) -> list[RecoveryHint]:
     """Returns what can be done about a plan that was not applied."""
     if plan.state is PlanState.CANCELLED:

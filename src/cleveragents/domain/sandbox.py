@@ -28,7 +28,7 @@ class SandboxState(StrEnum):
     COMMITTED = "committed"
     """What it holds is in the project."""
     CLEANED_UP = "cleaned_up"
-    """Its files are removed; its checkpoints are kept."""
+    """It was given up, and its files are removed; its checkpoints are kept."""
 
 
 class ProjectFacts(Record):
@@ -87,6 +87,11 @@ class SandboxRef(Record):
     """None where files were not copied."""
     skipped: tuple[Uncaptured, ...] = ()
     """What the original holds and the sandbox does not."""
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether nobody needs its files any more."""
+        return self.state is SandboxState.CLEANED_UP
 
 
 class Evidence(StrEnum):

@@ -311,7 +311,12 @@ def apply_record() -> ApplyRecord:
     nothing = touched.model_copy(
         update={"document": "", "files": (), "commit": None, "branch": None}
     )
-    return ApplyRecord(mode=ApplyMode.BRANCH, include_uncommitted=True, targets=(touched, nothing))
+    return ApplyRecord(
+        mode=ApplyMode.BRANCH,
+        include_uncommitted=True,
+        targets=(touched, nothing),
+        remove_sandboxes=True,
+    )
 
 
 def validation(number: int = 1, plan_id: str = "PLAN1") -> ValidationResult:

@@ -17,6 +17,7 @@ from datetime import datetime
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import Clock, Database, FaultPoints, Targets, Transaction
+from cleveragents.application.services._cleaning import give_up_sandboxes
 from cleveragents.application.services._operations import Recovered
 from cleveragents.domain.apply import MergeConflictError, Target, TargetChangedError
 from cleveragents.domain.errors import (
@@ -101,6 +102,8 @@ class Applying:
             for sandbox in transaction.sandboxes.list(plan.id):
                 done = sandbox.model_copy(update={"state": SandboxState.COMMITTED})
                 transaction.sandboxes.save(done)
+            if operation.apply is not None and operation.apply.remove_sandboxes:
+                give_up_sandboxes(transaction, plan.id)
             transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
         self._faults.reach(FaultPoint.APPLY_RECORDED)
 

@@ -1,44 +1,43 @@
-"""Removing the sandboxes of a plan that has ended, as the configuration says."""
+"""Removing the sandboxes of a plan that has ended.
+
+That they go is recorded together with the end of the plan, the files go afterwards. So a kill
+leaves files that no record claims, which the next look at the plan, `gc` and `doctor` remove.
+"""
 
 from __future__ import annotations
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import Database, FaultPoints, Sandboxes
-from cleveragents.domain.cleanup import SandboxCleanup, is_removed
-from cleveragents.domain.plan import Plan
+from cleveragents.application.ports import Database, FaultPoints, Sandboxes, Transaction
+from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.sandbox import SandboxState, SandboxStrategy
 
 
-class Cleaning:
-    """Removes sandboxes; snapshots of them stay. The caller holds the plan's lease."""
+def give_up_sandboxes(transaction: Transaction, plan_id: str) -> None:
+    """Records that the sandboxes of a plan are no more; a resource itself is never removed."""
+    for sandbox in transaction.sandboxes.list(plan_id):
+        if sandbox.strategy is not SandboxStrategy.NONE:
+            gone = sandbox.model_copy(update={"state": SandboxState.CLEANED_UP})
+            transaction.sandboxes.save(gone)
 
-    def __init__(
-        self,
-        database: Database,
-        sandboxes: Sandboxes,
-        faults: FaultPoints,
-        cleanup: SandboxCleanup,
-    ) -> None:
+
+class Cleaning:
+    """Removes the files of sandboxes that were given up. The caller holds the plan's lease."""
+
+    def __init__(self, database: Database, sandboxes: Sandboxes, faults: FaultPoints) -> None:
         self._database = database
         self._sandboxes = sandboxes
         self._faults = faults
-        self._cleanup = cleanup
 
-    def end(self, plan: Plan, *, discard: bool = False) -> bool:
-        """Removes the sandboxes if this end of the plan is one that does; says whether it did.
-
-        A kill leaves some of them, which the records still call what they were.
-        """
-        if not is_removed(self._cleanup, plan, discard=discard):
-            return False
+    def remove_given_up(self, plan_id: str) -> list[str]:
+        """Removes what is still there; returns why something could not be."""
         with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan.id)
+            sandboxes = transaction.sandboxes.list(plan_id)
+        problems: list[str] = []
         for sandbox in sandboxes:
-            if sandbox.strategy is SandboxStrategy.NONE:
-                continue  # That is the user's own.
-            self._sandboxes.remove(sandbox)
-            self._faults.reach(FaultPoint.SANDBOX_REMOVED)
-            with self._database.write() as transaction:
-                gone = sandbox.model_copy(update={"state": SandboxState.CLEANED_UP})
-                transaction.sandboxes.save(gone)
-        return True
+            if sandbox.is_given_up:
+                try:
+                    self._sandboxes.remove(sandbox)
+                except CleverAgentsError as error:
+                    problems.append(error.message)
+                self._faults.reach(FaultPoint.SANDBOX_REMOVED)
+        return problems

@@ -18,7 +18,7 @@ from cleveragents.domain.errors import CleverAgentsError, ConflictError, Sandbox
 from cleveragents.domain.health import FIX, Check, CheckStatus, check, counted, listed, worst
 from cleveragents.domain.lease import Lease
 from cleveragents.domain.operation import Operation
-from cleveragents.domain.plan import Plan, PlanState
+from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandbox import Resource, SandboxRef
 
 _GIVEN_UP = (PlanState.CANCELLED, PlanState.APPLIED)
@@ -215,7 +215,7 @@ def _operations(pending: Sequence[PlanRecord], attempts: Mapping[str, Attempt]) 
             name,
             CheckStatus.PROBLEM,
             f"Left unfinished: {listed(begun)}",
-            f"{FIX}, or `agents plan resume {_one_of(ids)}`: it is completed, or undone",
+            f"{FIX}, or `{_going_on(pending)}`: it is completed, or undone",
             plans=ids,
         )
     made = [attempts[plan_id] for plan_id in ids]
@@ -248,7 +248,7 @@ def _interrupted(
         CheckStatus.PROBLEM if failed else CheckStatus.WARNING,
         f"Left in the middle by a process that ended: {listed(ids)}"
         + (f"; {listed(failed)}" if failed else ""),
-        f"Run `agents plan resume {_one_of(ids)}` to go on, or `agents plan cancel` to give it up",
+        f"Run `{_going_on(left)}` to go on, or `agents plan cancel` to give it up",
         plans=[
             {
                 "plan_id": record.id,
@@ -286,6 +286,13 @@ def _leases(stale: Sequence[PlanRecord], attempts: Mapping[str, Attempt]) -> Che
 
 def _was_busy(attempts: Mapping[str, Attempt], plan_id: str) -> bool:
     return plan_id in attempts and attempts[plan_id].was_busy
+
+
+def _going_on(records: Sequence[PlanRecord]) -> str:
+    """Returns the command that takes them up again."""
+    applying = all(record.plan.phase is PlanPhase.APPLY for record in records)
+    verb = "apply" if applying else "resume"
+    return f"agents plan {verb} {_one_of([record.id for record in records])}"
 
 
 def _one_of(ids: Sequence[str]) -> str:

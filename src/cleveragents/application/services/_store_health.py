@@ -107,7 +107,7 @@ class StoreHealth:
         with self._database.read() as transaction:
             known = transaction.plans.ids()
             recorded = [box for plan_id in known for box in transaction.sandboxes.list(plan_id)]
-        named = {(sandbox.plan_id, sandbox.resource) for sandbox in recorded}
+        named = {(box.plan_id, box.resource) for box in recorded if not box.is_given_up}
         apart = {plan: present[plan] for plan in present if plan not in _plans_in(stores)}
         strays = {
             plan: [name for name in names if (plan, name) not in named]

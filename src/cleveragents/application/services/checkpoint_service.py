@@ -27,6 +27,7 @@ from cleveragents.application.ports import (
 )
 from cleveragents.application.services import _changes
 from cleveragents.application.services._applying import Applying
+from cleveragents.application.services._cleaning import Cleaning
 from cleveragents.application.services._group import (
     Moment,
     Taken,
@@ -92,6 +93,7 @@ class CheckpointService(CheckpointReader):
         self._faults = faults
         self._tools = tools
         self._applying = Applying(database, targets, clock, faults, locks.check)
+        self._cleaning = Cleaning(database, sandboxes, faults)
         self._triggers = triggers
         self._recorder = Recorder(clock, id_source)
         # Made once for a plan. Only their states change, which no snapshot depends on.
@@ -310,6 +312,7 @@ class CheckpointService(CheckpointReader):
             self._end_leftovers(plan_id)
             done = self._applying.recover(plan_id) or self._operations().recover(plan_id)
             drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
+            self._cleaning.remove_given_up(plan_id)
             return done
 
     def _end_leftovers(self, plan_id: str) -> None:

@@ -1,8 +1,9 @@
 """DoctorService: looks at the whole installation, and mends what is safe to mend.
 
 Looking changes nothing. Mending takes away what nobody has and ends what was
-interrupted, each under the lock that its owner would hold; it never touches a
-project, and never what a record names. Killed anywhere, it can be run again.
+interrupted, each under the lock that its owner would hold; it never touches what a
+record names, and a project only to end an apply that was killed in the middle of it.
+Killed anywhere, it can be run again.
 """
 
 from __future__ import annotations

@@ -188,6 +188,7 @@ class MaintenanceService:
                 for group in groups
                 for snapshot in group.snapshots.values()
             },
-            sandboxes={(sandbox.plan_id, sandbox.resource) for sandbox in sandboxes},
+            sandboxes={(item.plan_id, item.resource) for item in sandboxes if not item.is_given_up},
+            given_up={(item.plan_id, item.resource) for item in sandboxes if item.is_given_up},
             holder=None if holder is None else str(holder),
         )

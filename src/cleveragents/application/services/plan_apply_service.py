@@ -36,7 +36,7 @@ from cleveragents.domain.apply import (
     ValidationFailedError,
 )
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
-from cleveragents.domain.cleanup import SandboxCleanup
+from cleveragents.domain.cleanup import SandboxCleanup, is_removed_when_applied
 from cleveragents.domain.errors import (
     CheckpointRequiredError,
     InterruptedByUserError,
@@ -78,7 +78,8 @@ class PlanApplyService:
         self._events = events
         self._faults = faults
         self._interruption = interruption
-        self._cleaning = Cleaning(database, sandboxes, faults, cleanup)
+        self._cleanup = cleanup
+        self._cleaning = Cleaning(database, sandboxes, faults)
         self._applying = Applying(database, targets, clock, faults, locks.check)
         self._validating = Validating(
             database, checkpoints, tools, clock, id_source, events, faults
@@ -146,7 +147,7 @@ class PlanApplyService:
             done = [item.apply for item in operations if item.apply is not None]
             if not plan.is_applied or not done:
                 raise PlanStateError("tell what was applied", plan.phase.value, plan.state.value)
-            removed = self._cleaning.end(plan)
+            problems = self._cleaning.remove_given_up(plan_id)
         count = len(plan.definition.validations)
         return ApplyResult(
             plan_id=plan_id,
@@ -154,7 +155,8 @@ class PlanApplyService:
             mode=done[-1].mode,
             targets=done[-1].targets,
             validations=tuple(results[-count:] if count else ()),
-            sandboxes_removed=removed,
+            sandboxes_removed=done[-1].remove_sandboxes and not problems,
+            problems=tuple(problems),
         )
 
     def _guarded(self, plan_id: str) -> tuple[Plan, Sequence[TargetWork]]:
@@ -276,6 +278,7 @@ class PlanApplyService:
                 mode=request.mode,
                 include_uncommitted=request.include_uncommitted,
                 targets=targets,
+                remove_sandboxes=is_removed_when_applied(self._cleanup),
             ),
         )
         with self._database.write() as transaction:

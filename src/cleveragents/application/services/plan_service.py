@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cleveragents.application.events import Warned
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import (
     Clock,
     Database,
+    EventSink,
     FaultPoints,
     IdSource,
     Locks,
@@ -17,12 +19,12 @@ from cleveragents.application.ports import (
     Sandboxes,
     ToolBackend,
 )
-from cleveragents.application.services._cleaning import Cleaning
+from cleveragents.application.services._cleaning import Cleaning, give_up_sandboxes
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.domain import ids
 from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
-from cleveragents.domain.cleanup import SandboxCleanup
+from cleveragents.domain.cleanup import SandboxCleanup, is_removed_when_cancelled
 from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
@@ -34,7 +36,11 @@ from cleveragents.domain.lease import Holder
 from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition, every_step, resolve_arguments
-from cleveragents.domain.recovery import RecoveryHint, recovery_hints
+from cleveragents.domain.recovery import (
+    RecoveryHint,
+    options_after_failed_apply,
+    recovery_hints,
+)
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import Resource, SandboxRef
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
@@ -84,6 +90,7 @@ class PlanService:
         locks: Locks,
         clock: Clock,
         id_source: IdSource,
+        events: EventSink,
         faults: FaultPoints,
         cleanup: SandboxCleanup,
     ) -> None:
@@ -95,7 +102,9 @@ class PlanService:
         self._locks = locks
         self._clock = clock
         self._ids = id_source
-        self._cleaning = Cleaning(database, sandboxes, faults, cleanup)
+        self._events = events
+        self._cleanup = cleanup
+        self._cleaning = Cleaning(database, sandboxes, faults)
 
     def use(
         self,
@@ -231,8 +240,11 @@ class PlanService:
                 now, before = self._clock.now(), transaction.plans.get(plan_id)
                 plan = before.after(PlanEvent.CANCEL, now)
                 transaction.plans.save(plan.model_copy(update={"cancel_reason": reason}))
+                if is_removed_when_cancelled(self._cleanup, before, discard=discard):
+                    give_up_sandboxes(transaction, plan_id)
             self._faults.reach(FaultPoint.CANCEL_RECORDED)
-            self._cleaning.end(before, discard=discard)
+            for problem in self._cleaning.remove_given_up(plan_id):
+                self._events.emit(Warned(problem))
         return self.status(plan_id)
 
     def problems(self, plan_id: str) -> PlanProblems:
@@ -247,6 +259,13 @@ class PlanService:
         )
         failed = [call for call in status.tool_calls if call.status is ToolCallStatus.FAILED]
         return PlanProblems(status, failed, hints)
+
+    def options_after_failed_apply(self, plan_id: str) -> Sequence[RecoveryHint]:
+        """Says what can be done with a plan that could not be applied."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            point = resume_point(transaction, plan)
+        return options_after_failed_apply(plan, point=point.id if point else None)
 
     def _refuse_unless_reversible(self, definition: PlanDefinition) -> None:
         """Refuses writes without checkpoints, unless the plan says it can do without."""

@@ -55,7 +55,11 @@ def apply(
 ) -> Report:
     request = _request(no_commit=no_commit, branch=branch, include_uncommitted=include_uncommitted)
     with open_plan(session, plan_ref) as (container, found):
-        return apply_plan(session, container, found.id, request, yes=yes, dry_run=dry_run)
+        try:
+            return apply_plan(session, container, found.id, request, yes=yes, dry_run=dry_run)
+        except CleverAgentsError as error:
+            error.details["recovery_options"] = _options(container, found.id)
+            raise
 
 
 def apply_plan(
@@ -88,6 +92,11 @@ def apply_plan(
             raise _interrupted(plans.status(plan_id)) from None
         done = service.finished(plan_id)  # It came too late.
     return result_report(done, plans.status(plan_id))
+
+
+def _options(container: Container, plan_id: str) -> list[str]:
+    hints = container.plan_service().options_after_failed_apply(plan_id)
+    return [hint.cli_command for hint in hints]
 
 
 def _interrupted(status: PlanStatus) -> InterruptedByUserError:

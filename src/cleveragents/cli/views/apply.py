@@ -8,8 +8,12 @@ from cleveragents.application.services.plan_service import PlanStatus
 from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.words import counted, moment
 from cleveragents.domain.apply import ApplyMode, ApplyPreview, ApplyResult, Target
-from cleveragents.domain.sandbox import DiffFile
+from cleveragents.domain.plan import Plan
+from cleveragents.domain.resource import SandboxStrategy
+from cleveragents.domain.sandbox import DiffFile, SandboxRef
 from cleveragents.domain.validation import ValidationResult, ValidationStatus
+
+_SKIPPED = 3
 
 
 def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
@@ -20,18 +24,27 @@ def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
 
 
 def result_report(result: ApplyResult, status: PlanStatus) -> Report:
+    sandboxes = "removed" if result.sandboxes_removed else "kept"
+    has_branch = any(sandbox.branch for sandbox in status.sandboxes)
     data = {
         **_data(result, status, result.validations),
         "dry_run": False,
         "operation": result.operation_id,
         "applied_at": moment(status.plan.finished_at),
         "sandbox_cleanup": {
-            "worktree": "removed" if result.sandboxes_removed else "kept",
+            "worktree": sandboxes,
+            "branch": sandboxes if has_branch else None,
             "checkpoint": "archived",
         },
     }
     sections = _sections(result, result.validations, "Apply Summary")
-    return Report(data, sections, (_sentence(result),))
+    return Report(
+        data,
+        (*sections, _cleanup(result, status)),
+        (_sentence(result),),
+        exit_code=_SKIPPED if result.problems else 0,
+        warnings=tuple(f"{problem}; `agents gc` tries again" for problem in result.problems),
+    )
 
 
 def preview_text(preview: ApplyPreview) -> str:
@@ -91,6 +104,8 @@ def _data(
             "state": plan.state.value,
             "attempt": plan.attempt,
             "checkpoints": len(status.checkpoints),
+            "total_duration_s": _seconds(plan),
+            "child_plans": len(status.children),
         },
     }
 
@@ -122,6 +137,25 @@ def _sections(
             )
         )
     return tuple(sections)
+
+
+def _cleanup(result: ApplyResult, status: PlanStatus) -> Section:
+    rows = [(item.resource, f"{item.path}: {_fate(result, item)}") for item in status.sandboxes]
+    rows.append(("checkpoints", f"{len(status.checkpoints)}, all kept"))
+    return Fields("Sandbox Cleanup", tuple(rows))
+
+
+def _fate(result: ApplyResult, sandbox: SandboxRef) -> str:
+    if sandbox.strategy is SandboxStrategy.NONE:
+        return "the resource itself"
+    return "removed" if result.sandboxes_removed else "kept"
+
+
+def _seconds(plan: Plan) -> float | None:
+    """Returns how long it took from making the plan to its being applied."""
+    if plan.finished_at is None:
+        return None
+    return round((plan.finished_at - plan.created_at).total_seconds(), 3)
 
 
 def _what(target: Target, mode: ApplyMode) -> str:

@@ -10,7 +10,7 @@ from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.restores import effects_data
 from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain.plan import PlanState
-from cleveragents.domain.sandbox import SandboxRef, SandboxState
+from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.tool import ToolCall
 
 _SENTENCES = {
@@ -87,8 +87,8 @@ def _in_state(status: PlanStatus, state: PlanState) -> int:
 
 def cancel_report(status: PlanStatus) -> Report:
     plan = status.plan
-    recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints else []
-    kept = [item for item in status.sandboxes if item.state is not SandboxState.CLEANED_UP]
+    kept = [item for item in status.sandboxes if not item.is_given_up]
+    recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints and kept else []
     data: dict[str, object] = {
         "plan_id": plan.id,
         "phase": plan.phase.value,

@@ -14,8 +14,10 @@ from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 
 _SNAPSHOT = re.compile(r"refs/cleveragents/snapshots/([0-9A-Za-z]+)/[^/]+/([0-9a-f]{40})")
 _OF_PLAN = re.compile(
-    r"refs/(?:cleveragents/(?:applies|base)/|heads/cleveragents/plan-)([0-9A-Za-z]+)(?:/.+)?"
+    r"refs/(?:cleveragents/(?:applies|base|begun|brought)/|heads/cleveragents/plan-)([0-9A-Za-z]+)(?:/.+)?"
 )
+_BRANCH = "refs/heads/"
+"""A plan has one branch, that of its sandbox, with which it goes."""
 _WORKTREE = re.compile(r"([0-9A-Za-z]+)-([0-9A-Za-z_].*)", re.DOTALL)
 _REMOVED = re.compile(r"\.(.+)\.removed", re.DOTALL)
 
@@ -70,6 +72,7 @@ def find_orphans(git: Git, store: Path, sandboxes: Path, named: Named) -> Orphan
         for name in _names(sandboxes / plan)
         if not name.startswith(".")
     }
+    found |= {item for item in named.given_up if os.path.lexists(sandboxes.joinpath(*item))}
     lost = sorted(
         (plan, resource)
         for plan, resource in (of_git | found) - named.sandboxes
@@ -111,6 +114,8 @@ def _is_orphan(name: str, named: Named) -> bool:
     if snapshot is not None:
         return (snapshot[1], snapshot[2]) not in named.snapshots
     plan = _plan_of(name)
+    if plan is not None and name.startswith(_BRANCH):
+        return all(owner != plan for owner, _ in named.sandboxes)
     return plan is not None and plan not in named.plans
 
 

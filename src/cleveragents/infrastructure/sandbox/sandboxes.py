@@ -7,20 +7,23 @@ from pathlib import Path
 from typing import assert_never
 
 from cleveragents.application.ports import Clock, Sandboxes
+from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandbox import ProjectFacts, Resource, SandboxRef
 from cleveragents.infrastructure.sandbox.directory_copies import DirectoryCopies
+from cleveragents.infrastructure.sandbox.drafts import reclaim
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.inspection import (
     Surroundings,
     inspect_database,
     inspect_directory,
 )
-from cleveragents.infrastructure.sandbox.maker import SandboxMaker
+from cleveragents.infrastructure.sandbox.maker import SandboxMaker, sandbox_place
 from cleveragents.infrastructure.sandbox.no_isolation import NoIsolation
 from cleveragents.infrastructure.sandbox.overlaps import refuse_overlaps
 from cleveragents.infrastructure.sandbox.overlays import Overlays
 from cleveragents.infrastructure.sandbox.sqlite_copies import SqliteCopies
+from cleveragents.infrastructure.sandbox.strays import remove_notes
 from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
 
 
@@ -65,7 +68,15 @@ class AllSandboxes(Sandboxes):
         self._makers[sandbox.strategy].reopen(sandbox)
 
     def remove(self, sandbox: SandboxRef) -> None:
-        self._makers[sandbox.strategy].remove(sandbox)
+        try:
+            self._makers[sandbox.strategy].remove(sandbox)
+            remove_notes(sandbox_place(self._home, sandbox.plan_id, sandbox.resource))
+            reclaim(self._home / "sandboxes")
+        except OSError as error:
+            raise SnapshotError(
+                f"The sandbox {sandbox.path} could not be removed: {error.strerror or error}",
+                hint="Give permission, then run `agents gc`",
+            ) from error
 
     def _surroundings(self) -> Surroundings:
         home = self._git.environment.get("HOME")

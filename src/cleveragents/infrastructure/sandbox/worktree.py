@@ -124,10 +124,19 @@ class GitWorktrees(SandboxMaker):
         path = Path(sandbox.path)
         remove_tree(path)
         remove_tree(admin_directory(sandbox))
+        self._remove_branch(sandbox)
         with suppress(OSError):
             state_path(sandbox).unlink()
         with suppress(OSError):
             path.parent.rmdir()
+
+    def _remove_branch(self, sandbox: SandboxRef) -> None:
+        """What it led to is kept by the checkpoints, which also bring it back."""
+        store, branch = Path(sandbox.store), f"refs/heads/{sandbox.branch}"
+        packed = store / "packed-refs"
+        in_one = packed.is_file() and os.fsencode(f" {branch}\n") in packed.read_bytes()
+        if in_one or os.path.lexists(store / branch):
+            git_on_mirror(self._git, store).run("update-ref", "-d", branch)
 
     def _check_out(self, sandbox: SandboxRef) -> None:
         self._make_worktree(sandbox)
