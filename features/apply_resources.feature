@@ -57,6 +57,17 @@ Feature: Applying several resources, all or none
       Then the error's code is target_refused
       And the project is as it was
 
+    Scenario: Somebody writes to the third at the last moment
+      Given somebody writes to the database right before it is replaced
+      When the user applies the plan
+      Then the error's code is target_changed
+      And the others' own words are
+        | command                                            | expected |
+        | git log -1 --format=%s                             | start    |
+        | git status --porcelain                             |          |
+        | ls ../files                                        | b.txt    |
+        | python3 -c "import sqlite3; print(*sqlite3.connect('../app.db').execute('select max(number), count(*) from goods').fetchone())" | 99 1 |
+
     Scenario: The third cannot be written
       Given the database can only be read
       When the user applies the plan

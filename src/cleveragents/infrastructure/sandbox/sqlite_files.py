@@ -17,7 +17,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from urllib.parse import quote
 PATIENCE_SECONDS = 15.0
 """How long somebody else's transaction is waited for."""
 _PAUSE = 0.05
+_KEPT_IN_MEMORY = 1 << 20
 _WAIT_IN_ONE_CALL = 0.1
 _VERSIONS = slice(18, 20)
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
@@ -38,6 +39,10 @@ Signature = tuple[int, int, int, int]
 
 class DatabaseBusyError(Exception):
     """Others kept the database locked, or kept changing it."""
+
+
+class DatabaseChangedError(Exception):
+    """Somebody else has written to the database since it was looked at."""
 
 
 class DatabaseDamagedError(Exception):
@@ -66,6 +71,11 @@ class DatabaseFiles:
     def companions(self) -> tuple[Path, Path, Path]:
         return (self.shm, self.wal, self.journal)
 
+    def content_signature(self) -> tuple[Signature | None, ...]:
+        """Returns what changes whenever a transaction is committed, and not when one begins."""
+        main, wal, _ = self.signature()
+        return (main, wal if wal and wal[1] else None)
+
     def signature(self) -> tuple[Signature | None, ...]:
         """Returns what changes whenever a transaction ends."""
         main, wal, journal = (_signature(path) for path in (self.main, self.wal, self.journal))
@@ -92,15 +102,44 @@ def copy_database(source: Path, target: Path, patience: float = PATIENCE_SECONDS
         time.sleep(_PAUSE)
 
 
-def back_up(source: sqlite3.Connection, target: sqlite3.Connection, deadline: float) -> None:
-    """Copies all pages as one transaction, waiting for locks. Raises DatabaseBusyError."""
+def back_up(
+    source: sqlite3.Connection,
+    target: sqlite3.Connection,
+    deadline: float,
+    check: Callable[[], None] | None = None,
+) -> None:
+    """Copies all pages as one transaction, waiting for locks.
 
-    def give_up_in_time(status: int, *_: int) -> None:
+    Args:
+        source: What is copied.
+        target: What becomes the same.
+        deadline: When to stop waiting.
+        check: Called when nobody else can write to the target any more; if it raises, the
+            target stays as it was.
+
+    Raises:
+        DatabaseBusyError: others keep one of them locked.
+    """
+    waiting = [] if check is None else [check]
+
+    def watch(status: int, *_: int) -> None:
         busy = status & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
         if busy and time.monotonic() > deadline:
             raise DatabaseBusyError("the database is locked")
+        if status == sqlite3.SQLITE_OK and waiting:
+            waiting.pop()()
 
-    source.backup(target, pages=-1, progress=give_up_in_time, sleep=_PAUSE)
+    source.backup(target, pages=_portion(source) if waiting else -1, progress=watch, sleep=_PAUSE)
+
+
+def _portion(source: sqlite3.Connection) -> int:
+    """Returns how many pages to copy before looking whether all is well.
+
+    Not all of them, because then it would be done, and so few that SQLite keeps them in memory.
+    """
+    (count,) = source.execute("PRAGMA page_count").fetchone()
+    (size,) = source.execute("PRAGMA page_size").fetchone()
+    return max(1, min(count // 2, _KEPT_IN_MEMORY // size))
 
 
 def connect(path: Path, options: str) -> sqlite3.Connection:

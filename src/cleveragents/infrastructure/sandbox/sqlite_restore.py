@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -25,7 +26,12 @@ from cleveragents.infrastructure.sandbox.sqlite_files import (
 
 
 def put_back(
-    place: Path, content: Path, wanted: DatabaseState, present: FileKind, patience: float
+    place: Path,
+    content: Path,
+    wanted: DatabaseState,
+    present: FileKind,
+    patience: float,
+    check: Callable[[], None] | None = None,
 ) -> None:
     """Makes what is at `place` the wanted state; `content` holds its bytes and may be used up.
 
@@ -33,16 +39,26 @@ def put_back(
     else, as long as both states are databases. A kill leaves the old state, the
     new one, or a journal that SQLite rolls back; it can be done again.
 
+    Args:
+        place: Where it is.
+        content: Its bytes to be.
+        wanted: Its state to be.
+        present: What is there.
+        patience: Seconds to wait for others.
+        check: Called as late as can be; if it raises, nothing is changed.
+
     Raises:
         DatabaseBusyError: others keep it locked; its content is as it was.
     """
+    if check is not None:
+        check()
     if wanted.kind is FileKind.MISSING:
         _clear(place)
         place.unlink(missing_ok=True)
     elif not (
         wanted.kind is FileKind.DATABASE
         and present is FileKind.DATABASE
-        and _put_back_inside(place, content, wanted, time.monotonic() + patience)
+        and _put_back_inside(place, content, wanted, time.monotonic() + patience, check)
     ):
         _replace(place, content, wanted)
     if wanted.kind is not FileKind.MISSING:
@@ -50,14 +66,21 @@ def put_back(
     fsync_directory(place.parent)
 
 
-def _put_back_inside(place: Path, content: Path, wanted: DatabaseState, deadline: float) -> bool:
+def _put_back_inside(
+    place: Path,
+    content: Path,
+    wanted: DatabaseState,
+    deadline: float,
+    check: Callable[[], None] | None,
+) -> bool:
     """Returns False when what is there turns out to be no database."""
     try:
         with our_errors(), closing(connect(place, "mode=rw")) as target:
             with closing(connect(content, "mode=ro")) as source:
                 if _needs_to_leave_write_ahead(target, source, wanted):
                     _journal(target, "delete", deadline)
-                back_up(source, target, deadline)
+                    check = None  # That has written to it.
+                back_up(source, target, deadline, check)
             if wanted.write_ahead:
                 _journal(target, "wal", deadline)
     except DatabaseDamagedError:

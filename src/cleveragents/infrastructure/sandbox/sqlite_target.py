@@ -24,7 +24,12 @@ from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.placing import Placements
 from cleveragents.infrastructure.sandbox.planned_files import target_of
 from cleveragents.infrastructure.sandbox.sqlite_chunks import DatabaseState, FileKind
-from cleveragents.infrastructure.sandbox.sqlite_files import PATIENCE_SECONDS, DatabaseBusyError
+from cleveragents.infrastructure.sandbox.sqlite_files import (
+    PATIENCE_SECONDS,
+    DatabaseBusyError,
+    DatabaseChangedError,
+    DatabaseFiles,
+)
 from cleveragents.infrastructure.sandbox.sqlite_look import look
 from cleveragents.infrastructure.sandbox.sqlite_restore import put_back
 from cleveragents.infrastructure.sandbox.sqlite_stored import load_state, rebuild
@@ -116,6 +121,8 @@ class SqliteTarget:
 
     def _move(self, old: DatabaseState, new: DatabaseState) -> None:
         """Makes it the one state if it is the other; one of somebody else's is left alone."""
+        files = DatabaseFiles(self._place)
+        seen = files.content_signature()
         found = self._found()
         if _is_same(found, new) and found.mode == new.mode:
             return
@@ -125,7 +132,14 @@ class SqliteTarget:
         content = rebuild(new, self._staged, self._objects)
         try:
             with _readable(self._place):
-                put_back(self._place, content, _kept(found, old, new), found.kind, PATIENCE_SECONDS)
+                put_back(
+                    self._place,
+                    content,
+                    _kept(found, old, new),
+                    found.kind,
+                    PATIENCE_SECONDS,
+                    lambda: _refuse_changed(files, seen),
+                )
         finally:
             self._staged.unlink(missing_ok=True)
 
@@ -154,6 +168,11 @@ def _status(before: DatabaseState, after: DatabaseState) -> str:
     return "mode changed" if _is_same(before, after) else "modified"
 
 
+def _refuse_changed(files: DatabaseFiles, seen: object) -> None:
+    if files.content_signature() != seen:
+        raise DatabaseChangedError(str(files.main))
+
+
 @contextmanager
 def _readable(place: Path) -> Generator[None]:
     try:
@@ -162,5 +181,7 @@ def _readable(place: Path) -> Generator[None]:
         raise TargetChangedError(
             str(place), "another program keeps it locked", hint=_TRY_AGAIN
         ) from error
+    except DatabaseChangedError as error:
+        raise TargetChangedError(str(place), "it was written to", hint=_TRY_AGAIN) from error
     except sqlite3.Error as error:
         raise TargetRefusedError(str(place), f"SQLite cannot use it: {error}") from error
