@@ -76,9 +76,18 @@ Feature: Applying to projects of all kinds
       Examples:
         | name            | code |
         | main            | 4    |
+        | main/below      | 4    |
+        | @{-1}           | 2    |
+        | HEAD            | 2    |
         | -x              | 2    |
         | a..b            | 2    |
         | new --no-commit | 2    |
+
+    Scenario: The branch that is checked out and has no commit yet
+      Given a plan on a project without commits that ran `echo new > new.txt`
+      When the user applies the plan with `--branch main`
+      Then the error's code is target_refused
+      And the project is as it was
 
   Rule: bytes are the plan's, and a commit holds what the project's attributes say
 
@@ -97,6 +106,7 @@ Feature: Applying to projects of all kinds
         | echo '* text=auto eol=crlf' > .gitattributes   | a\nb\n        |
         | git config core.autocrlf true                  | a\nb\n        |
         | echo '* -text' > .gitattributes                | a\r\nb\r\n    |
+        | echo '* text eol=crlf' > .git/info/attributes  | a\nb\n        |
 
     Scenario Outline: What no commit shows: <what>
       Given a plan that ran `<plan>` after the user ran `echo '* text=auto' > .gitattributes`

@@ -27,6 +27,8 @@ Feature: What somebody did between a killed apply and the next command
         | branch-moved   | rm .git/index.lock                                       |
         | file-placed    | rm .git/index.lock                                       |
         | file-placed    | echo 2 > mine.txt                                        |
+        | target-written | echo more >> new.txt                                     |
+        | target-written | rm .git/index.lock; echo more >> new.txt                 |
 
   Rule: what cannot be completed is undone
 
@@ -39,11 +41,37 @@ Feature: What somebody did between a killed apply and the next command
       And the project has no lock, and list.txt is as the user left it
       And the plan is execute/complete with 1 steps done
 
+    Scenario: The user has done half of it by hand before anything was touched
+      Given the apply was killed at target-locked
+      And the user has since run `echo new > new.txt; sed -i '2s/2/two/' list.txt`
+      When the user applies the plan
+      Then the error's code is uncommitted_changes
+      And the project has no lock, and list.txt is as the user left it
+      And the plan is execute/complete with 1 steps done
+
     Scenario: The user has committed before anything was touched
       Given the apply was killed at apply-journaled
       And the user has since run `echo 2 > mine.txt; git add mine.txt; git commit -qm mine`
       When the user applies the plan
       Then the project's files are those of the sandbox after `echo 2 > mine.txt`
+
+  Rule: what would be done is not foretold in the middle of it
+
+    Scenario: A dry run
+      Given the apply was killed at file-placed
+      When the user applies the plan with `--dry-run`
+      Then the exit code is 6
+      And the error tells that "was interrupted"
+      And the project is as it was
+
+    Scenario: A dry run after a killed validation leaves the sandbox alone
+      Given a plan that writes new.txt, with the validations
+        | name | run           | mode     |
+        | mess | echo > junk   | required |
+      And the apply was killed at validation-ended
+      When the user applies the plan with `--dry-run`
+      Then the exit code is 0
+      And there is junk in the sandbox
 
   Rule: what is in the way is named
 

@@ -39,6 +39,7 @@ from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, Checkpoi
 from cleveragents.domain.cleanup import SandboxCleanup, is_removed_when_applied
 from cleveragents.domain.errors import (
     CheckpointRequiredError,
+    ConflictError,
     InterruptedByUserError,
     PlanStateError,
 )
@@ -86,9 +87,14 @@ class PlanApplyService:
         )
 
     def preview(self, plan_id: str, request: ApplyRequest) -> ApplyPreview:
-        """Says what an apply would do and raises what it would, validations aside."""
+        """Says what an apply would do and raises what it would, validations aside.
+
+        Raises:
+            ConflictError: an apply was interrupted, so the project may be in the middle of it.
+        """
         with self._locks.hold(plan_id):
-            plan, works = self._guarded(plan_id)
+            self._refuse_interrupted(plan_id)
+            plan, works, _ = self._guarded(plan_id)
             return ApplyPreview(
                 plan_id=plan_id,
                 mode=request.mode,
@@ -118,7 +124,9 @@ class PlanApplyService:
                 self._events.emit(Warned(recovered.sentence))
                 if recovered.kind is OperationKind.APPLY and recovered.completed:
                     return self.finished(plan_id)
-            plan, works = self._guarded(plan_id)
+            plan, works, changed = self._guarded(plan_id)
+            if changed:
+                self._take_back_leftovers(plan)
             targets = self._plan(works, request)
             checkpoint = self._begin(plan)
             try:
@@ -159,8 +167,21 @@ class PlanApplyService:
             problems=tuple(problems),
         )
 
-    def _guarded(self, plan_id: str) -> tuple[Plan, Sequence[TargetWork]]:
-        """Returns the plan and what it did, if it may be applied as it is."""
+    def _refuse_interrupted(self, plan_id: str) -> None:
+        with self._database.read() as transaction:
+            pending = transaction.operations.pending(plan_id)
+        if pending is not None:
+            raise ConflictError(
+                f"{pending.kind.value.capitalize()} {pending.id} was interrupted, and nothing "
+                "can be foretold before it is ended",
+                hint=f"Run `agents plan apply {plan_id}`: it completes or undoes that first",
+            )
+
+    def _guarded(self, plan_id: str) -> tuple[Plan, Sequence[TargetWork], bool]:
+        """Returns the plan and what it did, if it may be applied as it is.
+
+        The last says whether the sandboxes hold what a killed validation left.
+        """
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             plan.after(PlanEvent.APPLY, self._clock.now())
@@ -171,7 +192,7 @@ class PlanApplyService:
             group = transaction.checkpoints.get_group(last.group_id)
         for sandbox in sandboxes:
             self._sandboxes.check(sandbox)
-        self._agree(plan, last, group)
+        changed = self._is_changed(plan, group)
         works = [
             TargetWork(
                 plan_id=plan_id,
@@ -191,20 +212,24 @@ class PlanApplyService:
             )
             for sandbox in sandboxes
         ]
-        return plan, works
+        return plan, works, changed
 
-    def _agree(self, plan: Plan, last: Checkpoint, group: CheckpointGroup) -> None:
-        """Makes sure that what was looked at is what is applied.
+    def _is_changed(self, plan: Plan, group: CheckpointGroup) -> bool:
+        """Says whether the sandboxes hold what a killed validation left, which is ours.
 
-        What a killed validation left is ours to take back, and is kept; all else is not.
+        All else that nobody has looked at is refused.
         """
         found = snapshot_ids(self._checkpoints.take(plan.id))
         changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
         paths = [change.path for _, made in changes for change in made]
-        if not paths:
-            return
-        if (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
+        if paths and (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
             raise SandboxChangedError(plan.id, paths)
+        return bool(paths)
+
+    def _take_back_leftovers(self, plan: Plan) -> None:
+        """Brings the sandboxes back to what was looked at; what a validation left is kept."""
+        with self._database.read() as transaction:
+            last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
         moment = Moment(
             CheckpointType.SAFETY,
             label="found when applying",

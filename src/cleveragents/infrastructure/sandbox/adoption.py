@@ -65,6 +65,8 @@ def _is_verbatim(store: Git, commit: str) -> bool:
         "true",
     ):
         return False
+    if (store.directory / "info" / "attributes").stat().st_size:
+        return False
     listing = b"\0" + store.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
     return not any(
         sign in listing for sign in (b"\0.gitattributes\0", b"/.gitattributes\0", ESCAPED.encode())

@@ -61,6 +61,8 @@ class ApplyJournal:
     index_before: str | None = None
     """The index as an object; None where there was none, or it stays."""
     index_after: str | None = None
+    index_time: int | None = None
+    """When the index was written: by that git knows which files it has to read."""
     identity: tuple[tuple[str, str], ...] = ()
     """Git's variables that say who commits."""
     database: DatabaseMove | None = None
@@ -82,7 +84,7 @@ class ApplyJournal:
             "move": None
             if move is None
             else [move.ref, move.head, move.before, move.after, list(move.reflogs), move.known],
-            "index": [self.index_before, self.index_after],
+            "index": [self.index_before, self.index_after, self.index_time],
             "identity": list(self.identity),
             "database": self.database and [self.database.before, self.database.after],
         }
@@ -119,6 +121,7 @@ class ApplyJournal:
                 ),
                 index_before=content["index"][0],
                 index_after=content["index"][1],
+                index_time=content["index"][2],
                 identity=tuple((name, value) for name, value in content["identity"]),
                 database=None if database is None else DatabaseMove(*database),
             )
@@ -166,10 +169,59 @@ def keep(git: Git, store: Path, name: str, journal: ApplyJournal, new: Iterable[
     )
     try:
         ours = git_on_mirror(git, store)
+        Progress(ours, name, document.id).clear()  # Of an earlier apply that came to the same.
         ours.run("update-ref", f"refs/cleveragents/applies/{name}", anchor.id)
     finally:
         pack.release()
     return document.id
+
+
+class Progress:
+    """Durable notes in the store about how far the files of one journal have come.
+
+    What is found on disk does not tell: the user may have written the same, or gone on since.
+    """
+
+    def __init__(self, store: Git, name: str, document: str) -> None:
+        self._store = store
+        self._document = document
+        self._begun, self._brought = (
+            f"refs/cleveragents/{stage}/{name}" for stage in ("begun", "brought")
+        )
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether one of the files may be in its place."""
+        return self._is_set(self._begun)
+
+    @property
+    def is_brought(self) -> bool:
+        """Whether all of them have been in their places."""
+        return self._is_set(self._brought)
+
+    def begin(self) -> None:
+        self._store.run("update-ref", self._begun, self._document)
+
+    def end(self) -> None:
+        self._store.run("update-ref", self._brought, self._document)
+
+    def turn_back(self) -> None:
+        """Some of them may not be in their places any more."""
+        self._store.run("update-ref", "-d", self._brought)
+
+    def clear(self) -> None:
+        """None of them is in its place."""
+        self.turn_back()
+        self._store.run("update-ref", "-d", self._begun)
+
+    def _is_set(self, ref: str) -> bool:
+        found = self._store.run("rev-parse", "--verify", "-q", ref, ok=(0, 1))
+        return found.decode().strip() == self._document
+
+
+def name_of(plan_id: str, resource: str) -> str:
+    """Returns what tells the journal of one resource from others."""
+    return f"{plan_id}/{resource}"
 
 
 def _pair(entry: Entry | None) -> list[object] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 
 from cleveragents.application.fault_points import FaultPoint
@@ -15,7 +14,7 @@ from cleveragents.domain.apply import (
     TargetRefusedError,
     TargetWork,
 )
-from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal
+from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, Progress, name_of
 from cleveragents.infrastructure.sandbox.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.captured import Entry
 from cleveragents.infrastructure.sandbox.git import Git
@@ -25,6 +24,7 @@ from cleveragents.infrastructure.sandbox.planned_files import (
     directory_changes,
     files_of,
     in_the_way,
+    is_same,
     status_of,
     stored_objects,
     target_of,
@@ -83,7 +83,7 @@ def _placements(place: Place, work: TargetWork) -> tuple[list[Placement], list[s
     for path in sorted(new):
         present, before, wanted = _present(place, path), old[path], new[path]
         after = wanted and Entry(wanted.object_id, _mode(before, wanted, present))
-        if not (_is_same(present, before) or _is_same(present, wanted)):
+        if not (is_same(present, before) or is_same(present, wanted)):
             conflicts.append(path)
         elif present != after:
             files.append(Placement(path, present, after))
@@ -95,14 +95,6 @@ def _present(place: Place, path: str) -> Entry | None:
         return place.entry(path)
     except OSError:
         return Entry("", 0)  # Unreadable, or special: like nothing that a plan found.
-
-
-def _is_same(one: Entry | None, other: Entry | None) -> bool:
-    """Says whether two files have the same bytes; whoever else set permission bits may have."""
-    if one is None or other is None:
-        return one is other
-    kinds = {stat.S_IFMT(one.mode), stat.S_IFMT(other.mode)}
-    return one.object_id == other.object_id and len(kinds) == 1
 
 
 def _mode(before: Entry | None, wanted: Entry, present: Entry | None) -> int:
@@ -117,13 +109,15 @@ class DirectoryTarget:
     def __init__(
         self, git: Git, target: Target, journal: ApplyJournal, faults: FaultPoints
     ) -> None:
-        self._objects = BlobReader(git_on_mirror(git, Path(target.store)))
+        store = git_on_mirror(git, Path(target.store))
+        self._objects = BlobReader(store)
         self._files = TargetFiles(
             journal.root,
             journal.files,
             journal.root / f".cleveragents-apply-{journal.plan_id}",
             self._objects.copy,
             lambda: faults.reach(FaultPoint.FILE_PLACED),
+            Progress(store, name_of(journal.plan_id, target.resource), target.document),
         )
 
     def close(self) -> None:
@@ -131,12 +125,11 @@ class DirectoryTarget:
 
     def lock(self) -> None:
         """A directory has no lock; it is looked at once more."""
-        if not self._files.is_done:
+        if not self._files.is_brought:
             self._files.refuse_others()
 
     def write(self) -> None:
-        if not (self._files.is_done and self._files.others):  # Else somebody has gone on already.
-            self._files.bring()
+        self._files.bring()
 
     def settle(self) -> None:
         """Everything is there already."""

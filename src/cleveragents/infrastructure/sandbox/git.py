@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess  # nosec B404 # git is started with a fixed argument list, never through a shell
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ _INSTALL = f"Install git {'.'.join(map(str, MINIMUM_VERSION))} or later"
 # Inside a sandbox git would speak of that directory only; a deleted one it cannot start in.
 _NOWHERE = "/"
 _IDENTITY = "CleverAgents"
+_PIECE = 1 << 20
 _EMAIL = "checkpoints@cleveragents.invalid"
 
 _HARMLESS = {
@@ -149,6 +151,34 @@ class Git:
         entries = (line.partition("\n") for line in os.fsdecode(listing).split("\0") if line)
         return {key: value if is_given else "true" for key, is_given, value in entries}
 
+    def feed(
+        self, arguments: Sequence[str], stdin: bytes, other: Git, taking: Sequence[str]
+    ) -> None:
+        """Gives what git prints to another git as it comes, however much that is.
+
+        Raises:
+            GitCommandError: one of the two failed.
+            ConfigurationError: git cannot be started.
+        """
+        giver, taker = self.start(*arguments), other.start(*taking, stderr=subprocess.PIPE)
+        questions, given = self.pipes(giver)
+        taken, _ = self.pipes(taker)
+        try:
+            with suppress(BrokenPipeError):  # Its status tells.
+                questions.write(stdin)
+                questions.close()
+                shutil.copyfileobj(given, taken, _PIECE)
+                taken.close()
+            said = taker.stderr.read() if taker.stderr else b""
+        finally:
+            self.end(giver)
+            self.end(taker)
+        for process, command in ((taker, taking[0]), (giver, arguments[0])):
+            if process.returncode != 0:
+                raise GitCommandError(
+                    f"git {command}", process.returncode, said.decode(errors="replace")
+                )
+
     @contextmanager
     def session(self, *arguments: str) -> Generator[tuple[IO[bytes], IO[bytes]]]:
         """Runs a git that answers questions as they are asked: (its stdin, its stdout)."""
@@ -158,7 +188,7 @@ class Git:
         finally:
             self.end(process)
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Starts a git that stays until `end`."""
         with _able_to_start():
             return subprocess.Popen(  # nosec B603
@@ -167,7 +197,7 @@ class Git:
                 cwd=_NOWHERE,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=stderr,
                 start_new_session=True,
             )
 

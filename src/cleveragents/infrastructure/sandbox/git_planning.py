@@ -23,13 +23,13 @@ from cleveragents.domain.apply import (
     TargetWork,
     UncommittedChangesError,
 )
-from cleveragents.domain.errors import ProjectRefusedError, UsageError
 from cleveragents.domain.sandbox import ProjectFacts
 from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, BranchMove
 from cleveragents.infrastructure.sandbox.captured import EXECUTABLE, LINK, LINK_MODE, Entry
 from cleveragents.infrastructure.sandbox.difference import TOP
 from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.git_state import UNDER_WAY
+from cleveragents.infrastructure.sandbox.ignore_rules import GitIgnoreRules
+from cleveragents.infrastructure.sandbox.layout import git_on_sandbox
 from cleveragents.infrastructure.sandbox.merging import MergeRoom, Nodes, is_gone
 from cleveragents.infrastructure.sandbox.mirror import refresh_mirror
 from cleveragents.infrastructure.sandbox.objects import (
@@ -40,27 +40,30 @@ from cleveragents.infrastructure.sandbox.objects import (
     store_pack,
 )
 from cleveragents.infrastructure.sandbox.placing import Place, Placement, Placements
+from cleveragents.infrastructure.sandbox.plan_commits import PlanCommits
 from cleveragents.infrastructure.sandbox.planned_files import (
     directory_changes,
     files_of,
     in_the_way,
+    is_same,
     status_of,
     stored_objects,
     target_of,
 )
-from cleveragents.infrastructure.sandbox.project import (
-    Repository,
-    find_repository,
-    inspect_repository,
+from cleveragents.infrastructure.sandbox.project import Repository
+from cleveragents.infrastructure.sandbox.project_index import (
+    IndexMove,
+    ProjectIndex,
+    look_at_index,
 )
-from cleveragents.infrastructure.sandbox.project_index import ProjectIndex, look_at_index
+from cleveragents.infrastructure.sandbox.target_repository import look_at_target, new_branch
 from cleveragents.infrastructure.sandbox.tree_diff import line_counts
-from cleveragents.infrastructure.sandbox.tree_names import escaped
 
 _NOT_COMMITTED = (
     "The plan's change rests on work that is not committed: commit that first, "
     "or add `--no-commit`; the project was not changed"
 )
+_INDEX_STAYS = IndexMove()
 _FILE_MODES = {True: stat.S_IFREG | 0o755, False: stat.S_IFREG | 0o644}
 
 
@@ -78,35 +81,11 @@ def plan_git(git: Git, room: Path, work: TargetWork, request: ApplyRequest) -> T
         UncommittedChangesError: the plan would overwrite what no commit holds.
         MergeConflictError: both have changed the same.
     """
-    repository, facts = _look(git, Path(work.resource.path))
-    _refuse_names(work)
+    repository, facts = look_at_target(git, work)
     mirror = Path(work.sandbox.store)
     refresh_mirror(repository, git, mirror.parent, facts.head_commit)
     with closing(MergeRoom(git, mirror, room)) as merging:
         return _Planning(git, merging, repository, facts, work, request).target()
-
-
-def _look(git: Git, path: Path) -> tuple[Repository, ProjectFacts]:
-    try:
-        repository = find_repository(path, None)
-        facts = inspect_repository(repository, git)
-    except ProjectRefusedError as error:
-        reason = str(error.details["reason"])
-        raise TargetRefusedError(str(path), reason, hint=error.hint) from error
-    for name, what in UNDER_WAY.items():
-        if os.path.lexists(repository.git_dir / name):
-            raise TargetRefusedError(str(path), f"it has {what}", hint="End that first")
-    return repository, facts
-
-
-def _refuse_names(work: TargetWork) -> None:
-    for change in work.changes:
-        if any(escaped(part) != part for part in change.path.split("/")):
-            raise TargetRefusedError(
-                work.resource.path,
-                f"the plan made `{change.path}`, which no commit can hold",
-                hint="Have the plan remove it, or apply a checkpoint from before it",
-            )
 
 
 class _Planning:
@@ -124,6 +103,7 @@ class _Planning:
         self._git = git
         self._project = git.at(repository.git_dir)
         self._room = room
+        self._commits = PlanCommits(room, self._project, work)
         self._repository = repository
         self._head = facts.head_commit
         self._branch = facts.branch
@@ -133,6 +113,8 @@ class _Planning:
         self._place = Place(repository.root)
         self._changes = {change.path: change for change in work.changes if change.path != TOP}
         self._old, self._new = files_of(self._changes.values())
+        self._loose = self._ignored()
+        self._tracked = self._new.keys() - self._loose
         self._kept: list[StoredPack] = []
 
     def target(self) -> Target:
@@ -144,14 +126,32 @@ class _Planning:
             for pack in self._kept:
                 pack.release()
 
+    def _ignored(self) -> set[str]:
+        """Returns files of the plan that no commit is to hold: `git add` would leave them out.
+
+        They get into the project's files all the same.
+        """
+        made = [path for path, entry in self._new.items() if entry is not None]
+        inside = git_on_sandbox(self._git, self._work.sandbox)
+        with closing(GitIgnoreRules(inside, self._work.sandbox.path)) as rules:
+            rules.learn(made)
+            found = {path for path in made if rules.covers(path)}
+        if not found:
+            return found
+        added = {os.fsdecode(name) for name in inside.run("ls-files", "-z").split(b"\0")}
+        return found - added - self._room.nodes(self._start).keys()
+
+    @cached_property
+    def _start(self) -> str:
+        return self._tree_of(self._work.sandbox.base_commit)
+
     @cached_property
     def _base(self) -> str:
-        commit = self._work.sandbox.base_commit
-        return self._room.tree_with(self._tree_of(commit), self._old)
+        return self._room.tree_with(self._start, {path: self._old[path] for path in self._tracked})
 
     @cached_property
     def _theirs(self) -> str:
-        return self._room.tree_with(self._base, self._new)
+        return self._room.tree_with(self._base, {path: self._new[path] for path in self._tracked})
 
     @cached_property
     def _ours(self) -> str:
@@ -165,38 +165,17 @@ class _Planning:
     def _in_head(self) -> Nodes:
         return self._room.nodes(self._ours)
 
-    @cached_property
-    def _identity(self) -> dict[str, str]:
-        """Who commits: the user, or we if nobody has said who that is."""
-        found = self._project.user_settings()
-        name, email = found.get("user.name", "").strip(), found.get("user.email", "").strip()
-        if not name or not email:
-            return {}
-        return {
-            f"GIT_{role}_{what}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for what, value in (("NAME", name), ("EMAIL", email))
-        }
-
     def _tree_of(self, commit: str | None) -> str:
         if commit is None:
             return EMPTY_TREE
         return os.fsdecode(self._room.git.run("rev-parse", f"{commit}^{{tree}}")).strip()
 
     def _new_branch(self, name: str) -> Target:
-        ref = f"refs/heads/{name}"
-        if not name or not self._project.succeeds("check-ref-format", "--branch", name):
-            raise UsageError(f"`{name}` cannot be the name of a branch")
-        if self._project.succeeds("show-ref", "--verify", "--quiet", ref):
-            raise TargetRefusedError(
-                str(self._repository.root),
-                f"it has a branch `{name}` already",
-                hint="Choose another name for `--branch`",
-            )
-        commit = self._plan_commit()
+        ref = new_branch(self._project, self._repository.root, name, self._head_ref)
+        commit = self._commits.of_plan(self._theirs)
         move = BranchMove(ref, self._head_ref, None, commit, (), self._head)
         journal = self._journal(Placements((), ()), move)
-        statuses = {path: status_of(self._old[path], self._new[path]) for path in self._old}
+        statuses = {path: status_of(self._old[path], self._new[path]) for path in self._tracked}
         counts = line_counts(self._room.git, self._base, self._theirs)
         return target_of(self._git, self._work, journal, (), statuses, counts, name)
 
@@ -210,13 +189,14 @@ class _Planning:
             merged = self._merge(self._ours, _NOT_COMMITTED) if edited else placed
         commits = merged != self._ours
         placements, new = self._placements(present, placed, edited)
-        index: tuple[bytes | None, bytes | None] = (None, None)
+        index = _INDEX_STAYS
         if commits:
             index = self._index.with_nodes(self._staged(merged, edited, placed))
-        commit = self._merge_commit(merged) if commits else None
+        commit = self._commits.merged(merged, self._theirs, self._head) if commits else None
         move = BranchMove("HEAD", self._head_ref, self._head, commit, self._reflogs(), self._head)
         journal = self._journal(placements, move, index)
-        new += [NewObject.of(Kind.BLOB, content) for content in index if content is not None]
+        contents = (index.before, index.after)
+        new += [NewObject.of(Kind.BLOB, content) for content in contents if content is not None]
         statuses = {item.path: status_of(item.before, item.after) for item in placements.files}
         counts = line_counts(self._room.git, present, placed)
         branch = self._branch if commits else None
@@ -226,7 +206,7 @@ class _Planning:
         """Returns the files of the plan that hold uncommitted work which is to be merged."""
         if not self._request.include_uncommitted:
             return []
-        return [path for path in self._new if self._is_uncommitted(path)]
+        return [path for path in sorted(self._tracked) if self._is_uncommitted(path)]
 
     def _merge(self, ours: str, hint: str | None = None) -> str:
         merged = self._room.merge(self._base, ours, self._theirs)
@@ -283,7 +263,8 @@ class _Planning:
         """Returns what becomes of each file, and the bytes that the mirror may lack."""
         theirs = self._room.nodes(self._theirs)
         differing = self._room.differing(present, placed)
-        lost = [path for path in differing if path not in edited and self._is_uncommitted(path)]
+        loose, lost = self._loose_files()
+        lost += [path for path in differing if path not in edited and self._is_uncommitted(path)]
         if lost:
             raise UncommittedChangesError(str(self._repository.root), sorted(lost))
         found = {path: self._place.entry(path) for path in differing}
@@ -299,7 +280,7 @@ class _Planning:
                 content = new[path].id if raw is None else raw.object_id
                 after = Entry(content, self._mode(path, git_mode, found[path]))
             files.append(Placement(path, found[path], after))
-        files += self._only_raw({*differing})
+        files += [*self._only_raw({*differing}), *loose]
         files.sort(key=lambda item: item.path)
         placements = Placements(files, directory_changes(self._place, self._changes, files))
         blocked = in_the_way(self._place, placements)
@@ -308,11 +289,26 @@ class _Planning:
         before = {item.path: item.before for item in files}
         return placements, [*new.values(), *stored_objects(self._repository.root, before)]
 
+    def _loose_files(self) -> tuple[list[Placement], list[str]]:
+        """Returns what becomes of files that no commit is to hold, and those that are not free."""
+        found: list[Placement] = []
+        lost: list[str] = []
+        for path in self._loose:
+            old, new, present = self._old[path], self._new[path], self._place.entry(path)
+            if new is None or not (is_same(present, old) or is_same(present, new)):
+                lost.append(path)
+                continue
+            mode = new.mode if new.is_link else self._mode(path, None, present)
+            after = Entry(new.object_id, mode)
+            if after != present:
+                found.append(Placement(path, present, after))
+        return found, lost
+
     def _only_raw(self, others: set[str]) -> list[Placement]:
         """Returns files whose change no commit would show: line ends, permission bits."""
         shown = self._room.differing(self._base, self._theirs)
         found: list[Placement] = []
-        for path in self._new.keys() - shown.keys() - others:
+        for path in self._tracked - shown.keys() - others:
             old, new, present = self._old[path], self._new[path], self._place.entry(path)
             if old is None or new is None or present is None or present.is_link:
                 continue
@@ -338,30 +334,6 @@ class _Planning:
             return mode
         return mode | 0o111 if git_mode == EXECUTABLE else mode & ~0o111
 
-    def _message(self, subject: str) -> str:
-        body = [self._work.description.strip(), f"Plan: {self._work.plan_id}"]
-        return "\n\n".join([subject, *(part for part in body if part)]) + "\n"
-
-    def _plan_commit(self) -> str:
-        """Makes the commit that is the plan's work alone."""
-        base = self._work.sandbox.base_commit
-        parents = [] if base is None else [base]
-        message = self._message(f"Plan {self._work.plan_name}")
-        return self._room.commit(self._theirs, parents, message, self._identity)
-
-    def _merge_commit(self, tree: str) -> str:
-        """Makes the commit that the project gets.
-
-        Where the commit that the plan started from has gone from the project's history,
-        there is nothing to merge with: a merge would bring it back.
-        """
-        base, head = self._work.sandbox.base_commit, self._head
-        parents = [] if head is None else [head]
-        if base and head and self._room.git.succeeds("merge-base", "--is-ancestor", base, head):
-            parents.append(self._plan_commit())
-        message = self._message(f"Apply plan {self._work.plan_name}")
-        return self._room.commit(tree, parents, message, self._identity)
-
     @property
     def _head_ref(self) -> str | None:
         return None if self._branch is None else f"refs/heads/{self._branch}"
@@ -376,10 +348,11 @@ class _Planning:
         self,
         placements: Placements,
         move: BranchMove,
-        index: tuple[bytes | None, bytes | None] = (None, None),
+        index: IndexMove = _INDEX_STAYS,
     ) -> ApplyJournal:
         before, after = (
-            None if content is None else NewObject.of(Kind.BLOB, content).id for content in index
+            None if content is None else NewObject.of(Kind.BLOB, content).id
+            for content in (index.before, index.after)
         )
         return ApplyJournal(
             plan_id=self._work.plan_id,
@@ -390,7 +363,8 @@ class _Planning:
             move=move,
             index_before=before,
             index_after=after,
-            identity=tuple(sorted(self._identity.items())),
+            index_time=index.time,
+            identity=tuple(sorted(self._commits.identity.items())),
         )
 
 

@@ -37,6 +37,7 @@ UNDER_WAY = {
     "MERGE_HEAD": "a merge in progress",
     "CHERRY_PICK_HEAD": "a cherry-pick in progress",
     "REVERT_HEAD": "a revert in progress",
+    "sequencer": "a cherry-pick or revert in progress",
     "rebase-merge": "a rebase in progress",
     "rebase-apply": "a rebase in progress",
     "BISECT_LOG": "a bisection in progress",

@@ -16,8 +16,14 @@ from pathlib import Path
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import FaultPoints
 from cleveragents.domain.apply import ApplyMode, Target, TargetChangedError
+from cleveragents.domain.errors import GitCommandError
 from cleveragents.infrastructure.files import fsync_directory, write_durably
-from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, BranchMove
+from cleveragents.infrastructure.sandbox.apply_journal import (
+    ApplyJournal,
+    BranchMove,
+    Progress,
+    name_of,
+)
 from cleveragents.infrastructure.sandbox.blobs import BlobReader, missing_objects
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
@@ -58,6 +64,7 @@ class GitTarget:
             _staging(journal, git_dir),
             self._objects.copy,
             lambda: faults.reach(FaultPoint.FILE_PLACED),
+            Progress(self._mirror, name_of(journal.plan_id, target.resource), target.document),
         )
 
     def close(self) -> None:
@@ -90,9 +97,7 @@ class GitTarget:
         move = self._journal.move
         if move is not None and move.after is not None:
             if not self._is_at(move):
-                message = f"plan apply {self._journal.plan_id}"
-                old = move.before or _NO_COMMIT
-                self._git.run("update-ref", "-m", message, move.ref, move.after, old)
+                self._move_to(move, move.after)
             self._faults.reach(FaultPoint.BRANCH_MOVED)
         if self._journal.index_after is None:
             self._release_lock()
@@ -188,7 +193,8 @@ class GitTarget:
             self._journal.index_after,
         ):
             raise self._changed("something else is staged")
-        self._files.refuse_others()
+        if not self._files.is_brought:
+            self._files.refuse_others()
 
     def _is_anything_done(self) -> bool:
         """Says whether anything of the plan is in the project."""
@@ -208,7 +214,7 @@ class GitTarget:
         if self._is_ours(self._lock):
             return False
         if move is None or move.after is None:
-            return self._files.is_done
+            return self._files.is_brought
         if self._journal.index_after is not None and self._index_id() == self._journal.index_before:
             return False
         return self._is_in_history(move)
@@ -227,8 +233,8 @@ class GitTarget:
         if not missing_objects(self._git, [commit]):
             return
         wanted = f"{commit}\n" + (f"^{known}\n" if known else "")
-        pack = self._mirror.run("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
-        self._git.run("index-pack", "--stdin", stdin=pack)
+        packing = ("pack-objects", "--revs", "--stdout", "-q")
+        self._mirror.feed(packing, wanted.encode(), self._git, ("index-pack", "--stdin"))
 
     def _commit_of(self, ref: str) -> str | None:
         found = self._git.run("rev-parse", "--verify", "-q", ref, ok=(0, 1, 128))
@@ -239,6 +245,17 @@ class GitTarget:
             return object_id(Kind.BLOB, self._index.read_bytes())
         except FileNotFoundError:
             return None
+
+    def _move_to(self, move: BranchMove, commit: str) -> None:
+        """Moves the branch, unless somebody else has just moved it."""
+        message = f"plan apply {self._journal.plan_id}"
+        try:
+            old = move.before or _NO_COMMIT
+            self._git.run("update-ref", "-m", message, move.ref, commit, old)
+        except GitCommandError as error:
+            if self._commit_of(move.ref) != move.before:
+                raise self._changed("its branch has another commit") from error
+            raise
 
     def _move_back(self, move: BranchMove) -> None:
         if move.after is None:
@@ -260,6 +277,8 @@ class GitTarget:
             self._index.unlink()
         else:
             write_durably(self._index, self._objects.read(before), mode=self._index_mode())
+            if self._journal.index_time is not None:
+                os.utime(self._index, ns=(self._journal.index_time, self._journal.index_time))
 
     def _changed(self, what: str, hint: str = _AGAIN) -> TargetChangedError:
         return TargetChangedError(str(self._journal.root), what, hint=hint)

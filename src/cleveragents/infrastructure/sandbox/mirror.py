@@ -188,10 +188,12 @@ def _carry_settings(repository: Repository, git: Git, mirror: Path) -> None:
     found = git.at(repository.git_dir).user_settings()
     carried = {key: found[key] for key in _CARRIED_SETTINGS if key in found}
     excludes = _excludes(repository, git.environment, found.get("core.excludesfile"))
+    attributes = _content(repository.common_dir / "info" / "attributes")
     for place in (private_directory(mirror), mirror):
         write_durably(place / "config", _configuration({**_OWN_SETTINGS, **carried}))
         (place / "info").mkdir(exist_ok=True)
         write_durably(place / "info" / "exclude", excludes)
+        write_durably(place / "info" / "attributes", attributes)
 
 
 def _configuration(settings: Mapping[str, str]) -> bytes:
@@ -208,12 +210,14 @@ def _excludes(repository: Repository, environment: Mapping[str, str], chosen: st
     home = environment.get("HOME", "/nonexistent")
     default = Path(environment.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git/ignore"
     of_user = Path(re.sub(r"^~(?=/)", lambda _: home, chosen)) if chosen else default
-    parts: list[bytes] = []
-    for path in (of_user, repository.common_dir / "info" / "exclude"):
-        with suppress(OSError):
-            if path.is_file():
-                parts.append(path.read_bytes())
-    return b"\n".join(parts)
+    return b"\n".join(map(_content, (of_user, repository.common_dir / "info" / "exclude")))
+
+
+def _content(path: Path) -> bytes:
+    with suppress(OSError):
+        if path.is_file():
+            return path.read_bytes()
+    return b""
 
 
 def _import_refs(repository: Repository, git: Git, mirror: Path) -> None:

@@ -55,6 +55,10 @@ class Placements:
     files: Sequence[Placement]
     directories: Sequence[DirectoryChange]
 
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.files or self.directories)
+
     def reversed(self) -> Placements:
         """Returns the way back."""
         return Placements(
@@ -90,6 +94,16 @@ class Place:
             return None
         return stat.S_IMODE(status.st_mode) if stat.S_ISDIR(status.st_mode) else None
 
+    def below(self, path: str) -> list[str]:
+        """Returns everything in a directory, however deep, that is no directory."""
+        found: list[str] = []
+        for directory, names, files in os.walk(self._root / path):
+            links = [name for name in names if (Path(directory) / name).is_symlink()]
+            found += [
+                str((Path(directory) / name).relative_to(self._root)) for name in (*files, *links)
+            ]
+        return found
+
     def others(self, wanted: Placements) -> list[str]:
         """Returns the paths at which there is neither what was found nor what is to be."""
         return [
@@ -114,6 +128,8 @@ class Place:
         """
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
+        for item in wanted.directories:
+            self._open_up(item.path)
         for item in wanted.files:
             if item.after is None and self._is_to_do(item):
                 self._unlink(item.path)
@@ -129,8 +145,10 @@ class Place:
                 self._put(item.path, item.after, staging / str(number), blob)
                 placed()
         for item in wanted.directories:
-            if item.after is not None:
-                self._set_mode(item.path, item.after)
+            # One that was to go and holds something of the user's stays as it was.
+            mode = item.before if item.after is None else item.after
+            if mode is not None and self.directory_mode(item.path) is not None:
+                self._set_mode(item.path, mode)
         self._sync(wanted)
         shutil.rmtree(staging)
 
@@ -167,6 +185,12 @@ class Place:
     def _make_directory(self, path: str, mode: int) -> None:
         with suppress(FileExistsError), self._parent(path) as (parent, name):
             os.mkdir(name, mode | 0o700, dir_fd=parent)
+
+    def _open_up(self, path: str) -> None:
+        """Makes a directory that gets other bits, or goes, one that can be written to."""
+        mode = self.directory_mode(path)
+        if mode is not None and mode & 0o700 != 0o700:
+            self._set_mode(path, mode | 0o700)
 
     def _set_mode(self, path: str, mode: int) -> None:
         if self.directory_mode(path) != mode:

@@ -10,7 +10,7 @@ from pathlib import Path
 from cleveragents.domain.apply import Target, TargetWork
 from cleveragents.domain.change import PathChange
 from cleveragents.domain.sandbox import DiffFile
-from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, keep
+from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal, keep, name_of
 from cleveragents.infrastructure.sandbox.captured import Entry
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.objects import Kind, NewObject
@@ -77,6 +77,13 @@ def in_the_way(place: Place, wanted: Placements) -> list[str]:
         and item.path not in removed
         and place.directory_mode(item.path) is not None
     ]
+    blocked += [
+        inside
+        for item in wanted.files
+        if item.after is not None and item.path in removed
+        for inside in place.below(item.path)
+        if inside not in leaving
+    ]
     return sorted(blocked)
 
 
@@ -94,6 +101,14 @@ def stored_objects(root: Path, found: Mapping[str, Entry | None]) -> list[NewObj
             made = NewObject(entry.object_id, Kind.BLOB, None, str(place), size)
         objects[made.id] = made
     return list(objects.values())
+
+
+def is_same(one: Entry | None, other: Entry | None) -> bool:
+    """Says whether two files have the same bytes; whoever else set permission bits may have."""
+    if one is None or other is None:
+        return one is other
+    kinds = {stat.S_IFMT(one.mode), stat.S_IFMT(other.mode)}
+    return one.object_id == other.object_id and len(kinds) == 1
 
 
 def status_of(before: Entry | None, after: Entry | None) -> str:
@@ -128,7 +143,7 @@ def target_of(
     ]
     document = ""
     if journal.does_anything:
-        name = f"{work.plan_id}/{work.resource.name}"
+        name = name_of(work.plan_id, work.resource.name)
         document = keep(git, Path(work.sandbox.store), name, journal, new)
     return Target(
         resource_id=work.resource.id,

@@ -16,6 +16,16 @@ _CONFLICTED = ("conflicted", "")
 
 
 @dataclass(frozen=True)
+class IndexMove:
+    """The bytes of an index; None where there is none, or it stays."""
+
+    before: bytes | None = None
+    after: bytes | None = None
+    time: int | None = None
+    """When what is there was written, in nanoseconds."""
+
+
+@dataclass(frozen=True)
 class ProjectIndex:
     """What is staged, and which files are not as they are staged."""
 
@@ -28,15 +38,16 @@ class ProjectIndex:
         """Returns what is staged; what has a conflict or a flag is like nothing else."""
         return self.nodes.get(path)
 
-    def with_nodes(self, nodes: Nodes) -> tuple[bytes | None, bytes]:
-        """Returns the index's bytes as they are, and with other entries in the place of some."""
+    def with_nodes(self, nodes: Nodes) -> IndexMove:
+        """Returns the index as it is, and with other entries in the place of some."""
         with self.room.looking_at(self.repository.git_dir, self.repository.root) as git:
             place = git.directory / "index"
             before = place.read_bytes() if place.exists() else None
+            time = place.stat().st_mtime_ns if before is not None else None
             # Its parts may be in files of their own, which would have to be brought in too.
             git.run("update-index", "--no-split-index")
             git.run("update-index", "-z", "--index-info", stdin=_listed(nodes))
-            return before, place.read_bytes()
+            return IndexMove(before, place.read_bytes(), time)
 
 
 def look_at_index(room: MergeRoom, repository: Repository) -> ProjectIndex:

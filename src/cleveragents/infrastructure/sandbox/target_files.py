@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cleveragents.domain.apply import TargetChangedError
+from cleveragents.infrastructure.sandbox.apply_journal import Progress
 from cleveragents.infrastructure.sandbox.placing import Place, Placements
 from cleveragents.infrastructure.sandbox.restore import WriteBlob
 
@@ -23,22 +24,19 @@ class TargetFiles:
         staging: Path,
         blob: WriteBlob,
         placed: Callable[[], None],
+        progress: Progress,
     ) -> None:
         self._root = root
         self._wanted = wanted
         self._staging = staging
         self._blob = blob
         self._placed = placed
+        self._progress = progress
         self._place = Place(root)
 
-    @property
-    def others(self) -> list[str]:
-        """What is neither as it was found nor as it is to be."""
-        return self._place.others(self._wanted)
-
     def refuse_others(self) -> None:
-        """Raises TargetChangedError if there is any such thing."""
-        others = self.others
+        """Raises TargetChangedError if something is neither as it was found nor as it is to be."""
+        others = self._place.others(self._wanted)
         if others:
             raise TargetChangedError(
                 str(self._root),
@@ -47,30 +45,26 @@ class TargetFiles:
             )
 
     @property
-    def is_begun(self) -> bool:
-        """Whether anything is already as it is to be."""
-        return any(
-            self._place.entry(item.path) == item.after
-            for item in self._wanted.files
-            if item.before != item.after
-        ) or any(
-            self._place.directory_mode(item.path) != item.before
-            for item in self._wanted.directories
-        )
+    def is_brought(self) -> bool:
+        """Whether everything has been in its place; somebody may have gone on from there."""
+        return self._progress.is_brought
 
     @property
-    def is_done(self) -> bool:
-        """Whether nothing is as it was any more; somebody may have gone on from there."""
-        changing = [item for item in self._wanted.files if item.before != item.after]
-        return self.is_begun and all(
-            self._place.entry(item.path) != item.before for item in changing
-        )
+    def is_begun(self) -> bool:
+        """Whether anything may be as it is to be."""
+        return self._progress.is_begun
 
     def bring(self) -> None:
+        if self._wanted.is_nothing or self.is_brought:
+            return
+        self._progress.begin()
         self._place.bring(self._wanted, self._staging, self._blob, self._placed)
+        self._progress.end()
 
     def take_back(self) -> None:
+        self._progress.turn_back()
         self._place.bring(self._wanted.reversed(), self._staging, self._blob, self._placed)
+        self._progress.clear()
 
     def tidy(self) -> None:
         """Removes what a killed attempt left beside the files."""

@@ -1,0 +1,81 @@
+Feature: Whatever a plan did arrives in the project
+  Names, types, modes and sizes of all kinds, and what the agent did with its git, end as files.
+
+  Rule: the files are those of the sandbox
+
+    Scenario Outline: <what>
+      Given a plan that ran `<plan>` after the user ran `<start>`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                      | expected |
+        | git status --porcelain       |          |
+        | git fsck --connectivity-only |          |
+
+      Examples:
+        | what                          | start                              | plan                                                     |
+        | A directory becomes a file    | mkdir d; echo 1 > d/x; echo 2 > d/y | rm -r d; echo 3 > d                                     |
+        | A file becomes a directory    | echo 1 > d                         | rm d; mkdir -p d/e; echo x > d/e/x                       |
+        | A link becomes a directory    | ln -s src d                        | rm d; mkdir d; echo 1 > d/x                              |
+        | A directory becomes a link    | mkdir d; echo 1 > d/x              | rm -r d; ln -s src d                                     |
+        | A program becomes a text      | echo 1 > p; chmod 755 p            | chmod 644 p; echo 2 >> p                                 |
+        | A text becomes a program      | true                               | chmod 755 README.md; chmod 700 src; chmod 4750 run.sh    |
+        | Odd names                     | true                               | touch -- -dash ' space ' 'q"uo\te' "$(printf 'a\nb')" "$(printf 'x\377')" |
+        | Something empty               | true                               | : > empty; mkdir -p hollow/deep                          |
+        | A large file                  | true                               | head -c 20000000 /dev/urandom > large                    |
+        | A directory to be read only   | mkdir e; echo 1 > e/f; echo 2 > e/g | mkdir d; echo 1 > d/x; rm e/f; chmod 555 d e            |
+        | Everything is gone            | true                               | rm -r README.md list.txt run.sh src                      |
+
+    Scenario: Commits of the agent arrive as their result
+      Given a plan that ran `git config user.name A; git config user.email a@x; echo 1 > one; git add one; git commit -qm one; git checkout -qb side; echo 2 > two; git add two; git commit -qm two; git tag t; echo 3 > three` after the user ran `true`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                                          | expected                    |
+        | git status --porcelain                           |                             |
+        | git log --format=%s \| head -3                   | Apply plan local/shop; Plan local/shop; list |
+        | git for-each-ref --format='%(refname)'           | refs/heads/main             |
+
+  Rule: what git ignores is not committed
+
+    Scenario: It gets into the working tree only
+      Given a plan that wrote a.log, and then had git ignore it
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                                  | expected    |
+        | git status --porcelain --ignored         | !! a.log    |
+        | git show --format= --name-only -m --first-parent HEAD | .gitignore |
+
+    Scenario: A file of the user's stays
+      Given a plan that wrote a.log, and then had git ignore it
+      And the user has since run `echo mine > a.log`
+      When the user applies the plan
+      Then the error's code is uncommitted_changes
+      And the files in question are a.log
+      And the project is as it was
+
+    Scenario: What the agent added all the same is committed
+      Given a plan that ran `echo '*.log' > .gitignore; echo 1 > a.log; git add -f a.log` after the user ran `true`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                 | expected |
+        | git ls-files a.log      | a.log    |
+
+    Scenario: A new branch does not have it
+      Given a plan that wrote a.log, and then had git ignore it
+      When the user applies the plan with `--branch result`
+      Then git says in the project
+        | command                              | expected      |
+        | git diff --name-status main result   | A .gitignore  |
+
+  Rule: what a commit would not show is refused as well
+
+    Scenario: Something of the user's is where a file goes
+      Given a plan that ran `rm -r d; echo 3 > d` after the user ran `mkdir d; echo 1 > d/x`
+      And the user has since run `mkdir d/deep; echo mine > d/deep/mine; ln -s /tmp d/link`
+      When the user applies the plan
+      Then the error's code is uncommitted_changes
+      And the files in question are d/deep/mine, d/link
+      And the project is as it was
