@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from cleveragents.application.fault_points import FaultPoint
@@ -19,6 +20,7 @@ from cleveragents.infrastructure.sandbox.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.captured import Entry
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.overlays import attach, detach, is_one
 from cleveragents.infrastructure.sandbox.placing import Place, Placement, Placements
 from cleveragents.infrastructure.sandbox.planned_files import (
     directory_changes,
@@ -107,8 +109,10 @@ class DirectoryTarget:
     """One directory that something is brought into."""
 
     def __init__(
-        self, git: Git, target: Target, journal: ApplyJournal, faults: FaultPoints
+        self, git: Git, target: Target, journal: ApplyJournal, sandbox: Path, faults: FaultPoints
     ) -> None:
+        """Args: `sandbox` is where the plan has worked: an overlay of the directory, or a copy."""
+        self._sandbox = sandbox
         store = git_on_mirror(git, Path(target.store))
         self._objects = BlobReader(store)
         self._files = TargetFiles(
@@ -124,7 +128,11 @@ class DirectoryTarget:
         self._objects.close()
 
     def lock(self) -> None:
-        """A directory has no lock; it is looked at once more."""
+        """A directory has no lock; it is looked at once more.
+
+        Overlayfs does not allow its lower directory to be written to while it is mounted.
+        """
+        detach(self._sandbox)
         if not self._files.is_brought:
             self._files.refuse_others()
 
@@ -139,6 +147,10 @@ class DirectoryTarget:
             self._files.refuse_others()
             self._files.take_back()
         self._files.tidy()
+        self.finish()
 
     def finish(self) -> None:
-        """Nothing is left to do."""
+        """Lets the sandbox be seen again, where it was taken away; its next use would do so too."""
+        if is_one(self._sandbox):
+            with suppress(OSError):
+                attach(self._sandbox)

@@ -82,12 +82,8 @@ class Overlays(SandboxMaker):
         """Mounts it again where a reboot has unmounted it."""
         place = Path(sandbox.path)
         require_directory(place)
-        if is_overlay(place):
-            return
-        layers = _layers(place)
         try:
-            lower = Path(os.fsdecode((layers / _LOWER).read_bytes()))
-            mount_overlay(lower, layers / "upper", layers / "work", place)
+            attach(place)
         except OSError as error:
             raise SandboxMissingError(
                 sandbox.path, f"is not mounted and cannot be: {error.strerror}"
@@ -121,8 +117,29 @@ def _layers(place: Path) -> Path:
     return place.with_name(f".{place.name}.overlay")
 
 
-def remove_sandbox(place: Path) -> None:
-    """Nothing is deleted while the overlay is mounted: through it one would reach both layers."""
+def is_one(place: Path) -> bool:
+    """Returns whether the sandbox at a place is an overlay, mounted or not."""
+    return (_layers(place) / _LOWER).is_file()
+
+
+def attach(place: Path) -> None:
+    """Mounts a sandbox where its files are to be seen, unless it is mounted.
+
+    Raises:
+        OSError: it cannot be, or is no overlay of ours.
+    """
+    if not is_overlay(place):
+        layers = _layers(place)
+        lower = Path(os.fsdecode((layers / _LOWER).read_bytes()))
+        mount_overlay(lower, layers / "upper", layers / "work", place)
+
+
+def detach(place: Path) -> None:
+    """Unmounts a sandbox; what was written to it stays in its upper layer.
+
+    Raises:
+        ConflictError: somebody is at work in it.
+    """
     while is_overlay(place):
         try:
             unmount(place)
@@ -134,6 +151,11 @@ def remove_sandbox(place: Path) -> None:
                 hint="End the processes that work in it, then try again",
                 path=str(place),
             ) from error
+
+
+def remove_sandbox(place: Path) -> None:
+    """Nothing is deleted while the overlay is mounted: through it one would reach both layers."""
+    detach(place)
     remove_tree(place)
     remove_tree(_layers(place))
     remove_if_empty(place.parent)

@@ -97,16 +97,16 @@ class AllTargets(Targets):
             place = sandbox_place(self._home, journal.plan_id, target.resource)
             with (
                 scratch(place) as room,
-                closing(self._acts(target, journal, room)) as resource,
+                closing(self._acts(target, journal, place, room)) as resource,
             ):
                 act(resource)
 
-    def _acts(self, target: Target, journal: ApplyJournal, room: Path) -> _Acts:
+    def _acts(self, target: Target, journal: ApplyJournal, place: Path, room: Path) -> _Acts:
         if journal.git_dir is not None:
             return GitTarget(self._git, target, journal, journal.git_dir, room, self._faults)
         if journal.database is not None:
             return SqliteTarget(self._git, target, journal, journal.database, room)
-        return DirectoryTarget(self._git, target, journal, self._faults)
+        return DirectoryTarget(self._git, target, journal, place, self._faults)
 
 
 def _is_nothing(work: TargetWork, request: ApplyRequest) -> bool:
