@@ -16,9 +16,9 @@ Feature: The demonstration
 
       Examples:
         | format | story                   |
-        | rich   | 8. What is true now     |
-        | color  | 8. What is true now     |
-        | table  | 8. What is true now     |
+        | rich   | 9. What is true now     |
+        | color  | 9. What is true now     |
+        | table  | 9. What is true now     |
         | plain  | byte for byte as it was |
         | json   | "verified": true        |
         | yaml   | verified: true          |
@@ -34,6 +34,8 @@ Feature: The demonstration
         | data.corrected.now     | "leftovers"                                                    |
         | data.result            | ["README.md", "bin/greet", "src/greeting.py", "src/main.py"]   |
         | data.project_untouched | true                                                           |
+        | data.applied.branch    | "main"                                                         |
+        | data.applied.files     | ["bin/greet", "draft.tmp", "src/greeting.py"]                  |
         | data.directory         | null                                                           |
       And it made 10 checkpoints and went back to the sixth
       And it restored README.md, draft.tmp, src/greeting.py, src/main.py
@@ -53,6 +55,8 @@ Feature: The demonstration
         Correcting the decision instead: only leftovers may go. The plan runs on from it.
         Step 3 of 4: tidy up (record-decision)
         Step 4 of 4: clear the leftovers away (shell)
+        Applying the result: only now the project changes.
+        Applying …
         """
       And the output has, in this order
         | 1. A plan ran in a sandbox                     |
@@ -62,6 +66,7 @@ Feature: The demonstration
         | 5. Undid the rollback                          |
         | 6. Corrected the decision, and ran the plan on |
         | 7. The sandbox now holds                       |
+        | 8. Applied the result to the project           |
         | Verified: the mistake is gone                  |
 
   Rule: nothing of the user's gets in its way

@@ -1,6 +1,6 @@
 *** Settings ***
 Documentation    The first thing a new user runs. It needs nothing, touches nothing of theirs, and shows a
-...              verified rollback, its undoing, and a corrected decision.
+...              verified rollback, its undoing, a corrected decision, and its result in the project.
 
 Resource         resources/agents.resource
 
@@ -15,6 +15,7 @@ The Demo Goes Back, Forth And Another Way
     And The Data Field 'undone.as_before' Is    ${True}
     And The Data Field 'corrected.now' Is    leftovers
     And The Data Field 'result.3' Is    src/main.py
+    And The Data Field 'applied.branch' Is    main
 
 The Demo Can Be Read
     When The User Runs    agents demo --format rich

@@ -1,4 +1,4 @@
-"""`agents demo`: the main job on a scratch repository, from the first step to another course."""
+"""`agents demo`: the main job on a scratch repository, from the first step to the result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GUIDANCE = "keep the sources"
 
 @frame.command(
     "demo",
-    help="Show it all on a scratch repository: run, look, break, roll back, undo, correct",
+    help="Show it all on a scratch repository: run, look, break, roll back, undo, correct, apply",
     epilog=(
         "Nothing of yours is touched: project and records are in a temporary directory,\n"
         "which is removed at the end.\n\nExample:\n  agents demo"
@@ -59,6 +59,7 @@ def _scratch_session(session: Session, directory: Path) -> Session:
 
 def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     from cleveragents.cli.views.demo import Story, demo_report
+    from cleveragents.domain.apply import ApplyRequest
     from cleveragents.domain.operation import OperationKind
     from cleveragents.infrastructure.sandbox.scratch import make_repository
 
@@ -75,7 +76,7 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     service = container.checkpoint_service()
     checkpoints = service.list_checkpoints(plan.id).checkpoints
     sandbox = Path(container.plan_service().status(plan.id).sandboxes[0].path)
-    broken = _contents(sandbox)
+    broken = _files(sandbox)
 
     session.say(
         "It decided to tidy up everything: the sources are gone. Going back to before that."
@@ -85,13 +86,18 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
 
     session.say("Undoing the rollback, to see that it lost nothing.")
     undo = container.history_service().take_back(plan.id, OperationKind.UNDO)
-    undone = _contents(sandbox)
+    undone = _files(sandbox)
 
     session.say("Correcting the decision instead: only leftovers may go. The plan runs on from it.")
     decisions = container.decision_service().tree(plan.id).decisions
     mistaken = next(item for item in decisions if item.place is not None)
     correction = container.correction_service().revert(mistaken, _GUIDANCE, _INSTEAD)
     container.plan_executor().execute(plan.id)
+    corrected = _files(sandbox)
+    project_untouched = _contents(project) == before
+
+    session.say("Applying the result: only now the project changes.")
+    applied = container.plan_apply_service().apply(plan.id, ApplyRequest())
     return demo_report(
         Story(
             plan=plan,
@@ -102,8 +108,10 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
             undo=undo,
             undone=undone,
             correction=correction,
-            corrected=_contents(sandbox),
-            project_untouched=_contents(project) == before,
+            corrected=corrected,
+            project_untouched=project_untouched,
+            applied=applied,
+            project=_files(project),
             kept=directory if keep else None,
         )
     )
@@ -115,3 +123,8 @@ def _contents(root: Path) -> dict[str, bytes]:
         for path in sorted(root.rglob("*"))
         if path.is_file()
     }
+
+
+def _files(root: Path) -> dict[str, bytes]:
+    """Returns the contents without what git keeps for itself."""
+    return {name: data for name, data in _contents(root).items() if Path(name).parts[0] != ".git"}

@@ -9,6 +9,7 @@ from pathlib import Path
 from cleveragents.application.services.correction_service import Reverted
 from cleveragents.cli.report import Fields, Report, Section, Table, Text
 from cleveragents.cli.views.restores import changes_data, changes_done
+from cleveragents.domain.apply import ApplyResult
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.operation import RollbackResult
 from cleveragents.domain.plan import Plan
@@ -31,13 +32,18 @@ class Story:
     corrected: Contents
     """After the plan has taken the other course."""
     project_untouched: bool
+    """Up to there."""
+    applied: ApplyResult
+    project: Contents
+    """After that."""
     kept: Path | None
 
     @property
     def verified(self) -> bool:
         """Whether everything was read back and was what it had to be."""
         read_back = (self.rollback, self.undo, self.correction.rollback)
-        return all(item.verified for item in read_back) and self.undone == self.broken
+        as_it_had_to_be = self.undone == self.broken and self.project == self.corrected
+        return all(item.verified for item in read_back) and as_it_had_to_be
 
 
 def demo_report(story: Story) -> Report:
@@ -60,7 +66,13 @@ def demo_report(story: Story) -> Report:
             "now": attempt.choose,
             "guidance": attempt.guidance,
         },
-        "result": _names(story.corrected),
+        "result": list(story.corrected),
+        "applied": {
+            "operation_id": story.applied.operation_id,
+            "commit": story.applied.targets[0].commit,
+            "branch": story.applied.targets[0].branch,
+            "files": [item.path for item in story.applied.targets[0].files],
+        },
         "verified": story.verified,
         "project_untouched": story.project_untouched,
         "directory": str(story.kept) if story.kept else None,
@@ -74,6 +86,7 @@ def demo_report(story: Story) -> Report:
         changes_done("5. Undid the rollback: nothing is lost by one", story.undo.changes),
         _course(story),
         Text("7. The sandbox now holds", _listing(story.corrected)),
+        _applied(story.applied),
         _what_is_true(story),
     )
     return Report(data, sections, ("Verified: the mistake is gone, the good work is not",))
@@ -83,7 +96,7 @@ def _what_ran(plan: Plan) -> Section:
     steps = ", ".join(f"{number}. {item.step.name}" for number, item in enumerate(plan.course, 1))
     return Fields(
         "1. A plan ran in a sandbox",
-        (("plan", plan.name), ("steps", steps), ("project", "is not touched by any of it")),
+        (("plan", plan.name), ("steps", steps), ("project", "is not touched before step 8")),
     )
 
 
@@ -116,6 +129,13 @@ def _course(story: Story) -> Section:
     )
 
 
+def _applied(applied: ApplyResult) -> Section:
+    (target,) = applied.targets
+    rows = [(item.status, item.path) for item in target.files]
+    rows.append(("commit", f"{target.commit} on {target.branch}"))
+    return Fields("8. Applied the result to the project", tuple(rows))
+
+
 def _what_is_true(story: Story) -> Section:
     rows = [
         ("verified", "yes: each time the files were read back" if story.verified else "NO"),
@@ -123,17 +143,18 @@ def _what_is_true(story: Story) -> Section:
             "nothing is lost",
             f"the mistake is kept as {story.correction.attempt.archived_checkpoint_id}",
         ),
-        ("project", "byte for byte as it was" if story.project_untouched else "CHANGED"),
+        (
+            "project",
+            "byte for byte as it was, until the result was applied"
+            if story.project_untouched
+            else "CHANGED before the result was applied",
+        ),
     ]
     if story.kept is not None:
         rows.append(("kept in", str(story.kept)))
         rows.append(("look around", f"CLEVERAGENTS_HOME={story.kept}/home agents plan list"))
-    return Fields("8. What is true now", tuple(rows))
-
-
-def _names(contents: Contents) -> list[str]:
-    return [name for name in contents if name != ".git"]
+    return Fields("9. What is true now", tuple(rows))
 
 
 def _listing(contents: Contents) -> str:
-    return "\n".join(f"  {name}" for name in _names(contents))
+    return "\n".join(f"  {name}" for name in contents)
