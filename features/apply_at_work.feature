@@ -21,6 +21,7 @@ Feature: Applying while somebody or something else is at work
         | apply-journaled | edits such a file       | sed -i '2s/2/two/' list.txt                                               |
         | apply-journaled | checks out another branch | git checkout -q -b other                                                |
         | apply-journaled | begins a long command   | touch .git/index.lock                                                     |
+        | target-locked  | edits such a file        | sed -i '2s/2/two/' list.txt                                               |
         | target-written | ends a commit begun before | git update-ref HEAD $(git commit-tree -p HEAD -m mine HEAD^{tree})      |
 
     Scenario: Once it has begun, no other git gets in
@@ -31,6 +32,21 @@ Feature: Applying while somebody or something else is at work
         | command                                 | expected              |
         | git log -1 --format=%s                  | Apply plan local/shop |
         | git status --porcelain                  | M README.md           |
+
+    Scenario: The user removes the lock, and all is done all the same
+      Given the user runs `rm -f .git/index.lock` when the apply is at target-written
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And git says in the project
+        | command                                 | expected              |
+        | git log -1 --format=%s                  | Apply plan local/shop |
+        | git status --porcelain                  |                       |
+
+    Scenario: What the user edits between two files is named
+      Given the user runs `echo mine > new.txt` when the apply is at file-placed
+      When the user applies the plan
+      Then the exit code is 7
+      And the error tells that "new.txt changed"
 
     Scenario: Another plan is applied at that moment
       Given the user applies another plan of the project when the apply is at apply-journaled
@@ -60,6 +76,19 @@ Feature: Applying while somebody or something else is at work
         | the project can only be read                | 4    | Read-only file system   |
         | the disk is full at the second file         | 4    | No space left on device |
         | the disk is full when objects are brought   | 7    | No space left on device |
+        | a file of the project is being written to   | 4    | is being written to     |
+
+    Scenario Outline: Something keeps git from <doing>
+      Given the user runs `<command>` when the apply is at <point>
+      When the user applies the plan
+      Then the error's code is git_failed
+      And the project is as the user left it
+      And the plan is apply/errored with 1 steps done
+
+      Examples:
+        | doing            | point          | command                                            |
+        | taking objects   | target-locked  | rm -r .git/objects/pack; touch .git/objects/pack   |
+        | moving the branch | target-written | touch .git/refs/heads/main.lock                   |
 
     Scenario: Recovery options are named
       Given for the apply the disk is full when objects are brought

@@ -80,8 +80,18 @@ Feature: Applying, disturbed at every stage
         | branch-moved     |
         | target-settled   |
 
-    Scenario: As a new branch
-      Given it is applied with `--branch new`
+    Scenario Outline: With `<options>`
+      Given it is applied with `<options>`
+      When the apply fails each time it is at target-settled
+      Then the project was each time as before it
+
+      Examples:
+        | options      |
+        | --branch new |
+        | --no-commit  |
+
+    Scenario: Directories that can only be read
+      Given a plan that ran `echo new > new.txt; mkdir d; echo 1 > d/x; rm src/app.py; chmod 555 d src` after the user ran `mkdir src/more; echo 1 > src/more/y`
       When the apply fails each time it is at target-settled
       Then the project was each time as before it
 

@@ -27,6 +27,13 @@ Feature: Applying what was made in an overlay
     And the project is as it was
     And the sandbox is mounted and holds the result
 
+  Scenario: While somebody works in it a killed apply waits
+    Given the apply was killed at apply-journaled
+    And a process works in the overlay
+    When the user applies the plan
+    Then the exit code is 6
+    And the error tells that "is in use"
+
   Scenario: While somebody works in it nothing is applied
     Given a process works in the overlay
     When the user applies the plan

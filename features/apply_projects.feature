@@ -57,9 +57,17 @@ Feature: Applying to projects of all kinds
         | what                      | code | error          | command |
         | A merge in progress       | 4    | target_refused | git checkout -q -b x; echo x > c; git add c; git commit -qm x; git checkout -q main; echo y > c; git add c; git commit -qm y; ! git merge -q x |
         | A rebase in progress      | 4    | target_refused | mkdir .git/rebase-merge |
+        | A cherry-pick in progress | 4    | target_refused | mkdir .git/sequencer |
+        | Files elsewhere           | 4    | target_refused | mkdir ../other; git config core.worktree ../../other |
         | A sparse checkout         | 4    | target_refused | git sparse-checkout set --no-cone /README.md |
         | A submodule               | 4    | target_refused | git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -qm sub |
         | Another git at work       | 6    | target_changed | touch .git/index.lock |
+
+    Scenario: One that git takes for bare
+      Given a plan that ran `echo new > new.txt` after the user ran `true`
+      And the user has since run `git config core.bare true`
+      When the user runs `agents plan apply PLAN --yes` for it
+      Then the error's code is target_refused
 
     Scenario: A repository inside the result
       Given a plan that ran `git init -q inner; echo 1 > inner/x` after the user ran `true`

@@ -15,6 +15,12 @@ Feature: Applying several resources, all or none
         | git log -1 --format=%s | Apply plan local/shop |
         | git status --porcelain |                       |
 
+    Scenario: The user has done the same
+      Given the user has since run `printf 'b\n1\n2\n4\n' > ../files/b.txt`
+      When the user applies the plan
+      Then the exit code is 0
+      And the directory and the database are those of the sandboxes
+
     Scenario: What the plan did not change may have changed
       Given the user has since run `echo mine > ../files/mine.txt; chmod 600 ../app.db ../files/b.txt`
       When the user applies the plan
@@ -56,6 +62,38 @@ Feature: Applying several resources, all or none
       When the user applies the plan with `--branch result`
       Then the error's code is target_refused
       And the project is as it was
+
+    Scenario Outline: At <point> somebody writes to the database
+      Given somebody writes to the database when the apply is at <point>
+      When the user applies the plan
+      Then the error's code is target_changed
+      And the others' own words are
+        | command                                            | expected |
+        | git log -1 --format=%s                             | start    |
+        | cat ../files/b.txt                                 | b        |
+
+      Examples:
+        | point           |
+        | apply-journaled |
+        | target-written  |
+
+    Scenario Outline: The database <trouble>
+      Given the database <trouble>
+      When the user applies the plan
+      Then the error's code is <error>
+      And the project is as it was
+
+      Examples:
+        | trouble                      | error          |
+        | is kept locked               | target_changed |
+        | makes SQLite fail            | target_refused |
+
+    Scenario: What the user has built on is not taken away
+      Given the user runs `git commit -q --allow-empty -m mine` when the apply is at target-settled
+      And somebody writes to the database right before it is replaced
+      When the user applies the plan
+      Then the exit code is 7
+      And the error tells that "its branch has moved on from what was applied"
 
     Scenario: Somebody writes to the third at the last moment
       Given somebody writes to the database right before it is replaced

@@ -33,8 +33,17 @@ Feature: Whatever a plan did arrives in the project
       And git says in the project
         | command                                          | expected                    |
         | git status --porcelain                           |                             |
-        | git log --format=%s \| head -3                   | Apply plan local/shop; Plan local/shop; list |
+        | git log --topo-order --format=%s \| head -3      | Apply plan local/shop; Plan local/shop; list |
         | git for-each-ref --format='%(refname)'           | refs/heads/main             |
+
+    Scenario: It is committed in the user's name
+      Given a plan that ran `echo new > new.txt` after the user ran `git config user.name Grace; git config user.email grace@example.org`
+      When the user applies the plan
+      Then git says in the project
+        | command                                    | expected                                  |
+        | git log -1 --format='%an %ae %cn'          | Grace grace@example.org Grace             |
+        | git log -1 --format='%an %ae' HEAD^2       | Grace grace@example.org                   |
+        | git reflog -1 --format='%gn'               | Grace                                     |
 
   Rule: what git ignores is not committed
 
@@ -46,6 +55,12 @@ Feature: Whatever a plan did arrives in the project
         | command                                  | expected    |
         | git status --porcelain --ignored         | !! a.log    |
         | git show --format= --name-only -m --first-parent HEAD | .gitignore |
+
+    Scenario: The user has the same
+      Given a plan that wrote a.log, and then had git ignore it
+      And the user has since run `echo 'by log' > a.log`
+      When the user applies the plan
+      Then the project's files are those of the sandbox
 
     Scenario: A file of the user's stays
       Given a plan that wrote a.log, and then had git ignore it

@@ -62,6 +62,15 @@ Feature: Judging a plan's result before it is applied
       When the user applies the plan
       Then the exit code is 0
 
+    Scenario: They are named before the question
+      Given a plan that writes new.txt, with the validations
+        | name | run   | mode     |
+        | look | true  | required |
+        | feel | true  | required |
+      When the user answers "n" when asked to apply
+      Then the exit code is 1
+      And the error output says "Validations run first: look, feel"
+
     Scenario: What happened is in the log
       Given a plan that writes new.txt, with the validations
         | name | run  | mode     |

@@ -81,6 +81,10 @@ Feature: Bringing a plan's result into the project
       Then the exit code is 1
       And the project is as it was
 
+    Scenario: The answer is yes
+      When the user answers "y" when asked to apply
+      Then the project's files are those of the sandbox
+
     Scenario: A dry run only tells
       When the user applies the plan with `--dry-run`
       Then the exit code is 0

@@ -42,8 +42,6 @@ Feature: Which projects can be sandboxed
         | Git LFS below                     | new p; mkdir p/d; echo '* filter=lfs' > p/d/.gitattributes; git -C p add -A; git -C p commit -qm a | p | it keeps files in Git LFS |
         | A partial clone                   | new s; git -C s config uploadpack.allowFilter true; git clone -q --filter=blob:none file://$PWD/s p | p | it is a partial clone |
         | A sparse checkout                 | new p; git -C p sparse-checkout set d               | p       | it is a sparse checkout                                 |
-        | A working tree elsewhere          | new p; mkdir q; git -C p config core.worktree $PWD/q | p      | git has its files elsewhere: in                         |
-        | One that git takes for bare       | new p; git -C p config core.bare true               | p       | git takes it for a bare one                             |
         | Objects named by SHA-256          | git init -q --object-format=sha256 p                | p       | its objects are not named by SHA-1                      |
 
     Scenario Outline: git itself is <state>

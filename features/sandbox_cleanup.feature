@@ -34,6 +34,20 @@ Feature: What becomes of sandboxes
         | on_terminal | nothing                   |
         | manual      | a worktree and a branch   |
 
+    Scenario Outline: When <trouble>, giving a plan up
+      Given a plan that writes new.txt, with the validations
+        | name | run  | mode     |
+        | look | true | required |
+      And for the apply <trouble>
+      When the user runs `agents plan cancel PLAN --discard` for it
+      Then the exit code is 0
+      And it warns that "<reason>"
+
+      Examples:
+        | trouble                       | reason                                                  |
+        | the sandbox is in use         | The sandbox is in use                                   |
+        | the sandbox cannot be removed | The sandbox SANDBOX could not be removed: Permission denied |
+
     Scenario: A sandbox that is in use stays for the moment
       Given sandboxes are removed on_apply
       And a plan that writes new.txt, with the validations

@@ -2,16 +2,18 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from behave import given, then
+from behave import given, then, when
 from behave.runner import Context
-from features.support import apply_mishaps
+from features.support import apply_mishaps, operation_sweep
 from features.support import plan_mishaps as mishaps
-from features.support.applies import Acting, applies
+from features.support.applies import Acting, Interrupting, NoEvents, applies
 from features.support.operation_sweep import Throwing
 from features.support.plans import plans
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.container import Container
+from cleveragents.domain.apply import ApplyRequest
+from cleveragents.domain.errors import PlanStateError
 
 
 @given("a plan that wrote a.log, and then had git ignore it")
@@ -79,3 +81,93 @@ def started_inside(context: Context, work: str, directory: str) -> None:
 @given("the project's git directory is elsewhere")
 def separate_git_directory(context: Context) -> None:
     applies(context).shell("git init -q --separate-git-dir ../elsewhere.git")
+
+
+@given("somebody writes to the database when the apply is at {point}")
+def database_written(context: Context, point: str) -> None:
+    place = context.world.directory / "app.db"
+    acting = Acting(FaultPoint(point), lambda: apply_mishaps.add_row(place))
+    mishaps.install(context, patch.object(Container, "_faults", acting))
+
+
+@given("the database is kept locked")
+def database_locked(context: Context) -> None:
+    mishaps.install(context, apply_mishaps.database_that_is_locked())
+
+
+@given("the database makes SQLite fail")
+def database_fails(context: Context) -> None:
+    mishaps.install(context, apply_mishaps.database_that_makes_sqlite_fail())
+
+
+@given("the user presses Ctrl-C when the apply is at {point}")
+def presses(context: Context, point: str) -> None:
+    interrupting = Interrupting(*(FaultPoint(name) for name in point.split(", and again at ")))
+    mishaps.install(context, patch.object(Container, "_faults", interrupting))
+
+
+@given("a plan that changed a repository in a sandbox and a directory without one")
+def without_sandbox(context: Context) -> None:
+    files = context.world.directory / "files"
+    files.mkdir()
+    plans(context).definition |= {
+        "resources": {
+            "project": {"type": "git-checkout", "path": "."},
+            "files": {"type": "fs-directory", "path": str(files), "strategy": "none"},
+        },
+        "policy": {"require_sandbox": False, "require_checkpoints": False},
+    }
+    work = 'echo new > new.txt; echo 1 > "$CLEVERAGENTS_RESOURCE_FILES/b.txt"'
+    plans(context).define([{"step": "work", "does": f"runs `{work}`"}])
+    plans(context).run()
+
+
+@then("its sandbox is gone, and the directory is not")
+def only_sandbox_gone(context: Context) -> None:
+    assert not plans(context).sandbox.exists()
+    assert (context.world.directory / "files" / "b.txt").exists()
+
+
+@given("a plan that deleted its database")
+def deleted_database(context: Context) -> None:
+    place = context.world.directory / "app.db"
+    apply_mishaps.make_database(place)
+    plans(context).definition["resources"] = {"base": {"type": "sqlite", "path": str(place)}}
+    does = 'runs `rm "$CLEVERAGENTS_RESOURCE_BASE"`'
+    plans(context).define([{"step": "work", "does": does}])
+    operation_sweep.done(plans(context), "plan", "run", str(plans(context).file))
+
+
+@given("a plan whose first checkpoint could not be made, and did not have to be")
+def no_first_checkpoint(context: Context) -> None:
+    applies(context).prepare("true", "echo new > new.txt")
+    plans(context).set_policy(require_checkpoints=False)
+    with mishaps.failing_look(1):
+        plans(context).run()
+
+
+@when("a program applies the plan")
+def program_applies(context: Context) -> None:
+    service = plans(context).container(NoEvents()).plan_apply_service()
+    context.told = service.apply(plans(context).plan_id, ApplyRequest())
+
+
+@then("the program is told what was applied")
+def told_what_was_applied(context: Context) -> None:
+    (target,) = context.told.targets
+    assert [item.path for item in target.files] == ["list.txt", "new.txt"], target
+
+
+@when("a program asks what was applied")
+def program_asks(context: Context) -> None:
+    service = plans(context).container(NoEvents()).plan_apply_service()
+    try:
+        context.told = service.finished(plans(context).plan_id)
+    except PlanStateError as error:
+        context.told = error.message
+
+
+@then("the program is told that a plan in {state} cannot tell what was applied")
+def told_not_applied(context: Context, state: str) -> None:
+    expected = f"A plan in {state} cannot tell what was applied"
+    assert context.told == expected, context.told

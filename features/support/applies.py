@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -15,8 +17,9 @@ from behave.runner import Context
 from features.support.plans import Plans, plans
 from features.support.trees import Node, Tree, tree
 
+from cleveragents.application.events import Event
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import FaultPoints
+from cleveragents.application.ports import EventSink, FaultPoints
 from cleveragents.container import Container
 
 _LINES = "".join(f"line {number}\n" for number in range(1, 20))
@@ -52,6 +55,25 @@ class Acting(FaultPoints):
         act = self._waiting.pop(point, None)
         if act is not None:
             act()
+
+
+class Interrupting(FaultPoints):
+    """Sends this process what Ctrl-C sends, once at each of some points."""
+
+    def __init__(self, *points: FaultPoint) -> None:
+        self._waiting = set(points)
+
+    def reach(self, point: FaultPoint) -> None:
+        if point in self._waiting:
+            self._waiting.remove(point)
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+class NoEvents(EventSink):
+    """Takes no notice of anything."""
+
+    def emit(self, event: Event) -> None:
+        return None
 
 
 class Watching(FaultPoints):

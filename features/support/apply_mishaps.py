@@ -13,11 +13,14 @@ from unittest.mock import patch
 from features.support.plan_mishaps import at_call, raising
 
 from cleveragents.domain.errors import ConflictError, GitCommandError
-from cleveragents.infrastructure.sandbox import git_target, sqlite_target
+from cleveragents.infrastructure.sandbox import git_target, placing, sqlite_target
 from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.objects import ObjectChangedError
 from cleveragents.infrastructure.sandbox.placing import Place
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
+from cleveragents.infrastructure.sandbox.sqlite_files import DatabaseBusyError
 from cleveragents.infrastructure.sandbox.sqlite_target import SqliteTarget
+from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
 
 _READ_ONLY = OSError(errno.EROFS, "Read-only file system")
 _FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -44,11 +47,31 @@ def _writing_first(place: Path) -> Callable[..., Any]:
     real = sqlite_target.rebuild
 
     def rebuild(*arguments: Any) -> Any:
-        with closing(sqlite3.connect(place)) as connection, connection:
-            connection.execute("INSERT INTO goods VALUES (99)")
+        add_row(place)
         return real(*arguments)
 
     return rebuild
+
+
+def add_row(place: Path) -> None:
+    """Another program writes to a database."""
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("INSERT INTO goods VALUES (99)")
+
+
+def make_database(place: Path) -> None:
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("CREATE TABLE goods(number)")
+
+
+def database_that_is_locked() -> AbstractContextManager[Any]:
+    """Another program keeps it locked for longer than anybody waits."""
+    return patch.object(sqlite_target, "look", side_effect=DatabaseBusyError("locked"))
+
+
+def database_that_makes_sqlite_fail() -> AbstractContextManager[Any]:
+    error = sqlite3.OperationalError("disk I/O error")
+    return patch.object(sqlite_target, "put_back", side_effect=error)
 
 
 TROUBLES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
@@ -58,6 +81,12 @@ TROUBLES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "the disk is full at the second file": lambda: at_call(Place, "_put", 2, raising(_FULL)),
     "the disk is full when objects are brought": lambda: patch.object(
         Git, "feed", side_effect=GitCommandError("git index-pack", 128, str(_FULL))
+    ),
+    "a file of the project is being written to": lambda: patch.object(
+        placing, "hash_file", side_effect=ObjectChangedError("it")
+    ),
+    "the sandbox cannot be removed": lambda: patch.object(
+        GitWorktrees, "remove", side_effect=PermissionError(errno.EACCES, "Permission denied")
     ),
     "the sandbox is in use": lambda: patch.object(
         AllSandboxes, "remove", side_effect=ConflictError("The sandbox is in use")

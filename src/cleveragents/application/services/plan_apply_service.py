@@ -128,8 +128,8 @@ class PlanApplyService:
             if changed:
                 self._take_back_leftovers(plan)
             targets = self._plan(works, request)
-            checkpoint = self._begin(plan)
             try:
+                checkpoint = self._begin(plan)
                 results = self._validate(plan, [work.sandbox for work in works], checkpoint)
                 if results:  # The project may have moved on while they ran.
                     targets = self._plan(works, request)

@@ -45,14 +45,16 @@ class GitTarget:
         target: Target,
         journal: ApplyJournal,
         git_dir: Path,
+        move: BranchMove,
         room: Path,
         faults: FaultPoints,
     ) -> None:
-        """Args: `room` is a directory for working trees of ours."""
+        """Args: `git_dir` and `move` are the journal's, `room` is for working trees of ours."""
         self._any_git = git
         self._target = target
         self._journal = journal
         self._git_dir = git_dir
+        self._move = move
         self._room = room
         self._faults = faults
         self._git = git.at(git_dir).with_variables(**dict(journal.identity))
@@ -85,35 +87,34 @@ class GitTarget:
     def write(self) -> None:
         if self._is_settled():
             return
-        move = self._journal.move
-        if move is not None and move.after is not None:
-            self._bring_objects(move.after, move.known)
+        if self._move.after is not None:
+            self._bring_objects(self._move.after, self._move.known)
             self._faults.reach(FaultPoint.OBJECTS_BROUGHT)
         self._files.bring()
 
     def settle(self) -> None:
         if self._is_settled():
             return
-        move = self._journal.move
-        if move is not None and move.after is not None:
-            if not self._is_at(move):
-                self._move_to(move, move.after)
+        if self._journal.mode is not ApplyMode.BRANCH:
+            self._take_lock()  # Somebody may have removed it.
+        if self._move.after is not None:
+            if not self._is_at():
+                self._move_to(self._move.after)
             self._faults.reach(FaultPoint.BRANCH_MOVED)
         if self._journal.index_after is None:
             self._release_lock()
-        elif self._is_ours(self._lock):
+        else:
             os.replace(self._lock, self._index)
             fsync_directory(self._git_dir)
 
     def undo(self) -> None:
-        begun, move = self._is_anything_done(), self._journal.move
-        if move is not None and self._is_in_history(move) and not self._is_at(move):
+        begun = self._is_anything_done()
+        if self._is_in_history() and not self._is_at():
             raise self._changed("its branch has moved on from what was applied")
         if begun and self._journal.mode is not ApplyMode.BRANCH:
             self._take_lock()
             self._files.refuse_others()
-        if move is not None:
-            self._move_back(move)
+        self._move_back()
         self._restore_index()
         if begun:
             self._files.take_back()
@@ -181,13 +182,12 @@ class GitTarget:
         return _INDEX_MODE
 
     def _refuse_changes(self) -> None:
-        move = self._journal.move
-        if move is not None and move.ref == "HEAD":
-            branch = os.fsdecode(self._git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
-            if (branch or None) != move.head:
-                raise self._changed("another branch is checked out")
-            if self._commit_of("HEAD") not in (move.before, move.after or move.before):
-                raise self._changed("its branch has another commit")
+        move = self._move
+        branch = os.fsdecode(self._git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
+        if (branch or None) != move.head:
+            raise self._changed("another branch is checked out")
+        if self._commit_of("HEAD") not in (move.before, move.after or move.before):
+            raise self._changed("its branch has another commit")
         if self._journal.index_after is not None and self._index_id() not in (
             self._journal.index_before,
             self._journal.index_after,
@@ -198,35 +198,30 @@ class GitTarget:
 
     def _is_anything_done(self) -> bool:
         """Says whether anything of the plan is in the project."""
-        move, index = self._journal.move, self._journal.index_after
-        if move is not None and self._is_in_history(move):
-            return True
-        if index is not None and self._index_id() == index != self._journal.index_before:
-            return True
-        return self._files.is_begun
+        return self._is_in_history() or self._files.is_begun
 
     def _is_settled(self) -> bool:
         """Says whether an earlier attempt came to its end; the user may have gone on since.
 
         Our lock stays until then. Somebody may have removed it, so more is looked at.
         """
-        move = self._journal.move
         if self._is_ours(self._lock):
             return False
-        if move is None or move.after is None:
+        if self._move.after is None:
             return self._files.is_brought
         if self._journal.index_after is not None and self._index_id() == self._journal.index_before:
             return False
-        return self._is_in_history(move)
+        return self._is_in_history()
 
-    def _is_in_history(self, move: BranchMove) -> bool:
+    def _is_in_history(self) -> bool:
         """Says whether the branch has the commit, or one that was made on top of it."""
-        if move.after is None or missing_objects(self._git, [move.after]):
+        commit = self._move.after
+        if commit is None or missing_objects(self._git, [commit]):
             return False
-        return self._git.succeeds("merge-base", "--is-ancestor", move.after, move.ref)
+        return self._git.succeeds("merge-base", "--is-ancestor", commit, self._move.ref)
 
-    def _is_at(self, move: BranchMove) -> bool:
-        return self._commit_of(move.ref) == move.after
+    def _is_at(self) -> bool:
+        return self._commit_of(self._move.ref) == self._move.after
 
     def _bring_objects(self, commit: str, known: str | None) -> None:
         """Gives the project the objects that the commit needs and it does not have."""
@@ -246,21 +241,22 @@ class GitTarget:
         except FileNotFoundError:
             return None
 
-    def _move_to(self, move: BranchMove, commit: str) -> None:
+    def _move_to(self, commit: str) -> None:
         """Moves the branch, unless somebody else has just moved it."""
         message = f"plan apply {self._journal.plan_id}"
         try:
-            old = move.before or _NO_COMMIT
-            self._git.run("update-ref", "-m", message, move.ref, commit, old)
+            old = self._move.before or _NO_COMMIT
+            self._git.run("update-ref", "-m", message, self._move.ref, commit, old)
         except GitCommandError as error:
-            if self._commit_of(move.ref) != move.before:
+            if self._commit_of(self._move.ref) != self._move.before:
                 raise self._changed("its branch has another commit") from error
             raise
 
-    def _move_back(self, move: BranchMove) -> None:
+    def _move_back(self) -> None:
+        move = self._move
         if move.after is None:
             return
-        if self._is_at(move):
+        if self._is_at():
             if move.before is None:
                 ref = move.head if move.ref == "HEAD" and move.head else move.ref
                 self._git.run("update-ref", "-d", ref, move.after)

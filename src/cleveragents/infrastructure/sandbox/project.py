@@ -174,25 +174,11 @@ def _refuse_unsupported_formats(repository: Repository, git: Git) -> None:
             "it is a partial clone, so some of its files would have to be downloaded",
             hint="Fetch everything first: `git fetch --refetch --no-filter`",
         )
-    if repository.git_dir == repository.common_dir:
-        _refuse_other_working_trees(repository, git, is_bare=is_on("core.bare"))
     if is_on("core.sparseCheckout"):
         raise ProjectRefusedError(
             root,
             "it is a sparse checkout, and a sandbox would hold files you do not have",
             hint="Run `git sparse-checkout disable` first",
-        )
-
-
-def _refuse_other_working_trees(repository: Repository, git: Git, *, is_bare: bool) -> None:
-    """A linked worktree takes no notice of these settings."""
-    root, hint = str(repository.root), "Unset `core.{}` in its configuration"
-    if is_bare:
-        raise ProjectRefusedError(root, "git takes it for a bare one", hint=hint.format("bare"))
-    place = os.fsdecode(git.run("config", "--get", "core.worktree", ok=(0, 1))).removesuffix("\n")
-    if place and (repository.git_dir / place).resolve() != repository.root:
-        raise ProjectRefusedError(
-            root, f"git has its files elsewhere: in {place}", hint=hint.format("worktree")
         )
 
 

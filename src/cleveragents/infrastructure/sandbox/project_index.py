@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Set
 from dataclasses import dataclass
 
 from cleveragents.infrastructure.sandbox.merging import MergeRoom, Nodes
 from cleveragents.infrastructure.sandbox.project import Repository
 
-_ENTRY = re.compile(rb"(.) (\d+) ([0-9a-f]+) (\d)\t(.*)", re.DOTALL)
-_PLAIN = b"H"
+_PLAIN = ("H", "0")
 _CONFLICTED = ("conflicted", "")
 
 
@@ -58,12 +56,10 @@ def look_at_index(room: MergeRoom, repository: Repository) -> ProjectIndex:
         changed = git.run("diff-files", "-z", "--name-only").split(b"\0")[:-1]
     nodes: Nodes = {}
     for line in listing:
-        found = _ENTRY.fullmatch(line)
-        if found is not None:
-            tag, mode, object_id, stage, name = found.groups()
-            plain = tag == _PLAIN and stage == b"0"
-            node = (mode.decode(), object_id.decode()) if plain else _CONFLICTED
-            nodes[os.fsdecode(name)] = node
+        head, _, name = line.partition(b"\t")
+        tag, mode, object_id, stage = head.decode().split(" ")
+        plain = (tag, stage) == _PLAIN
+        nodes[os.fsdecode(name)] = (mode, object_id) if plain else _CONFLICTED
     return ProjectIndex(nodes, {os.fsdecode(name) for name in changed}, room, repository)
 
 

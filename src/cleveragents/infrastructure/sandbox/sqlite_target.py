@@ -161,8 +161,6 @@ def _kept(found: DatabaseState, old: DatabaseState, new: DatabaseState) -> Datab
 
 
 def _status(before: DatabaseState, after: DatabaseState) -> str:
-    if before.kind is FileKind.MISSING:
-        return "added"
     if after.kind is FileKind.MISSING:
         return "deleted"
     return "mode changed" if _is_same(before, after) else "modified"

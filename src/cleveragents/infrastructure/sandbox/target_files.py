@@ -57,6 +57,7 @@ class TargetFiles:
     def bring(self) -> None:
         if self._wanted.is_nothing or self.is_brought:
             return
+        self.refuse_others()
         self._progress.begin()
         self._place.bring(self._wanted, self._staging, self._blob, self._placed)
         self._progress.end()

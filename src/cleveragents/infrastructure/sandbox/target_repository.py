@@ -37,6 +37,8 @@ def look_at_target(git: Git, work: TargetWork) -> tuple[Repository, ProjectFacts
             f"it has no repository of its own any more, only that of {repository.root}",
             hint="Bring its `.git` back",
         )
+    if repository.git_dir == repository.common_dir:
+        _refuse_other_working_trees(repository, git.at(repository.git_dir))
     for name, what in UNDER_WAY.items():
         if os.path.lexists(repository.git_dir / name):
             raise TargetRefusedError(str(path), f"it has {what}", hint="End that first")
@@ -71,6 +73,18 @@ def new_branch(project: Git, root: Path, name: str, checked_out: str | None) -> 
                 hint="Choose another name for `--branch`",
             )
     return ref
+
+
+def _refuse_other_working_trees(repository: Repository, git: Git) -> None:
+    """A linked worktree takes no notice of these settings."""
+    root, hint = str(repository.root), "Unset `core.{}` in its configuration"
+    if git.run("config", "--type=bool", "--get", "core.bare", ok=(0, 1)) == b"true\n":
+        raise TargetRefusedError(root, "git takes it for a bare one", hint=hint.format("bare"))
+    place = os.fsdecode(git.run("config", "--get", "core.worktree", ok=(0, 1))).removesuffix("\n")
+    if place and (repository.git_dir / place).resolve() != repository.root:
+        raise TargetRefusedError(
+            root, f"git has its files elsewhere: in {place}", hint=hint.format("worktree")
+        )
 
 
 def _refuse_names(work: TargetWork) -> None:

@@ -102,8 +102,9 @@ class AllTargets(Targets):
                 act(resource)
 
     def _acts(self, target: Target, journal: ApplyJournal, place: Path, room: Path) -> _Acts:
-        if journal.git_dir is not None:
-            return GitTarget(self._git, target, journal, journal.git_dir, room, self._faults)
+        if journal.git_dir is not None and journal.move is not None:
+            place, move = journal.git_dir, journal.move
+            return GitTarget(self._git, target, journal, place, move, room, self._faults)
         if journal.database is not None:
             return SqliteTarget(self._git, target, journal, journal.database, room)
         return DirectoryTarget(self._git, target, journal, place, self._faults)

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from behave import given, then, when
+from behave.runner import Context
+
+from cleveragents.domain.errors import SnapshotCorruptError
+from cleveragents.domain.plan import PlanPhase, PlanState
+from cleveragents.domain.recovery import options_after_failed_apply, recovery_hints
+from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal
+from cleveragents.testing import sample_records as sample
+
+
+@given("a plan that is {phase}/{state}, {circumstance}")
+def plan_in_state(context: Context, phase: str, state: str, circumstance: str) -> None:
+    plan = sample.plan()
+    kept = "FAILED" if circumstance == "with a checkpoint of its failure" else None
+    assert plan.error is not None
+    error = plan.error.model_copy(update={"checkpoint": kept})
+    context.plan = plan.model_copy(
+        update={"phase": PlanPhase(phase), "state": PlanState(state), "error": error}
+    )
+    context.holder = "agents" if circumstance == "held by a process" else None
+    context.point = None if circumstance == "without any checkpoint" else "POINT"
+
+
+@when("somebody asks what can be done")
+def ask(context: Context) -> None:
+    context.hints = recovery_hints(context.plan, holder=context.holder, point=context.point)
+
+
+@when("somebody asks what can be done after a failed apply")
+def ask_after_apply(context: Context) -> None:
+    context.hints = options_after_failed_apply(context.plan, point=context.point)
+
+
+@then("the hints are {hints}")
+def hints_are(context: Context, hints: str) -> None:
+    found = ", ".join(hint.action.value for hint in context.hints) or "none"
+    assert found == hints, context.hints
+
+
+@when("somebody reads the journal of an apply from another program")
+def read_journal(context: Context) -> None:
+    try:
+        context.read = ApplyJournal.load(b'{"version": 7}')
+    except SnapshotCorruptError as error:
+        context.read = error
+
+
+@then("it is refused as damaged")
+def refused_as_damaged(context: Context) -> None:
+    assert "The journal of an apply cannot be read" in context.read.message, context.read
