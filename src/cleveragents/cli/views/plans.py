@@ -195,6 +195,7 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
             "insertions": insertions,
             "deletions": deletions,
             "net_change": insertions - deletions,
+            "applied": plan.is_applied,
         },
         "files": [
             {
@@ -218,7 +219,9 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
     if diff.patch:
         sections.append(Text("Patch", diff.patch))
     warnings = ("The patch is too long and was cut",) if diff.patch_truncated else ()
-    return Report(data, tuple(sections), warnings=warnings)
+    is_result = plan.is_applied and new.id == plan.last_checkpoint_id
+    messages = ("This was applied to the project",) if is_result else ()
+    return Report(data, tuple(sections), messages, warnings=warnings)
 
 
 def _sandbox_data(sandbox: SandboxRef) -> dict[str, object]:
