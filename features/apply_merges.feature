@@ -20,6 +20,9 @@ Feature: Applying to a project that has moved on
         | deleted another file         | echo new > new.txt         | rm src/app.py                            |
         | made the same file a program | echo more >> README.md     | chmod +x README.md                       |
         | deleted the same file        | rm src/app.py              | rm -f src/app.py                         |
+        | deleted what got other bits  | chmod 640 README.md        | rm -f README.md                          |
+        | set the same bits            | chmod 640 README.md        | chmod 640 README.md; echo x > x.txt      |
+        | made it a program            | chmod 600 README.md; echo more >> README.md | chmod +x README.md      |
 
     Scenario: A plan that changed nothing
       Given a plan that ran `true` on a project with a list of 19 lines

@@ -151,11 +151,9 @@ def _fate(result: ApplyResult, sandbox: SandboxRef) -> str:
     return "removed" if result.sandboxes_removed else "kept"
 
 
-def _seconds(plan: Plan) -> float | None:
-    """Returns how long it took from making the plan to its being applied."""
-    if plan.finished_at is None:
-        return None
-    return round((plan.finished_at - plan.created_at).total_seconds(), 3)
+def _seconds(plan: Plan) -> float:
+    """Returns how long it took from making the plan to its end so far."""
+    return round(((plan.finished_at or plan.updated_at) - plan.created_at).total_seconds(), 3)
 
 
 def _what(target: Target, mode: ApplyMode) -> str:
