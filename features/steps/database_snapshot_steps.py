@@ -137,7 +137,7 @@ def killed_while(context: Context, act: str) -> None:
     stride = "1" if context.config.userdata.get("sweep") == "whole" else "3"
     done = subprocess.run(
         [sys.executable, "-m", "features.support.strategy_kill_sweep", act, stride],
-        env=context.world.environment | {"PYTHONPATH": str(FEATURES.parent)},
+        env=context.world.with_features,
         capture_output=True,
         text=True,
         check=False,

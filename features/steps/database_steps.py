@@ -65,10 +65,9 @@ def processes(context: Context, count: int) -> None:
 
 def sweep(context: Context, mode: str) -> None:
     script = Path(support.__file__).with_name("kill_sweep.py")
-    root = str(script.parents[2])
     context.sweep = subprocess.run(
         [sys.executable, str(script), mode, str(context.world.directory)],
-        env={**context.world.environment, "PYTHONPATH": root},
+        env=context.world.with_features,
         capture_output=True,
         text=True,
         check=False,

@@ -159,7 +159,7 @@ def sweep(context: Context, work: str) -> None:
     stride = "1" if context.config.userdata.get("sweep") == "whole" else "6"
     done = subprocess.run(
         [sys.executable, "-m", "features.support.store_kill_sweep", modes[work], stride],
-        env=context.world.environment | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        env=context.world.with_features,
         capture_output=True,
         text=True,
         check=False,

@@ -22,6 +22,9 @@ from unittest.mock import patch
 
 from cleveragents.cli.main import main
 
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -74,6 +77,11 @@ class World:
         for directory, _, _ in os.walk(self.directory):
             Path(directory).chmod(0o700)
         shutil.rmtree(self.directory)
+
+    @property
+    def with_features(self) -> dict[str, str]:
+        """The environment of a process of ours that runs what is in `features`."""
+        return self.environment | {"PYTHONPATH": f"{ROOT}{os.pathsep}{SOURCE}"}
 
     @property
     def last(self) -> Outcome:
@@ -166,11 +174,15 @@ class World:
 
 
 def _clean_environment(directory: Path, home: Path) -> dict[str, str]:
-    """Nothing of the developer's own, except what finds programs and measures coverage."""
+    """Nothing of the developer's own, except what finds programs and measures coverage.
+
+    Processes import the package that lies beside these features, wherever another is installed.
+    """
     measured = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
     return {
         **measured,
         "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(SOURCE),
         "HOME": str(directory),
         "CLEVERAGENTS_HOME": str(home),
         "LANG": "C.UTF-8",
