@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from benchmarks.worktrees import Bench
 
 
@@ -45,3 +47,25 @@ class Sandbox:
 
     def time_plan_in_a_new_sandbox(self, files: int) -> None:
         self.bench.run_a_plan()
+
+
+class Fork:
+    """The sandbox of a child plan with its first snapshot; to be seen beside `Sandbox`."""
+
+    params = ([100, 1000],)
+    param_names = ("files",)
+    number = 1
+    timeout = 120
+
+    def setup(self, files: int) -> None:
+        self.bench = Bench(files)
+        self.source = self.bench.sandbox
+        self.snapshot = self.bench.manager.create_checkpoint(self.source).snapshot_id
+        self.numbers = count()
+
+    def teardown(self, files: int) -> None:
+        self.bench.close()
+
+    def time_fork_and_first_checkpoint(self, files: int) -> None:
+        fork = self.bench.fork(f"CHILD{next(self.numbers)}", self.source, self.snapshot)
+        self.bench.manager.create_checkpoint(fork)

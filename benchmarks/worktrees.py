@@ -16,6 +16,8 @@ from cleveragents.container import Container
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointType
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.infrastructure.config import load_settings
+from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
+from cleveragents.infrastructure.system import SystemClock
 
 FILE_BYTES = 4096
 FILES_PER_DIRECTORY = 20
@@ -65,6 +67,14 @@ class Bench:
     @property
     def sandbox(self) -> SandboxRef:
         return self.container.plan_service().status(self.plan_id).sandboxes[0]
+
+    def fork(self, plan_id: str, source: SandboxRef, snapshot_id: str) -> SandboxRef:
+        """Makes the sandbox of a child plan."""
+        manager, git = self.container.checkpoint_manager(), self.container.git()
+        sandboxes = AllSandboxes(git, self.place / "home", SystemClock(), manager)
+        with self.container.database().read() as transaction:
+            (resource,) = transaction.sandboxes.resources(self.plan_id)
+        return sandboxes.fork(f"SANDBOX-{plan_id}", plan_id, resource, source, snapshot_id)
 
     def change(self, count: int, generation: int) -> None:
         """Gives the first `count` files other bytes of the same length."""

@@ -52,6 +52,23 @@ Feature: Directories can be brought back
         | filesystem_copy | paths outside cannot be named           |
         | filesystem_copy | unknown snapshots cannot be combined    |
         | filesystem_copy | special files cannot be taken           |
+        | filesystem_copy | what one side changed is taken          |
+        | filesystem_copy | lines are merged                        |
+        | filesystem_copy | contested lines are marked              |
+        | filesystem_copy | what has no lines stays mine            |
+        | filesystem_copy | deletions are merged                    |
+        | filesystem_copy | modes are merged                        |
+        | filesystem_copy | directories are merged                  |
+        | filesystem_copy | what is in the way is found             |
+        | filesystem_copy | odd names are merged                    |
+        | filesystem_copy | merged links are not followed           |
+        | filesystem_copy | a merge can be repeated                 |
+        | filesystem_copy | merging goes on while watching          |
+        | filesystem_copy | unknown snapshots cannot be merged      |
+        | filesystem_copy | special files are in the way            |
+        | filesystem_copy | single paths are taken                  |
+        | filesystem_copy | directories are taken                   |
+        | filesystem_copy | what was left out cannot be placed      |
 
       Examples: overlay
         | strategy        | promise                                 |
@@ -93,6 +110,23 @@ Feature: Directories can be brought back
         | overlay         | paths outside cannot be named           |
         | overlay         | unknown snapshots cannot be combined    |
         | overlay         | special files cannot be taken           |
+        | overlay         | what one side changed is taken          |
+        | overlay         | lines are merged                        |
+        | overlay         | contested lines are marked              |
+        | overlay         | what has no lines stays mine            |
+        | overlay         | deletions are merged                    |
+        | overlay         | modes are merged                        |
+        | overlay         | directories are merged                  |
+        | overlay         | what is in the way is found             |
+        | overlay         | odd names are merged                    |
+        | overlay         | merged links are not followed           |
+        | overlay         | a merge can be repeated                 |
+        | overlay         | merging goes on while watching          |
+        | overlay         | unknown snapshots cannot be merged      |
+        | overlay         | special files are in the way            |
+        | overlay         | single paths are taken                  |
+        | overlay         | directories are taken                   |
+        | overlay         | what was left out cannot be placed      |
 
     Scenario Outline: A sandbox made by <strategy> does not promise that <promise>
       Given directories in sandboxes of the strategy <strategy>
@@ -112,6 +146,7 @@ Feature: Directories can be brought back
         | filesystem_copy | what was left out cannot be taken       |
         | filesystem_copy | git stays with the base                 |
         | filesystem_copy | what git left out stays with it         |
+        | filesystem_copy | git stays where it is                   |
 
       Examples: overlay
         | strategy        | promise                                 |
@@ -129,6 +164,7 @@ Feature: Directories can be brought back
         | overlay         | what was left out cannot be taken       |
         | overlay         | git stays with the base                 |
         | overlay         | what git left out stays with it         |
+        | overlay         | git stays where it is                   |
 
     Scenario: Without git, a FIFO called .gitignore is a special file like any other
       Given directories in sandboxes of the strategy filesystem_copy

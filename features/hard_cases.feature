@@ -9,15 +9,19 @@ Feature: What goes wrong around a sandbox
       Then doing it again gave the exact result each time
 
       Examples:
-        | acts            | stride |
-        | create          | 6th    |
-        | store           | 3rd    |
-        | store and watch | 4th    |
-        | store and pack  | 7th    |
-        | restore         | 4th    |
-        | store a copy    | 4th    |
-        | restore a copy  | 3rd    |
-        | combine         | 2nd    |
+        | acts              | stride |
+        | create            | 6th    |
+        | store             | 3rd    |
+        | store and watch   | 4th    |
+        | store and pack    | 7th    |
+        | restore           | 4th    |
+        | store a copy      | 4th    |
+        | restore a copy    | 3rd    |
+        | combine           | 2nd    |
+        | fork              | 5th    |
+        | fork a copy       | 3rd    |
+        | merge             | 4th    |
+        | merge into a copy | 3rd    |
 
   Rule: A full disk loses nothing
 

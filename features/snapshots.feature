@@ -60,6 +60,24 @@ Feature: A snapshot can be brought back
         | git_worktree | what was left out cannot be taken     |
         | git_worktree | git stays with the base               |
         | git_worktree | what git left out stays with it       |
+        | git_worktree | what one side changed is taken        |
+        | git_worktree | lines are merged                      |
+        | git_worktree | contested lines are marked            |
+        | git_worktree | what has no lines stays mine          |
+        | git_worktree | deletions are merged                  |
+        | git_worktree | modes are merged                      |
+        | git_worktree | directories are merged                |
+        | git_worktree | what is in the way is found           |
+        | git_worktree | odd names are merged                  |
+        | git_worktree | merged links are not followed         |
+        | git_worktree | a merge can be repeated               |
+        | git_worktree | merging goes on while watching        |
+        | git_worktree | unknown snapshots cannot be merged    |
+        | git_worktree | special files are in the way          |
+        | git_worktree | git stays where it is                 |
+        | git_worktree | single paths are taken                |
+        | git_worktree | directories are taken                 |
+        | git_worktree | what was left out cannot be placed    |
 
     Scenario Outline: A <strategy> store says that it does not promise that <promise>
       Given a sandbox of a <strategy> store
@@ -90,3 +108,4 @@ Feature: A snapshot can be brought back
         | acts already in a preview | previews come true              |
         | knows every snapshot      | unknown snapshots are missing   |
         | always combines the whole | named paths are taken           |
+        | never asks who has won    | contested lines are marked      |

@@ -105,7 +105,8 @@ class Place:
         make_repository(self._git, project, {"README.md": "read me\n", "src/main.py": "print()\n"})
         if strategy is SandboxStrategy.FILESYSTEM_COPY:
             shutil.rmtree(project / ".git")
-        self.sandboxes = AllSandboxes(self._git, self.directory / "home", SystemClock())
+        home = self.directory / "home"
+        self.sandboxes = AllSandboxes(self._git, home, SystemClock(), self.manager())
         self._resource = resource().model_copy(
             update={
                 "path": str(project),
@@ -127,6 +128,10 @@ class Place:
     def new_sandbox(self) -> SandboxRef:
         number = f"{next(self._numbers):05}"
         return self.sandboxes.create(f"S{number}", f"P{number}", self._resource)
+
+    def fork(self, source: SandboxRef, snapshot_id: str) -> SandboxRef:
+        number = f"{next(self._numbers):05}"
+        return self.sandboxes.fork(f"S{number}", f"P{number}", self._resource, source, snapshot_id)
 
     def git(self, sandbox: SandboxRef, *arguments: str, stdin: bytes = b"") -> str:
         done = subprocess.run(

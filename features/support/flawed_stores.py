@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from cleveragents.domain.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandbox import (
     RestorePreview,
     RestoreReport,
@@ -53,10 +54,25 @@ class Greedy(CheckpointManager):
         return super().combine(sandbox, base, other, ["."] if paths else [])
 
 
+class Generous(CheckpointManager):
+    def merge(
+        self,
+        sandbox: SandboxRef,
+        mine: str,
+        base: str,
+        theirs: str,
+        strategy: MergeStrategy,
+        names: MergeNames,
+    ) -> MergeReport:
+        del strategy
+        return super().merge(sandbox, mine, base, theirs, MergeStrategy.LAST_WINS, names)
+
+
 FLAWED: dict[str, Callable[[Git], CheckpointManager]] = {
     "restores nothing": lambda git: Idle(git, SystemClock(), Limits()),
     "cannot stop storing": lambda git: Hoarding(git, SystemClock(), Limits()),
     "acts already in a preview": lambda git: Hasty(git, SystemClock(), Limits()),
     "knows every snapshot": lambda git: Boastful(git, SystemClock(), Limits()),
     "always combines the whole": lambda git: Greedy(git, SystemClock(), Limits()),
+    "never asks who has won": lambda git: Generous(git, SystemClock(), Limits()),
 }

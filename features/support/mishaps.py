@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from features.support.sandbox_bench import SandboxBench
 
-from cleveragents.infrastructure.sandbox import engine, git_state, restore
+from cleveragents.infrastructure.sandbox import git_state, restore, stored_snapshots
 from cleveragents.infrastructure.sandbox.engine_state import state_path
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import admin_directory
@@ -370,7 +370,7 @@ def _when_opened(path: Path, act: Callable[[Path], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _before_storing(act: Callable[[], object]) -> Iterator[None]:
-    real = engine.store_pack
+    real = stored_snapshots.store_pack
     acts = iter([act])
 
     def store_pack(*arguments: Any) -> StoredPack:
@@ -378,7 +378,7 @@ def _before_storing(act: Callable[[], object]) -> Iterator[None]:
             once()
         return real(*arguments)
 
-    with patch.object(engine, "store_pack", store_pack):
+    with patch.object(stored_snapshots, "store_pack", store_pack):
         yield
 
 
@@ -406,7 +406,7 @@ def _always_spoiled() -> Iterator[None]:
     def store_pack(*_: object) -> StoredPack:
         raise ObjectChangedError(f"file-{next(numbers)}")
 
-    with patch.object(engine, "store_pack", store_pack):
+    with patch.object(stored_snapshots, "store_pack", store_pack):
         yield
 
 

@@ -12,16 +12,22 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
-from features.support.sandbox_bench import SandboxBench
+from features.support.sandbox_bench import Moment, SandboxBench
 from features.support.world import World
 
+from cleveragents.domain.merge import MergeStrategy
 from cleveragents.domain.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
 from cleveragents.infrastructure.sandbox import maintenance, packing
 from cleveragents.infrastructure.sandbox.directory_copies import DirectoryCopies
+from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.system import SystemClock
+from cleveragents.testing.merge_contract import NAMES
 from cleveragents.testing.trees import Tree, combined_by_hand, differing, read_tree
 
 Sweep = Callable[[SandboxBench, int], bool]
@@ -144,6 +150,64 @@ def sweep_combining(work: SandboxBench, number: int) -> bool:
     return died
 
 
+def sweep_forking(work: SandboxBench, number: int) -> bool:
+    """Of the sandbox as it was and as it is; of a killed attempt nothing is left after the next."""
+    moment = work.moments[("first", "second")[number % 2]]
+    go(work, work.moments["second"].id, work.moments["second"].tree)
+    resource = work.resource().model_copy(update={"strategy": work.sandbox.strategy})
+
+    def fork() -> SandboxRef:
+        sandboxes = AllSandboxes(work.git, work.world.home, SystemClock(), work.store)
+        return sandboxes.fork("S2", "CHILD", resource, work.sandbox, moment.id)
+
+    died = dies_at(number, fork)
+    work.sandboxes["CHILD"] = fork()
+    found = differing(work.tree("CHILD"), moment.tree)
+    assert not found, (number, found)
+    assert differing(work.tree(), work.moments["second"].tree) == [], number
+    made = work.store.create_checkpoint(work.sandboxes["CHILD"]).snapshot_id
+    assert not work.store.changes(work.sandbox, moment.id, made), number
+    left = [
+        path for path in work.world.home.glob("sandboxes/*/.*") if "state.json" not in path.name
+    ]
+    assert not left, (number, left)
+    assert work.fsck() == "", work.fsck()
+    AllSandboxes(work.git, work.world.home, SystemClock(), work.store).remove(
+        work.sandboxes.pop("CHILD")
+    )
+    return died
+
+
+def sweep_merging(work: SandboxBench, number: int) -> bool:
+    """Brought back to what it was, the sandbox merges to the same."""
+    first, second = work.moments["first"], work.moments["second"]
+    if "mine" not in work.moments:
+        go(work, first.id, first.tree | ignored_in(work), sparing=second.id)
+        work.agent("echo mine > mine; chmod 755 g; mkdir -p d/e/mine")
+        work.moments["mine"] = work.look()
+        work.moments["merged"] = merged(work)
+    mine = work.moments["mine"]
+    work.store.rollback_to(work.sandbox, mine.id, second.id)
+    died = dies_at(number, lambda: merged(work))
+    go(work, mine.id, mine.tree, sparing=second.id)
+    assert merged(work) == work.moments["merged"], number
+    assert work.fsck() == "", work.fsck()
+    return died
+
+
+def merged(work: SandboxBench) -> Moment:
+    mine, base, theirs = (work.moments[name].id for name in ("mine", "first", "second"))
+    strategy = MergeStrategy.SEQUENTIAL_APPLY
+    work.store.merge(work.sandbox, mine, base, theirs, strategy, NAMES)
+    made = work.look()
+    return replace(made, checkpoint=replaced(made.checkpoint))
+
+
+def replaced(made: SandboxCheckpoint) -> SandboxCheckpoint:
+    """What of it is the same each time."""
+    return made.model_copy(update={"size_bytes": 0, "created_at": datetime.min, "evidence": "scan"})
+
+
 def go(work: SandboxBench, snapshot: str, expected: Tree, sparing: str | None = None) -> None:
     report = work.store.rollback_to(work.sandbox, snapshot, sparing)
     assert report.differences == (), report
@@ -159,6 +223,10 @@ SWEEPS: dict[str, tuple[type[SandboxBench], Sweep]] = {
     "store a copy": (Copies, storing(lambda work: run_watched(work, "changing", 1))),
     "restore a copy": (Copies, sweep_restoring),
     "combine": (SandboxBench, sweep_combining),
+    "fork": (SandboxBench, sweep_forking),
+    "fork a copy": (Copies, sweep_forking),
+    "merge": (SandboxBench, sweep_merging),
+    "merge into a copy": (Copies, sweep_merging),
 }
 
 

@@ -22,7 +22,6 @@ from cleveragents.domain.sandbox import (
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.limits import Limits
-from cleveragents.infrastructure.sandbox.maker import SandboxMaker
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.sandbox.sqlite_copies import SqliteCopies
 from cleveragents.infrastructure.sandbox.sqlite_snapshots import SqliteSnapshots
@@ -70,7 +69,7 @@ class StrategyBench:
 
     @property
     def maker(self) -> AllSandboxes:
-        return AllSandboxes(self.git, self.home, SystemClock())
+        return AllSandboxes(self.git, self.home, SystemClock(), self.store)
 
     @property
     def store(self) -> CheckpointManager:
@@ -125,7 +124,7 @@ class StrategyBench:
 
     def create(self, strategy: SandboxStrategy, plan_id: str = "PLAN1") -> SandboxRef:
         resource = self.resource(strategy, plan_id)
-        maker: SandboxMaker = self.maker
+        maker: AllSandboxes | SqliteCopies = self.maker
         if strategy is SandboxStrategy.TRANSACTION_ROLLBACK:
             maker = SqliteCopies(self.git, self.home, SystemClock(), PATIENCE)
         with self.surroundings():

@@ -332,7 +332,7 @@ class Container:
     def _sandboxes(self) -> AllSandboxes:
         from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 
-        return AllSandboxes(self._git, self._home, self._clock)
+        return AllSandboxes(self._git, self._home, self._clock, self._checkpoint_manager)
 
     @cached_property
     def _stores(self) -> ProjectStores:

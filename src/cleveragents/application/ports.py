@@ -24,6 +24,7 @@ from cleveragents.domain.events import Happening, StoredEvent
 from cleveragents.domain.health import DatabaseFacts, HomeFacts, StoredBytes
 from cleveragents.domain.lease import Holder, Lease
 from cleveragents.domain.maintenance import CollectedStore, Named, StoreFindings
+from cleveragents.domain.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.number_ranges import Ranges
 from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
@@ -486,6 +487,34 @@ class Sandboxes(Protocol):
         """
         ...
 
+    def fork(
+        self,
+        sandbox_id: str,
+        plan_id: str,
+        resource: Resource,
+        source: SandboxRef,
+        snapshot_id: str,
+    ) -> SandboxRef:
+        """Makes the sandbox of a child plan, which starts as a snapshot of its parent's.
+
+        It holds exactly that snapshot's files, whatever the source holds by now, and of the
+        source what no snapshot holds: ignored files. It shares the source's store. Its git is
+        on a branch of its own if the source was on its own, otherwise detached, at the same
+        commit with the same index. It MUST work when the source is gone. It MUST leave source
+        and project byte-identical, and nothing behind on failure.
+
+        Args:
+            sandbox_id: The id of the new sandbox.
+            plan_id: The child plan; it MUST NOT have a sandbox of the resource in use.
+            resource: The child's record of the resource, which is like the parent's.
+            source: The parent's sandbox.
+            snapshot_id: A snapshot of the source.
+
+        Raises:
+            SnapshotMissingError: nothing keeps that snapshot any more.
+        """
+        ...
+
     def check(self, sandbox: SandboxRef) -> None:
         """Raises SandboxMissingError when it is gone or what is there is not ours."""
         ...
@@ -601,6 +630,52 @@ class SnapshotStore(Protocol):
             UsageError: a path is absolute or leads upwards.
             SnapshotError: `other` or `base` did not capture what is at a path. A special
                 file in `base` counts as nothing, as it does in `changes`.
+        """
+        ...
+
+    def merge(
+        self,
+        sandbox: SandboxRef,
+        mine: str,
+        base: str,
+        theirs: str,
+        strategy: MergeStrategy,
+        names: MergeNames,
+    ) -> MergeReport:
+        """Brings into a sandbox what changed between two snapshots of a fork of it.
+
+        What changed in theirs only is taken, what changed in both is merged as the strategy
+        says. Where that is a conflict, everything is as mine, but for the lines of text
+        files, which have conflict markers. `HEAD`, branch and index stay. What one of the
+        snapshots left out MUST NOT be touched, nor anything written through a link. With
+        `fail_on_conflict` nothing MUST be written if there is a conflict.
+
+        A kill may leave any part of it done: then the sandbox has to be brought back to
+        `mine` before it is done again.
+
+        Args:
+            sandbox: The sandbox; it holds exactly the snapshot `mine`.
+            mine: A snapshot of the sandbox.
+            base: What the fork started as.
+            theirs: What it has come to.
+            strategy: What happens where both have changed something.
+            names: What conflict markers call the two.
+
+        Raises:
+            SnapshotMissingError: one of the snapshots is not there.
+        """
+        ...
+
+    def place(self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str]) -> None:
+        """Makes paths of the sandbox what a snapshot has there, its own or one of a fork.
+
+        What the snapshot has not is removed. A directory comes or goes with all that is in
+        it; where both have one, it only gets its permission bits. Everything else stays.
+
+        Raises:
+            UsageError: a path is absolute or leads upwards.
+            SnapshotError: the snapshot, or one of the sandbox now, does not hold a path.
+            BusinessRuleViolation: something that no snapshot holds is in the way.
         """
         ...
 

@@ -28,6 +28,11 @@ class NamedPaths:
         return not self._outermost.isdisjoint(_above(path))
 
 
+def inside(path: str) -> str:
+    """Returns a path in the one way it is written in a `PathChange`. Raises UsageError."""
+    return _normal(path) or "."
+
+
 def _normal(path: str) -> str:
     """Returns the path without what says nothing, and the sandbox itself as nothing."""
     parts = [part for part in path.split("/") if part not in ("", ".")]

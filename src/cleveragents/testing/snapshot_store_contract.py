@@ -17,7 +17,7 @@ from pathlib import Path
 from cleveragents.domain.change import ChangeOperation
 from cleveragents.domain.errors import SandboxMissingError, SnapshotMissingError
 from cleveragents.domain.sandbox import ChangeAction
-from cleveragents.testing import combining_contract
+from cleveragents.testing import combining_contract, merge_contract
 from cleveragents.testing.trees import changes_by_hand, read_tree
 from cleveragents.testing.workplace import (
     ODD_NAMES,
@@ -625,5 +625,6 @@ CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     modification_times_come_back,
     extended_attributes_come_back,
     *combining_contract.CONTRACT,
+    *merge_contract.CONTRACT,
 )
 """Every obligation; a suite over a store runs them all."""

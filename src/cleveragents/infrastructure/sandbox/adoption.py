@@ -1,8 +1,9 @@
-"""Knowing a sandbox that was just checked out, without reading its files.
+"""Knowing a sandbox that was just made, without reading its files.
 
 A commit's tree is what git has put on disk where it checks files out verbatim.
 Where attributes, settings or odd names may make a difference, nothing is
-assumed, and the first snapshot looks at everything.
+assumed, and the first snapshot looks at everything. Of a copy is known what is
+known of the sandbox that was copied, unless that changed meanwhile.
 """
 
 from __future__ import annotations
@@ -10,19 +11,72 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.infrastructure.sandbox.captured import Captured, UsualModes
-from cleveragents.infrastructure.sandbox.change_scan import SLACK_NANOSECONDS, FileSystemClock
+from cleveragents.infrastructure.sandbox.change_scan import (
+    SLACK_NANOSECONDS,
+    FileSystemClock,
+    Moment,
+)
 from cleveragents.infrastructure.sandbox.engine_state import EngineState, save_state
 from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.git_state import SandboxGit
+from cleveragents.infrastructure.sandbox.git_state import GitLook, SandboxGit, Stamps
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.live_state import Remembered
 from cleveragents.infrastructure.sandbox.refs import SnapshotRefs
 from cleveragents.infrastructure.sandbox.tree_names import ESCAPED
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """A sandbox beside a snapshot."""
+
+    ignored: frozenset[str]
+    not_captured: Mapping[str, str]
+    directories: Collection[str]
+    """All that are looked into."""
+    is_same: bool
+    differing: frozenset[str]
+    """The paths in it that are not as the snapshot has them."""
+    tracked_though_ignored: frozenset[str] | None
+    """As in a `GitLook`; None where git has to be asked: it is not as the snapshot has it."""
+
+
+def state_of_copy(
+    copy: SandboxRef,
+    wanted: Captured,
+    original: Likeness,
+    proof: str,
+    moment: Moment,
+    git: tuple[Stamps, GitLook] | None,
+) -> EngineState:
+    """Returns what is known of a copy: it is as the snapshot has it where the original was.
+
+    Args:
+        copy: The sandbox that was made by copying another.
+        wanted: What the snapshot holds.
+        original: The other sandbox beside the snapshot.
+        proof: The ref that keeps the snapshot.
+        moment: When the copy was whole.
+        git: What is known of the copy's own git.
+    """
+    inodes: dict[str, int] = {}
+    for path in original.directories:
+        with suppress(OSError):
+            inodes[path] = os.lstat(f"{copy.path}/{path}").st_ino
+    captured = replace(
+        wanted,
+        ignored=original.ignored,
+        not_captured=original.not_captured,
+        empty_directories=wanted.empty_directories & inodes.keys(),
+    )
+    remembered = Remembered(captured, inodes, os.lstat(copy.path).st_ino)
+    return EngineState(proof, remembered, moment, git, frozenset(), 0)
 
 
 def adopt(sandbox: SandboxRef, git: Git) -> None:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from cleveragents.application.ports import Clock, SnapshotStore
 from cleveragents.domain.change import PathChange
 from cleveragents.domain.errors import SnapshotError
-from cleveragents.domain.named_paths import NamedPaths
+from cleveragents.domain.merge import MergeNames, MergeReport, MergeStrategy
+from cleveragents.domain.named_paths import NamedPaths, inside
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
     RestorePreview,
@@ -17,12 +18,14 @@ from cleveragents.domain.sandbox import (
     SandboxRef,
     TreeDiff,
 )
+from cleveragents.infrastructure.sandbox.adoption import Likeness
+from cleveragents.infrastructure.sandbox.change_scan import Moment
 from cleveragents.infrastructure.sandbox.engine import FileEngine
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.limits import Limits
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
 from cleveragents.infrastructure.sandbox.sqlite_snapshots import SqliteSnapshots
-from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredSnapshot
+from cleveragents.infrastructure.sandbox.strategy import Merging, SnapshotEngine, StoredSnapshot
 
 __all__ = ["CheckpointManager", "SandboxCheckpoint"]
 
@@ -100,6 +103,37 @@ class CheckpointManager(SnapshotStore):
         named = NamedPaths(paths)
         with self._use(sandbox) as engine:
             return self._checkpoint(engine.combine(base, other, named))
+
+    def merge(
+        self,
+        sandbox: SandboxRef,
+        mine: str,
+        base: str,
+        theirs: str,
+        strategy: MergeStrategy,
+        names: MergeNames,
+    ) -> MergeReport:
+        if base == theirs:
+            return MergeReport(merged=(), conflicts=())
+        with self._use(sandbox) as engine:
+            return engine.merge(Merging(mine, base, theirs, strategy, names))
+
+    def place(self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str]) -> None:
+        wanted = sorted({inside(path) for path in paths})
+        with self._use(sandbox) as engine:
+            engine.place(snapshot_id, wanted)
+
+    def likeness(self, sandbox: SandboxRef, snapshot_id: str, since: Moment) -> Likeness | None:
+        """Compares a sandbox with a snapshot of it; None if it changed since a moment."""
+        with self._use(sandbox) as engine:
+            return engine.likeness(snapshot_id, since)
+
+    def fill(
+        self, sandbox: SandboxRef, snapshot_id: str, source: SandboxRef, known: Likeness | None
+    ) -> None:
+        """Makes a new sandbox what a snapshot of another is, and keeps that for it."""
+        with self._use(sandbox) as engine:
+            engine.fill(snapshot_id, source, known)
 
     def _checkpoint(self, stored: StoredSnapshot) -> SandboxCheckpoint:
         return SandboxCheckpoint(

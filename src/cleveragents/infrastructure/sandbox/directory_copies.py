@@ -55,7 +55,7 @@ class DirectoryCopies(SandboxMaker):
             state=SandboxState.CREATED,
             created_at=self._clock.now(),
             copied_by=copy.method,
-            skipped=tuple(sorted(copy.skipped, key=lambda item: item.path)),
+            skipped=copy.skipped,
         )
 
     def check(self, sandbox: SandboxRef) -> None:

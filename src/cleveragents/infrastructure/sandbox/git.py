@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import subprocess  # nosec B404 # git is started with a fixed argument list, never through a shell
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -113,12 +113,12 @@ class Git:
             GitCommandError: git ended with a status not in `ok`, or did not end.
             ConfigurationError: git cannot be started.
         """
-        done = self._start(self._command(arguments), self._variables(), stdin)
-        if done.returncode not in ok:
-            raise GitCommandError(
-                f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
-            )
-        return done.stdout
+        return self._finished(arguments, stdin, ok).stdout
+
+    def answer(self, *arguments: str, ok: Container[int]) -> tuple[int, bytes]:
+        """Returns the status, where that says something, and what git printed; else like `run`."""
+        done = self._finished(arguments, None, ok)
+        return done.returncode, done.stdout
 
     def succeeds(self, *arguments: str) -> bool:
         """Returns whether git ended with status 0: for questions, not for acts."""
@@ -215,6 +215,16 @@ class Git:
             with suppress(BrokenPipeError):
                 stream.close()
         process.wait()
+
+    def _finished(
+        self, arguments: Sequence[str], stdin: bytes | None, ok: Container[int]
+    ) -> subprocess.CompletedProcess[bytes]:
+        done = self._start(self._command(arguments), self._variables(), stdin)
+        if done.returncode not in ok:
+            raise GitCommandError(
+                f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
+            )
+        return done
 
     def _start(
         self, command: Sequence[str], variables: Mapping[str, str], stdin: bytes | None

@@ -9,7 +9,7 @@ import shutil
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time_ns
 
@@ -77,6 +77,8 @@ class SandboxGit:
         self.git = git_on_sandbox(git, sandbox)
         self.seen: tuple[Stamps, GitLook] | None = None
         """What was found last, and by which stamps to know that it still holds."""
+        self._made: Stamps | None = None
+        """The stamps of what we have just made, while nobody else has the sandbox."""
 
     def stamps(self) -> Stamps:
         """Returns what changes whenever HEAD, the branch or the index may have changed."""
@@ -94,9 +96,15 @@ class SandboxGit:
     def look(self) -> GitLook:
         """Returns HEAD, branch and index; git is asked only if they may have changed."""
         stamps = self.stamps()
-        if self.seen is None or self.seen[0] != stamps or _is_fresh(stamps):
+        doubtful = stamps != self._made and _is_fresh(stamps)
+        if self.seen is None or self.seen[0] != stamps or doubtful:
             self.seen = (stamps, self._look())
         return self.seen[1]
+
+    def know(self, look: GitLook) -> None:
+        """Says what a new sandbox has, which nobody else works in yet."""
+        self._made = self.stamps()
+        self.seen = (self._made, look)
 
     def _look(self) -> GitLook:
         branch = os.fsdecode(self.git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
@@ -158,6 +166,14 @@ class SandboxGit:
         finally:
             copy.unlink(missing_ok=True)
             copy.with_name(f"{copy.name}.lock").unlink(missing_ok=True)
+
+    def start(self, wanted: GitState) -> None:
+        """Gives a new sandbox its own branch, and HEAD and index, wherever HEAD is."""
+        if wanted.commit is not None:
+            self.git.run("update-ref", f"refs/heads/{self._sandbox.branch}", wanted.commit)
+        if wanted.branch != f"refs/heads/{self._sandbox.branch}":
+            self._restore_head(wanted)
+        self._restore_index(wanted, keep=False)
 
     def restore(self, wanted: GitState) -> None:
         """Puts HEAD, branch and index back, and the link to them if it was damaged."""
@@ -267,6 +283,12 @@ class SandboxGit:
         for place in (self._admin / "HEAD", Path(self._sandbox.store) / (wanted.branch or "HEAD")):
             with suppress(FileNotFoundError):
                 place.with_name(f"{place.name}.lock").unlink()
+
+
+def forked(state: GitState, source: SandboxRef, fork: SandboxRef) -> GitState:
+    """Returns where the git of a fork is to be: on its own branch if the source was on its own."""
+    on_branch = state.branch == f"refs/heads/{source.branch}" or state.commit is None
+    return replace(state, branch=f"refs/heads/{fork.branch}" if on_branch else None)
 
 
 def _stamp(path: str) -> list[int] | None:

@@ -192,6 +192,13 @@ class LiveState:
         if new:
             self.look_at(new, _above_ignored(new, self._ignored))
 
+    def will_hold(self, files: Iterable[str], directories: Iterable[str]) -> None:
+        """Says what is about to be brought in: it is captured even where rules ignore it."""
+        coming = {path for path in files if self._tree.get(path) is None}
+        self._captured_once |= coming
+        self._once_above.update(directories)
+        self._once_above.update(above for path in coming for above in ancestors(path))
+
     def look_again(self, path: str, *, give_up: bool) -> None:
         """Reads a file that was not what it had been read as; with `give_up` it is left out."""
         full = self._full(path)

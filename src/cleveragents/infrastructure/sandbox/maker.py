@@ -20,6 +20,9 @@ class SandboxMaker(Protocol):
 
     def reopen(self, sandbox: SandboxRef) -> None: ...
 
+    def attach(self, sandbox: SandboxRef) -> None:
+        """Makes a directory that was put in the sandbox's place one. MUST be repeatable."""
+
     def remove(self, sandbox: SandboxRef) -> None: ...
 
 

@@ -9,6 +9,7 @@ from typing import NoReturn
 from cleveragents.application.ports import Clock
 from cleveragents.domain.change import PathChange
 from cleveragents.domain.errors import NotReversibleError, SandboxMissingError
+from cleveragents.domain.merge import MergeReport
 from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import (
@@ -20,8 +21,9 @@ from cleveragents.domain.sandbox import (
     TreeDiff,
     Uncaptured,
 )
+from cleveragents.infrastructure.sandbox.adoption import Likeness
 from cleveragents.infrastructure.sandbox.maker import SandboxMaker
-from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredSnapshot
+from cleveragents.infrastructure.sandbox.strategy import Merging, SnapshotEngine, StoredSnapshot
 
 NOTHING_KEPT = "none"
 """The id and the state hash of every snapshot of such a resource."""
@@ -100,6 +102,16 @@ class NoSnapshots(SnapshotEngine):
 
     def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
         self._refuse()
+
+    def merge(self, wanted: Merging) -> MergeReport:
+        """Whoever forked it works on the same thing: everything is there already."""
+        return MergeReport(merged=(), conflicts=())
+
+    def place(self, snapshot_id: str, paths: Sequence[str]) -> None:
+        self._refuse()
+
+    def fill(self, snapshot_id: str, source: SandboxRef, known: Likeness | None) -> None:
+        """There is nothing to fill."""
 
     def _refuse(self) -> NoReturn:
         raise NotReversibleError(self._sandbox.resource, self._sandbox.path)

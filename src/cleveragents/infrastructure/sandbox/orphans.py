@@ -14,7 +14,8 @@ from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 
 _SNAPSHOT = re.compile(r"refs/cleveragents/snapshots/([0-9A-Za-z]+)/[^/]+/([0-9a-f]{40})")
 _OF_PLAN = re.compile(
-    r"refs/(?:cleveragents/(?:applies|base|begun|brought)/|heads/cleveragents/plan-)([0-9A-Za-z]+)(?:/.+)?"
+    r"refs/(?:cleveragents/(?:applies|base|begun|brought|forks)/|heads/cleveragents/plan-)"
+    r"([0-9A-Za-z]+)(?:/.+)?"
 )
 _BRANCH = "refs/heads/"
 """A plan has one branch, that of its sandbox, with which it goes."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from cleveragents.domain.errors import SnapshotMissingError
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.infrastructure.files import fsync_directory, write_durably
 from cleveragents.infrastructure.sandbox.git import Git
@@ -20,11 +22,17 @@ class SnapshotRefs:
         self._store = Path(sandbox.store)
         self._git = git_on_mirror(git, self._store)
         self._place = f"refs/cleveragents/snapshots/{sandbox.plan_id}/{sandbox.resource}"
+        self._forked = f"refs/cleveragents/forks/{sandbox.plan_id}/{sandbox.resource}"
+        self._branch = sandbox.branch
         self.base = f"refs/cleveragents/base/{sandbox.plan_id}/{sandbox.resource}"
         """Keeps what the sandbox was made from."""
 
     def name(self, snapshot_id: str) -> str:
         return f"{self._place}/{snapshot_id}"
+
+    def _inherited_name(self, snapshot_id: str) -> str:
+        """Returns the ref that keeps another plan's snapshot, which the sandbox started as."""
+        return f"{self._forked}/{snapshot_id}"
 
     def has(self, name: str) -> bool:
         """Says whether a ref is there: as a file of its own, or packed with others."""
@@ -34,24 +42,71 @@ class SnapshotRefs:
 
     def ids(self) -> list[str]:
         """Returns the snapshots that have a ref."""
-        start = f"{self._place}/".encode()
+        return self._ids_in(self._place)
+
+    def inherited(self) -> list[str]:
+        """Returns the snapshots of other plans that the sandbox started as."""
+        return self._ids_in(self._forked)
+
+    def anchor(self, snapshot_id: str) -> str | None:
+        """Returns what the ref of a snapshot points to, if it has one, inherited or not."""
+        for name in (self.name(snapshot_id), self._inherited_name(snapshot_id)):
+            with suppress(FileNotFoundError):
+                return (self._store / name).read_text(encoding="ascii").strip()
+            line = re.search(rb"^([0-9a-f]{40}) %s$" % os.fsencode(name), self._packed(), re.M)
+            if line is not None:
+                return line[1].decode()
+        return None
+
+    def _ids_in(self, place: str) -> list[str]:
+        start = f"{place}/".encode()
         packed = (line.partition(b" ")[2] for line in self._packed().split(b"\n"))
         found = {os.fsdecode(name[len(start) :]) for name in packed if name.startswith(start)}
         with suppress(FileNotFoundError):
-            found |= {name for name in os.listdir(self._store / self._place) if "." not in name}
+            found |= {name for name in os.listdir(self._store / place) if "." not in name}
         return sorted(found)
 
     def prepare(self) -> None:
         """Makes the directory of the refs, durably, so that the first snapshot need not."""
-        directory = f"{self._store}/{self._place}"
-        if not os.path.isdir(directory):
-            self._make_directory(Path(directory))
+        self._prepare(self._place)
 
     def write(self, snapshot_id: str, anchor: str) -> None:
         """Makes the ref, durably."""
-        self.prepare()
-        path = Path(f"{self._store}/{self.name(snapshot_id)}")
-        write_durably(path, f"{anchor}\n".encode(), mode=0o644)
+        self._prepare(self._place)
+        self._write(self.name(snapshot_id), anchor)
+
+    def inherit(self, snapshot_id: str, source: SandboxRef) -> str:
+        """Keeps a snapshot of another sandbox of the store, durably; returns the ref that does.
+
+        Raises:
+            SnapshotMissingError: no ref leads to it any more.
+        """
+        name = self._inherited_name(snapshot_id)
+        of_source = SnapshotRefs(source, self._git)
+        anchor = of_source.anchor(snapshot_id) or self.anchor(snapshot_id)
+        if anchor is None:
+            raise SnapshotMissingError(snapshot_id, str(self._store))
+        self._prepare(self._forked)
+        self._write(name, anchor)
+        return name
+
+    def disown(self) -> None:
+        """Drops the refs of a sandbox that came to nothing: what it was to start from."""
+        names = [self.base, *map(self._inherited_name, self.inherited())]
+        if self._branch is not None:
+            names.append(f"refs/heads/{self._branch}")
+            (self._store / "logs" / names[-1]).unlink(missing_ok=True)
+        commands = [f"delete {name}\n" for name in names if self.has(name)]
+        if commands:
+            self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
+
+    def _prepare(self, place: str) -> None:
+        directory = f"{self._store}/{place}"
+        if not os.path.isdir(directory):
+            self._make_directory(Path(directory))
+
+    def _write(self, name: str, anchor: str) -> None:
+        write_durably(Path(f"{self._store}/{name}"), f"{anchor}\n".encode(), mode=0o644)
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
         """Drops refs; one that is packed with others takes git, a file of its own does not."""

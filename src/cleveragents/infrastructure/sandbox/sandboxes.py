@@ -10,8 +10,10 @@ from cleveragents.application.ports import Clock, Sandboxes
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandbox import ProjectFacts, Resource, SandboxRef
+from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.directory_copies import DirectoryCopies
 from cleveragents.infrastructure.sandbox.drafts import reclaim
+from cleveragents.infrastructure.sandbox.forks import Forks, Origin
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.inspection import (
     Surroundings,
@@ -30,7 +32,7 @@ from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
 class AllSandboxes(Sandboxes):
     """Looks at resources by their type, and leaves their sandboxes to the maker they chose."""
 
-    def __init__(self, git: Git, home: Path, clock: Clock) -> None:
+    def __init__(self, git: Git, home: Path, clock: Clock, snapshots: CheckpointManager) -> None:
         self._git = git
         self._home = home
         self._worktrees = GitWorktrees(git, home, clock)
@@ -41,6 +43,7 @@ class AllSandboxes(Sandboxes):
             SandboxStrategy.OVERLAY: Overlays(git, home, clock),
             SandboxStrategy.NONE: NoIsolation(clock),
         }
+        self._forks = Forks(git, home, clock, snapshots, self._makers)
 
     def inspect(self, path: Path, kind: ResourceType = ResourceType.GIT_CHECKOUT) -> ProjectFacts:
         match kind:
@@ -60,6 +63,16 @@ class AllSandboxes(Sandboxes):
         if resource.type is not ResourceType.GIT_CHECKOUT:
             self.inspect(Path(resource.path), resource.type)  # It may have changed since.
         return self._makers[resource.strategy].create(sandbox_id, plan_id, resource)
+
+    def fork(
+        self,
+        sandbox_id: str,
+        plan_id: str,
+        resource: Resource,
+        source: SandboxRef,
+        snapshot_id: str,
+    ) -> SandboxRef:
+        return self._forks.fork(sandbox_id, plan_id, resource, Origin(source, snapshot_id))
 
     def check(self, sandbox: SandboxRef) -> None:
         self._makers[sandbox.strategy].check(sandbox)

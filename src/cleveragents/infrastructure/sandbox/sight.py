@@ -85,6 +85,7 @@ class Sight:
         self._proof = ""
         """The ref of what was written down when this was opened."""
         self._nothing_late = False
+        self._scanned_from = 0
         self.evidence = Evidence.COMPLETE
 
     @property
@@ -126,6 +127,12 @@ class Sight:
         """Returns the sandbox as it was found last, with what was said of it since."""
         return self._value()[0]
 
+    def now(self) -> Moment:
+        """Returns the time as the files of the sandbox get it."""
+        if self._clock is None:
+            self._clock = FileSystemClock(Path(self._sandbox.path).parent)
+        return self._clock.now()
+
     def recheck(self) -> Sequence[str]:
         """Scans although there is a watch; returns what it had not told."""
         before, _ = self.present()
@@ -139,6 +146,35 @@ class Sight:
         self._take_in(told)
         self.evidence = Evidence.SCAN
         return sorted(changed - told.paths)
+
+    def directories(self) -> frozenset[str]:
+        """Returns the directories that are looked into, as they were found last."""
+        return frozenset(self._known().directories)
+
+    def is_unchanged_since(self, moment: Moment) -> bool:
+        """Says whether nothing was touched since a moment before `present` was last asked."""
+        if not moment.is_comparable(self.now()):
+            return False
+        if self._watch is None and self._nothing_late and self._scanned_from <= moment.nanoseconds:
+            return True
+        live = self._known()
+        return not scan(
+            self._sandbox.path, moment, live.skipped(), live.directories, self._environment
+        )
+
+    def take_over(self, state: EngineState) -> None:
+        """Believes what somebody knows who has made the sandbox."""
+        self._snapshots = set(state.snapshots)
+        self._begin_from(state)
+        self._proof = ""  # None of it is written down yet.
+
+    def doubt(self, paths: Set[str]) -> None:
+        """Looks at paths again, with all that is below them."""
+        self._known().look_at(paths, paths)
+
+    def will_hold(self, files: Iterable[str], directories: Iterable[str]) -> None:
+        """Says what is about to be brought in: it is captured even where rules ignore it."""
+        self._known().will_hold(files, directories)
 
     def look_again(self, path: str, *, give_up: bool) -> None:
         """Says that a file was not what it had been read as."""
@@ -202,25 +238,29 @@ class Sight:
     def _known(self) -> LiveState:
         if self._live is None:
             state = load_state(self._sandbox)
-            self._snapshots = set(self._refs.ids())
+            self._snapshots = {*self._refs.ids(), *self._refs.inherited()}
             if state is None or not self._refs.has(state.proof):
                 state = self._from_scratch(state)
             self._learn_of_snapshots(state)
-            self._proof = state.proof
-            self._moment = state.moment
-            self._stored_bytes = state.stored_bytes
-            self._present = None
-            if self._git is not None:
-                self._git.seen = state.git
-            self._live = LiveState(
-                self._sandbox.path,
-                own_git=self._git is not None,
-                remembered=state.remembered,
-                rules=self._rules,
-                limits=self._limits,
-                read=self._read_tree,
-            )
-            self._set_room(self._live)
+            return self._begin_from(state)
+        return self._live
+
+    def _begin_from(self, state: EngineState) -> LiveState:
+        self._proof = state.proof
+        self._moment = state.moment
+        self._stored_bytes = state.stored_bytes
+        self._present = None
+        if self._git is not None:
+            self._git.seen = state.git
+        self._live = LiveState(
+            self._sandbox.path,
+            own_git=self._git is not None,
+            remembered=state.remembered,
+            rules=self._rules,
+            limits=self._limits,
+            read=self._read_tree,
+        )
+        self._set_room(self._live)
         return self._live
 
     def _set_room(self, live: LiveState) -> None:
@@ -304,7 +344,7 @@ class Sight:
             self._live.watch_with(None)
 
     def _scan(self, live: LiveState) -> None:
-        now = self._now()
+        now = self.now()
         since = self._moment if self._moment.is_comparable(now) else BEGINNING
         if since.is_beginning:
             top = os.listdir(self._sandbox.path)
@@ -318,7 +358,7 @@ class Sight:
 
     def _look_at_found(self, live: LiveState, since: Moment) -> None:
         found = scan(self._sandbox.path, since, live.skipped(), live.directories, self._environment)
-        self._nothing_late = not found
+        self._nothing_late, self._scanned_from = not found, since.nanoseconds
         paths = {item.path for item in found if not item.is_directory}
         replaced: set[str] = set()
         known: list[str] = []
@@ -330,11 +370,6 @@ class Sight:
             else:
                 replaced.add(item.path)
         live.look_at(paths.union(live.names_changed(known)), replaced)
-
-    def _now(self) -> Moment:
-        if self._clock is None:
-            self._clock = FileSystemClock(Path(self._sandbox.path).parent)
-        return self._clock.now()
 
     def _write_down(self) -> None:
         self._not_written_down = 0

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Sequence
 
 from cleveragents.domain.change import ChangeOperation, PathChange, PathState, change_of
-from cleveragents.infrastructure.sandbox.sqlite_chunks import FileKind, state_from
+from cleveragents.infrastructure.sandbox.sqlite_chunks import DatabaseState, FileKind, state_from
 
 
 def database_changes(name: str, old: bytes, new: bytes) -> Sequence[PathChange]:
@@ -28,11 +28,15 @@ def database_changes(name: str, old: bytes, new: bytes) -> Sequence[PathChange]:
     return (change,)
 
 
-def _state(document: bytes) -> PathState | None:
-    stored = state_from(document, {})
-    if stored.kind in (FileKind.MISSING, FileKind.OTHER):
+def database_state(state: DatabaseState, state_hash: str) -> PathState | None:
+    """Returns what a change would say of the database; None if there is no such file."""
+    if state.kind in (FileKind.MISSING, FileKind.OTHER):
         return None
-    return PathState(mode=stat.S_IFREG | stored.mode, hash=hashlib.sha256(document).hexdigest())
+    return PathState(mode=stat.S_IFREG | state.mode, hash=state_hash)
+
+
+def _state(document: bytes) -> PathState | None:
+    return database_state(state_from(document, {}), hashlib.sha256(document).hexdigest())
 
 
 def _but_mode(document: bytes) -> dict[str, object]:

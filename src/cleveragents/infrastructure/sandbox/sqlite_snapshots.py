@@ -21,6 +21,7 @@ from cleveragents.domain.errors import (
     SandboxMissingError,
     SnapshotError,
 )
+from cleveragents.domain.merge import MergeReport
 from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.sandbox import (
     ChangeAction,
@@ -33,11 +34,14 @@ from cleveragents.domain.sandbox import (
     TreeDiff,
     Uncaptured,
 )
+from cleveragents.infrastructure.sandbox.adoption import Likeness
 from cleveragents.infrastructure.sandbox.blobs import BlobReader, blob_reader, missing_objects
 from cleveragents.infrastructure.sandbox.drafts import scratch
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, store_pack
+from cleveragents.infrastructure.sandbox.refs import SnapshotRefs
+from cleveragents.infrastructure.sandbox.restoring import refuse_differences
 from cleveragents.infrastructure.sandbox.sqlite_changes import database_changes
 from cleveragents.infrastructure.sandbox.sqlite_chunks import (
     DatabaseState,
@@ -54,10 +58,11 @@ from cleveragents.infrastructure.sandbox.sqlite_files import (
     Signature,
 )
 from cleveragents.infrastructure.sandbox.sqlite_look import NOT_A_FILE, look, others
+from cleveragents.infrastructure.sandbox.sqlite_merge import merge_databases
 from cleveragents.infrastructure.sandbox.sqlite_restore import put_back
 from cleveragents.infrastructure.sandbox.sqlite_stored import load_state, rebuild
 from cleveragents.infrastructure.sandbox.store_lock import StoreUse
-from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine, StoredSnapshot
+from cleveragents.infrastructure.sandbox.strategy import Merging, SnapshotEngine, StoredSnapshot
 
 _CHUNKS_IN_ONE_PACK = 256
 """As many as are in memory at once: 16 MiB."""
@@ -229,6 +234,27 @@ class SqliteSnapshots(SnapshotEngine):
         )
         state_hash = snapshot_of(state, name).state_hash
         return StoredSnapshot(snapshot_id, state_hash, 0, tuple(left_out))
+
+    def merge(self, wanted: Merging) -> MergeReport:
+        """Takes the whole database, or leaves it."""
+        with blob_reader(self._git) as blobs:
+            base, mine, theirs = (
+                self._load(each, blobs) for each in (wanted.base, wanted.mine, wanted.theirs)
+            )
+        report = merge_databases(self._place.name, base, mine, theirs, wanted.strategy)
+        if report.merged:
+            refuse_differences(self.restore(wanted.theirs, None))
+        return report
+
+    def place(self, snapshot_id: str, paths: Sequence[str]) -> None:
+        """Puts the whole database back if it is named."""
+        if NamedPaths(paths).covers(self._place.name):
+            refuse_differences(self.restore(snapshot_id, None))
+
+    def fill(self, snapshot_id: str, source: SandboxRef, known: Likeness | None) -> None:
+        """Makes the database of a fork from the stored chunks."""
+        SnapshotRefs(self._sandbox, self._git).inherit(snapshot_id, source)
+        refuse_differences(self.restore(snapshot_id, None))
 
     def _document(self, snapshot_id: str, blobs: BlobReader) -> bytes:
         known = self._documents.get(snapshot_id)

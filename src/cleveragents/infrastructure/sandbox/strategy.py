@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cleveragents.domain.change import PathChange
+from cleveragents.domain.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.sandbox import (
     Evidence,
     RestorePreview,
     RestoreReport,
+    SandboxRef,
     TreeDiff,
     Uncaptured,
 )
+from cleveragents.infrastructure.sandbox.adoption import Likeness
+from cleveragents.infrastructure.sandbox.change_scan import Moment
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,17 @@ class StoredSnapshot:
     evidence: Evidence = Evidence.COMPLETE
     partial: bool = False
     """A deadline passed before everything was looked at."""
+
+
+@dataclass(frozen=True)
+class Merging:
+    """What is to be merged, and how."""
+
+    mine: str
+    base: str
+    theirs: str
+    strategy: MergeStrategy
+    names: MergeNames
 
 
 class SnapshotEngine(Protocol):
@@ -65,6 +80,29 @@ class SnapshotEngine(Protocol):
     def changes(self, old: str, new: str) -> Sequence[PathChange]: ...
 
     def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot: ...
+
+    def merge(self, wanted: Merging) -> MergeReport: ...
+
+    def place(self, snapshot_id: str, paths: Sequence[str]) -> None: ...
+
+    def likeness(self, snapshot_id: str, since: Moment) -> Likeness | None:
+        """Compares the sandbox with a snapshot; None if it was touched since a moment before.
+
+        It may also be None where that cannot be told. MUST NOT change anything.
+        """
+        del snapshot_id, since
+        return None
+
+    def fill(self, snapshot_id: str, source: SandboxRef, known: Likeness | None) -> None:
+        """Makes a new sandbox what a snapshot of another one of its store is, and keeps that.
+
+        Args:
+            snapshot_id: The snapshot.
+            source: The other sandbox.
+            known: How the other one was like the snapshot when this was copied from it;
+                None if nothing is known of what is there.
+        """
+        ...
 
     def sizes(self, hashes: Collection[str]) -> Mapping[str, int]:
         """Returns the sizes that are known by hash."""

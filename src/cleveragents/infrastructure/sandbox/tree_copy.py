@@ -11,7 +11,8 @@ import os
 import shutil
 import stat
 from collections.abc import Generator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
@@ -28,19 +29,48 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _KINDS = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
 _ROOM_TO_SPARE = 16 << 20
+_LOOKED_FOR_ROOM_EVERY = 64 << 20
+_WORKERS = min(4, os.cpu_count() or 1)
 
 
 class TreeCopy:
     """Copies one directory into an empty one, once."""
 
-    def __init__(self, source: Path, target: Path) -> None:
+    def __init__(
+        self,
+        source: Path,
+        target: Path,
+        *,
+        leaving_out: str | None = None,
+        is_ours: bool = False,
+    ) -> None:
+        """Prepares a copy.
+
+        Args:
+            source: What is copied.
+            target: An empty directory.
+            leaving_out: A name at the top that is no content.
+            is_ours: Whether it is a sandbox. Then what may not be read is left out and named,
+                not refused, and room is looked for on the way, not before.
+        """
         self._source = source
         self._target = target
+        self._leaving_out = leaving_out
+        self._is_ours = is_ours
         self._method: CopyMethod | None = None
         self._all_shared = True
+        self._written = 0
+        """Bytes since there was last looked for room."""
         self._later: list[tuple[str, int]] = []
         """Directories that could not be filled any more if they had their mode already."""
-        self.skipped: list[Uncaptured] = []
+        self._special: dict[str, str] = {}
+        self._unreadable: dict[str, str] = {}
+
+    @property
+    def skipped(self) -> tuple[Uncaptured, ...]:
+        """What was left out, and why, by path."""
+        found = sorted({**self._special, **self._unreadable}.items())
+        return tuple(Uncaptured(path=path, reason=reason) for path, reason in found)
 
     @property
     def method(self) -> CopyMethod:
@@ -55,19 +85,34 @@ class TreeCopy:
             ProjectRefusedError: something cannot be read, or there is no room for it.
             OSError: the copy cannot be written.
         """
-        needed = self._measure()
+        if not self._is_ours:
+            needed = self._measure()
+            self._require_room(0 if self._method is CopyMethod.REFLINK else needed)
+        self._copy_all()
+        for relative, mode in sorted(self._later, key=lambda item: -item[0].count("/")):
+            os.chmod(self._target / relative, mode)
+        for relative in self._unreadable:
+            self._carry_mode(relative)
+
+    def _require_room(self, needed: int) -> None:
         free = shutil.disk_usage(self._target).free
-        if self._method is not CopyMethod.REFLINK and needed + _ROOM_TO_SPARE > free:
+        if needed and needed + _ROOM_TO_SPARE > free:
             raise ProjectRefusedError(
                 str(self._source),
                 f"a copy needs {_megabytes(needed)}, and {_megabytes(free)} are free",
                 hint="Make room where the home directory of CleverAgents is",
             )
-        waiting = [""]
-        while waiting:
-            waiting += self._copy_directory(waiting.pop())
-        for relative, mode in reversed(self._later):
-            os.chmod(self._target / relative, mode)
+
+    def _copy_all(self) -> None:
+        """Copies several directories at a time: nearly all of it is work of the system's."""
+        pool = ThreadPoolExecutor(_WORKERS)
+        try:
+            waiting = [pool.submit(self._copy_directory, "")]
+            while waiting:
+                inside = waiting.pop().result()
+                waiting += [pool.submit(self._copy_directory, each) for each in inside]
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _measure(self) -> int:
         """Returns the bytes that a copy would take, and finds out how they can be copied."""
@@ -80,19 +125,21 @@ class TreeCopy:
                 os.scandir(directory) as entries,
             ):
                 for entry in entries:
+                    if not relative and entry.name == self._leaving_out:
+                        continue
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(f"{relative}{entry.name}/")
                     elif entry.is_file(follow_symlinks=False):
                         status = entry.stat(follow_symlinks=False)
                         needed += space_needed(status)
                         if self._method is None and status.st_size:
-                            self._method = self._probe(directory, entry.name)
+                            self._probe(directory, entry.name)
         return needed
 
-    def _probe(self, directory: int, name: str) -> CopyMethod:
+    def _probe(self, directory: int, name: str) -> None:
         source = os.open(name, _READ, dir_fd=directory)
         try:
-            return method_between(source, self._target)
+            self._method = method_between(source, self._target)
         finally:
             os.close(source)
 
@@ -106,18 +153,29 @@ class TreeCopy:
             os.scandir(source) as entries,
         ):
             for entry in entries:
+                if not relative and entry.name == self._leaving_out:
+                    continue
                 if entry.is_dir(follow_symlinks=False):
                     os.mkdir(entry.name, 0o700, dir_fd=target)
                     inside.append(f"{relative}{entry.name}/")
-                else:
-                    with self._readable(f"{relative}{entry.name}"):
-                        self._copy_leaf(entry, source, target, relative)
+                    continue
+                try:
+                    self._copy_leaf(entry, source, target, relative)
+                except (FileNotFoundError, PermissionError) as error:
+                    self._do_without(f"{relative}{entry.name}", error)
             mode = stat.S_IMODE(os.fstat(source).st_mode)
             if mode & stat.S_IRWXU == stat.S_IRWXU:
                 os.fchmod(target, mode)
             else:
                 self._later.append((relative, mode))
         return inside
+
+    def _carry_mode(self, relative: str) -> None:
+        """Closes a directory that could not be read, as far as its mode can be seen."""
+        with suppress(OSError):
+            mode = os.lstat(self._source / relative).st_mode
+            if stat.S_ISDIR(mode):
+                os.chmod(self._target / relative, stat.S_IMODE(mode))
 
     def _copy_leaf(self, entry: os.DirEntry[str], source: int, target: int, relative: str) -> None:
         if entry.is_symlink():
@@ -126,8 +184,7 @@ class TreeCopy:
             self._copy_file(entry.name, source, target)
         else:
             kind = _KINDS.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "device")
-            path, reason = f"{relative}{entry.name}", f"special file: {kind}"
-            self.skipped.append(Uncaptured(path=path, reason=reason))
+            self._special[f"{relative}{entry.name}"] = f"special file: {kind}"
 
     def _copy_file(self, name: str, source: int, target: int) -> None:
         reader = os.open(name, _READ, dir_fd=source)
@@ -136,14 +193,24 @@ class TreeCopy:
             writer = os.open(name, _CREATE, 0o600, dir_fd=target)
             try:
                 if status.st_size:
-                    method = self._method or CopyMethod.COPY
-                    self._all_shared &= copy_content(reader, writer, status, method)
+                    self._copy_content(reader, writer, status)
                 os.fchmod(writer, stat.S_IMODE(status.st_mode))
                 os.utime(writer, ns=(status.st_atime_ns, status.st_mtime_ns))
             finally:
                 os.close(writer)
         finally:
             os.close(reader)
+
+    def _copy_content(self, reader: int, writer: int, status: os.stat_result) -> None:
+        if self._method is None:
+            self._method = method_between(reader, self._target)
+        if copy_content(reader, writer, status, self._method):
+            return
+        self._all_shared = False
+        self._written += space_needed(status)
+        if self._written >= _LOOKED_FOR_ROOM_EVERY:
+            self._written = 0
+            self._require_room(_LOOKED_FOR_ROOM_EVERY)
 
     @contextmanager
     def _opened(self, root: Path, relative: str) -> Generator[int]:
@@ -155,13 +222,22 @@ class TreeCopy:
 
     @contextmanager
     def _readable(self, relative: str) -> Generator[None]:
-        """What has gone meanwhile is not copied; what may not be read is no reason to go on."""
         try:
             yield
-        except FileNotFoundError:
+        except (FileNotFoundError, PermissionError) as error:
+            self._do_without(relative, error)
+
+    def _do_without(self, relative: str, error: OSError) -> None:
+        """What has gone meanwhile is not copied; what may not be read is no reason to go on.
+
+        Unless it is ours: then it is named, and a directory stays empty.
+        """
+        if isinstance(error, FileNotFoundError):
             if not relative:
-                raise
-        except PermissionError as error:
+                raise error
+        elif self._is_ours and relative:
+            self._unreadable[relative] = (error.strerror or "it cannot be read").lower()
+        else:
             raise ProjectRefusedError(
                 str(self._source),
                 f"`{relative or '.'}` in it cannot be read: {error.strerror}",

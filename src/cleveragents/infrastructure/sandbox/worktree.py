@@ -32,6 +32,7 @@ from cleveragents.infrastructure.sandbox.project import (
     find_repository,
     inspect_repository,
 )
+from cleveragents.infrastructure.sandbox.refs import SnapshotRefs
 from cleveragents.infrastructure.sandbox.removal import remove_tree
 from cleveragents.infrastructure.sandbox.store_lock import StoreUse
 from cleveragents.infrastructure.sandbox.uncommitted import take_over
@@ -114,11 +115,16 @@ class GitWorktrees(SandboxMaker):
             raise SandboxMissingError(sandbox.path, "is not known to its private repository")
 
     def reopen(self, sandbox: SandboxRef) -> None:
-        with closing(StoreUse(Path(sandbox.store))), exclusive(_lock_of(Path(sandbox.store))):
+        with closing(StoreUse(Path(sandbox.store))):
             make_again(Path(sandbox.path))
+            self.attach(sandbox)
             with creation_errors():
-                self._connect(sandbox)
                 state_path(sandbox).unlink(missing_ok=True)
+
+    def attach(self, sandbox: SandboxRef) -> None:
+        with creation_errors(), exclusive(_lock_of(Path(sandbox.store))):
+            self._connect(sandbox)
+            self._keep_base(sandbox)
 
     def remove(self, sandbox: SandboxRef) -> None:
         path = Path(sandbox.path)
@@ -142,12 +148,17 @@ class GitWorktrees(SandboxMaker):
         self._make_worktree(sandbox)
         if sandbox.base_commit is None:
             return
-        keep = f"refs/cleveragents/base/{sandbox.plan_id}/{sandbox.resource}"
-        git_on_mirror(self._git, Path(sandbox.store)).run("update-ref", keep, sandbox.base_commit)
+        self._keep_base(sandbox)
         inside = git_on_sandbox(self._git, sandbox)
         inside.run("update-ref", f"refs/heads/{sandbox.branch}", sandbox.base_commit)
         inside.run("reset", "--hard", "--quiet")
         adopt(sandbox, self._git)
+
+    def _keep_base(self, sandbox: SandboxRef) -> None:
+        if sandbox.base_commit is not None:
+            name = SnapshotRefs(sandbox, self._git).base
+            store = git_on_mirror(self._git, Path(sandbox.store))
+            store.run("update-ref", name, sandbox.base_commit)
 
     def _with_uncommitted(self, sandbox: SandboxRef, repository: Repository) -> SandboxRef:
         try:
