@@ -16,6 +16,7 @@ Feature: What is stored comes back
         | SQLite     | times without a zone are refused          |
         | SQLite     | saved plans replace every field           |
         | SQLite     | plans are listed oldest first             |
+        | SQLite     | subplans are told from others             |
         | SQLite     | plans are filtered                        |
         | SQLite     | prefixes are literal                      |
         | SQLite     | unknown ids are not found                 |
@@ -76,6 +77,7 @@ Feature: What is stored comes back
         | PostgreSQL | times without a zone are refused          |
         | PostgreSQL | saved plans replace every field           |
         | PostgreSQL | plans are listed oldest first             |
+        | PostgreSQL | subplans are told from others             |
         | PostgreSQL | plans are filtered                        |
         | PostgreSQL | prefixes are literal                      |
         | PostgreSQL | unknown ids are not found                 |

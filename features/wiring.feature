@@ -9,6 +9,7 @@ Feature: Wiring
       | service            |
       | ArtifactService    |
       | CheckpointService  |
+      | ConflictService    |
       | CorrectionService  |
       | DecisionService    |
       | DoctorService      |

@@ -14,6 +14,11 @@ Feature: The states of a plan
       | execute    | errored    | execute    | execute/processing    |
       | execute    | processing | finish     | execute/complete      |
       | execute    | processing | fail       | execute/errored       |
+      | execute    | processing | come into conflict | execute/conflict |
+      | execute    | conflict   | be resolved | execute/queued       |
+      | execute    | conflict   | roll back  | execute/queued        |
+      | execute    | conflict   | be corrected | strategize/queued   |
+      | execute    | conflict   | be cancelled | execute/cancelled   |
       | execute    | queued     | roll back  | execute/queued        |
       | execute    | processing | roll back  | execute/queued        |
       | execute    | errored    | roll back  | execute/queued        |

@@ -30,6 +30,7 @@ from cleveragents.infrastructure.sandbox import stored_snapshots
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 
 DATABASE_FILES = frozenset({"state.db", "state.db-wal", "state.db-shm"})
+_NEWEST = "SELECT max(plan_id) FROM plans WHERE parent_plan_id IS NULL"
 FILES = {"README.md": "# Shop\n", "src/app.py": "print('shop')\n", "run.sh": "#!/bin/sh\n"}
 
 
@@ -78,7 +79,7 @@ class Plans:
 
     @property
     def plan_id(self) -> str:
-        return self.chosen or self.query("SELECT max(plan_id) FROM plans")[0][0] or "none"
+        return self.chosen or self.query(_NEWEST)[0][0] or "none"
 
     @property
     def sandbox(self) -> Path:
@@ -292,7 +293,8 @@ class Plans:
         def watched(manager: CheckpointManager, sandbox: Any) -> Any:
             made = real(manager, sandbox)
             place = Path(sandbox.path)
-            self.seen[made.snapshot_id] = Seen(tree(place), git_place(place))
+            if place.is_dir():  # And not a database.
+                self.seen[made.snapshot_id] = Seen(tree(place), git_place(place))
             return made
 
         with patch.object(CheckpointManager, "create_checkpoint", watched):

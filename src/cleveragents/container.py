@@ -18,6 +18,7 @@ from cleveragents.domain.settings import (
     DEADLINE,
     INCLUDE_IGNORED,
     MAX_CHECKPOINTS_PER_PLAN,
+    MAX_CHILD_DEPTH,
     MAX_FILE_SIZE,
     MAX_SIZE_PER_PLAN,
     Settings,
@@ -25,6 +26,7 @@ from cleveragents.domain.settings import (
 
 if TYPE_CHECKING:
     from cleveragents.application.ports import (
+        ChildPlans,
         Clock,
         Database,
         EventSink,
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
         Interruption,
         PlanFiles,
     )
+    from cleveragents.application.services._subplans import Subplans
     from cleveragents.application.services.artifact_service import ArtifactService
     from cleveragents.application.services.checkpoint_service import CheckpointService
+    from cleveragents.application.services.conflict_service import ConflictService
     from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
     from cleveragents.application.services.doctor_service import DoctorService
@@ -67,7 +71,10 @@ class Container:
         settings: Settings,
         environment: Mapping[str, str],
         events: EventSink,
+        stop_with: int | None = None,
     ) -> None:
+        """Args: `stop_with` is a descriptor; when it is at its end, what runs is to stop."""
+        self._stop_with = stop_with
         self._home = home
         self._settings = settings
         self._environment = environment
@@ -105,6 +112,9 @@ class Container:
 
     def history_service(self) -> HistoryService:
         return self._history_service
+
+    def conflict_service(self) -> ConflictService:
+        return self._conflict_service
 
     def correction_service(self) -> CorrectionService:
         return self._correction_service
@@ -225,6 +235,7 @@ class Container:
             database=self._database,
             checkpoints=self._checkpoint_service,
             tools=self._tool_runner,
+            subplans=self._subplans,
             sandboxes=self._sandboxes,
             snapshots=self._checkpoint_manager,
             locks=self._locks,
@@ -299,6 +310,55 @@ class Container:
             events=self._events,
             faults=self._faults,
             cleanup=self._settings[CLEANUP],
+            max_child_depth=self._settings[MAX_CHILD_DEPTH],
+        )
+
+    @cached_property
+    def _conflict_service(self) -> ConflictService:
+        from cleveragents.application.services.conflict_service import ConflictService
+
+        return ConflictService(
+            database=self._database,
+            checkpoints=self._checkpoint_service,
+            sandboxes=self._sandboxes,
+            snapshots=self._checkpoint_manager,
+            locks=self._locks,
+            clock=self._clock,
+            id_source=self._ids,
+            faults=self._faults,
+        )
+
+    @cached_property
+    def _subplans(self) -> Subplans:
+        from cleveragents.application.services._child_merging import ChildMerging
+        from cleveragents.application.services._spawning import Spawning
+        from cleveragents.application.services._subplans import Subplans
+
+        return Subplans(
+            database=self._database,
+            checkpoints=self._checkpoint_service,
+            spawning=Spawning(
+                self._database,
+                self._checkpoint_service,
+                self._sandboxes,
+                self._clock,
+                self._ids,
+                self._faults,
+            ),
+            merging=ChildMerging(
+                self._database,
+                self._checkpoint_service,
+                self._checkpoint_manager,
+                self._clock,
+                self._ids,
+                self._faults,
+            ),
+            children=self._child_plans,
+            locks=self._locks,
+            clock=self._clock,
+            events=self._events,
+            faults=self._faults,
+            interruption=self._interruption,
         )
 
     @cached_property
@@ -360,9 +420,20 @@ class Container:
 
     @cached_property
     def _interruption(self) -> Interruption:
-        from cleveragents.infrastructure.interruption import SignalInterruption
+        from cleveragents.infrastructure.interruption import (
+            ChildInterruption,
+            SignalInterruption,
+        )
 
+        if self._stop_with is not None:
+            return ChildInterruption(self._stop_with)
         return SignalInterruption()
+
+    @cached_property
+    def _child_plans(self) -> ChildPlans:
+        from cleveragents.infrastructure.child_plans import ProcessPlans
+
+        return ProcessPlans(self._home, self._environment)
 
     @cached_property
     def _plan_files(self) -> PlanFiles:

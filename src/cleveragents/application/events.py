@@ -56,6 +56,28 @@ class PlanFinished:
 
 
 @dataclass(frozen=True)
+class SubplanStarted:
+    """A child plan began to run, or went on; `attempt` counts from 1."""
+
+    type: ClassVar[str] = "progress.subplan_started"
+    plan_id: str
+    child_plan_id: str
+    name: str
+    attempt: int
+
+
+@dataclass(frozen=True)
+class SubplanFinished:
+    """A child plan ended, well or not."""
+
+    type: ClassVar[str] = "progress.subplan_finished"
+    plan_id: str
+    child_plan_id: str
+    name: str
+    succeeded: bool
+
+
+@dataclass(frozen=True)
 class Stage:
     """A long piece of work began: for a progress line."""
 
@@ -81,5 +103,15 @@ class Warned:
     text: str
 
 
-Progress = PlanStarted | StepStarted | StepFinished | PlanFinished | Stage | Advanced | Warned
+Progress = (
+    PlanStarted
+    | StepStarted
+    | StepFinished
+    | PlanFinished
+    | SubplanStarted
+    | SubplanFinished
+    | Stage
+    | Advanced
+    | Warned
+)
 Event = StoredEvent | Progress

@@ -92,8 +92,8 @@ class PlanStore(Protocol):
         """Returns plans, oldest first."""
         ...
 
-    def ids(self, prefix: str = "") -> Sequence[str]:
-        """Returns ids that begin with `prefix`, oldest first."""
+    def ids(self, prefix: str = "", *, subplans: bool = True) -> Sequence[str]:
+        """Returns ids that begin with `prefix`, oldest first; on demand without subplans."""
         ...
 
     def children(self, plan_id: str) -> Sequence[Plan]:
@@ -720,6 +720,45 @@ class Targets(Protocol):
 
     def finish(self, target: Target) -> None:
         """Tidies up once the apply is recorded. MUST NOT raise: it is done already."""
+        ...
+
+
+class ChildRun(Protocol):
+    """A plan that runs in a process of its own."""
+
+    @property
+    def plan_id(self) -> str: ...
+
+    def stop(self) -> None:
+        """Asks it to end where that is safe. MUST be repeatable."""
+        ...
+
+    def kill(self) -> None:
+        """Ends it at once and lets go of it. MUST be repeatable."""
+        ...
+
+    def warnings(self) -> Sequence[str]:
+        """Returns what the user must not miss of an ended run."""
+        ...
+
+    def said(self) -> str:
+        """Returns why an ended run did not run the plan to its end, if it said so."""
+        ...
+
+
+class ChildPlans(Protocol):
+    """Runs plans beside this process.
+
+    A run MUST end by itself when this process has ended, however that came. What
+    became of the plan is in its record.
+    """
+
+    def start(self, plan_id: str, *, repeat_effects: bool) -> ChildRun:
+        """Has another process execute the plan."""
+        ...
+
+    def wait(self, runs: Collection[ChildRun], seconds: float) -> Sequence[ChildRun]:
+        """Waits until one has ended, or for some time; returns those that have ended."""
         ...
 
 

@@ -13,6 +13,8 @@ from cleveragents.application.events import (
     Stage,
     StepFinished,
     StepStarted,
+    SubplanFinished,
+    SubplanStarted,
     Warned,
 )
 from cleveragents.application.ports import EventSink
@@ -44,6 +46,12 @@ class TerminalEvents(EventSink):
                 self._session.say(f"{number}: {event.name} ({event.tool})")
             case StepFinished() if not event.succeeded:
                 self._session.say(f"Step {event.step_index + 1} failed.")
+            case SubplanStarted():
+                again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+                self._session.say(f"Subplan {event.name} began{again}.")
+            case SubplanFinished():
+                how = "is done" if event.succeeded else "failed"
+                self._session.say(f"Subplan {event.name} {how}.")
             case StoredEvent(type=ToolRetried.type, data=facts):
                 retry = f"{facts['retry']} of {facts['max_retries']}"
                 self._session.say(f"Trying again ({retry}) …")

@@ -114,6 +114,20 @@ class TargetRefusedError(BusinessRuleViolation):
         )
 
 
+class ChildPlanError(BusinessRuleViolation):
+    """What a child plan made gets into the project with its parent."""
+
+    code = "child_plan"
+
+    def __init__(self, plan_id: str, parent_id: str) -> None:
+        super().__init__(
+            f"Plan {plan_id} is a part of plan {parent_id}, and is applied with it",
+            hint=f"Run `agents plan apply {parent_id}`",
+            plan_id=plan_id,
+            parent_plan_id=parent_id,
+        )
+
+
 class UncommittedChangesError(BusinessRuleViolation):
     """Files that the plan changed have changes in the project that no commit holds."""
 

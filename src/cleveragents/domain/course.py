@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import nearest
-from cleveragents.domain.plan_file import PlanDefinition, StepDefinition
+from cleveragents.domain.plan_file import PlanDefinition, StepDefinition, every_subplan
 from cleveragents.domain.record import Record
 from cleveragents.domain.template import render
 
@@ -14,9 +14,13 @@ from cleveragents.domain.template import render
 def resolve_choices(definition: PlanDefinition, arguments: Mapping[str, str]) -> dict[str, str]:
     """Returns the option that every decision of the plan takes, by the place of its step.
 
+    The decisions of subplans are their own; they are only seen to be possible.
+
     Raises:
         UsageError: an argument chooses an option that is not there.
     """
+    for plan in every_subplan(definition.steps):
+        resolve_choices(definition.model_copy(update={"steps": plan.steps}), arguments)
     choices: dict[str, str] = {}
 
     def choose(steps: Sequence[StepDefinition], place: str) -> None:

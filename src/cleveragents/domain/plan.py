@@ -33,6 +33,8 @@ class PlanState(StrEnum):
     COMPLETE = "complete"
     ERRORED = "errored"
     CANCELLED = "cancelled"
+    CONFLICT = "conflict"
+    """What its subplans made could not all be merged; somebody has to say what holds."""
     APPLIED = "applied"
     CONSTRAINED = "constrained"
 
@@ -47,6 +49,8 @@ class PlanEvent(StrEnum):
     ROLL_BACK = "roll back"
     REVERT = "be corrected"
     CANCEL = "be cancelled"
+    CONFLICT = "come into conflict"
+    RESOLVE = "be resolved"
     APPLY = "be applied"
     CONSTRAIN = "be held back"
     """A required validation failed."""
@@ -70,6 +74,9 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
             (_EXECUTE, _State.ERRORED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
             (_EXECUTE, _State.PROCESSING, _Event.FINISH): (_EXECUTE, _State.COMPLETE),
             (_EXECUTE, _State.PROCESSING, _Event.FAIL): (_EXECUTE, _State.ERRORED),
+            (_EXECUTE, _State.PROCESSING, _Event.CONFLICT): (_EXECUTE, _State.CONFLICT),
+            (_EXECUTE, _State.CONFLICT, _Event.RESOLVE): (_EXECUTE, _State.QUEUED),
+            (_EXECUTE, _State.CONFLICT, _Event.CANCEL): (_EXECUTE, _State.CANCELLED),
             # A correction leaves the plan here; its sandboxes and checkpoints stay.
             (_STRATEGIZE, _State.QUEUED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
             (_STRATEGIZE, _State.QUEUED, _Event.REVERT): (_STRATEGIZE, _State.QUEUED),
@@ -78,7 +85,7 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
                 (_EXECUTE, state, event): after
                 for state in (
                     *(_State.QUEUED, _State.PROCESSING, _State.ERRORED),
-                    *(_State.COMPLETE, _State.CANCELLED),
+                    *(_State.COMPLETE, _State.CANCELLED, _State.CONFLICT),
                 )
                 for event, after in (
                     (_Event.ROLL_BACK, (_EXECUTE, _State.QUEUED)),

@@ -13,9 +13,11 @@ from pydantic import Field, JsonValue
 
 from cleveragents.domain.decision import RECORD_DECISION, DecisionType
 from cleveragents.domain.errors import UsageError
+from cleveragents.domain.merge import MergeStrategy
 from cleveragents.domain.names import nearest
 from cleveragents.domain.record import Record
 from cleveragents.domain.resource import ResourceType, SandboxStrategy, default_strategy
+from cleveragents.domain.subplan import SPAWN_SUBPLAN, SubplanMode, waves
 from cleveragents.domain.template import names_in, value_of
 from cleveragents.domain.tool import ParameterType, ToolSpec
 from cleveragents.domain.validation import ValidationDefinition
@@ -86,8 +88,42 @@ class DecisionDefinition(Record):
     options: dict[str, OptionDefinition]
 
 
+class SubplanDefinition(Record):
+    """A plan that another one spawns: its own steps, in sandboxes of its own."""
+
+    description: str = ""
+    resources: list[str] = []
+    """The resources of its parent that it works on; none means all."""
+    depends_on: list[str] = []
+    """Names of the subplans whose result it starts from."""
+    steps: list[StepDefinition]
+
+
+class SubplansDefinition(Record):
+    """What one step has other plans do."""
+
+    mode: SubplanMode = SubplanMode.SEQUENTIAL
+    max_parallel: int = 5
+    """How many run at once; the others wait."""
+    merge_strategy: MergeStrategy = MergeStrategy.GIT_THREE_WAY
+    fail_fast: bool = False
+    """After a failure nothing more begins, and what still runs is not used."""
+    timeout_per_subplan_seconds: int | None = None
+    retry_failed: bool = True
+    max_retries: int = 2
+    plans: dict[str, SubplanDefinition]
+
+    @property
+    def waves(self) -> list[list[str]]:
+        """The names in the waves they run in."""
+        return waves(self.mode, {name: plan.depends_on for name, plan in self.plans.items()})
+
+
 class StepDefinition(Record):
-    """One entry of the plan: a tool and its input. A decision is a call of `record-decision`."""
+    """One entry of the plan: a tool and its input.
+
+    A decision is a call of `record-decision`, subplans are one of `spawn-subplan`.
+    """
 
     name: str
     tool: str
@@ -95,6 +131,7 @@ class StepDefinition(Record):
     resource: str | None = None
     save_as: str | None = None
     decision: DecisionDefinition | None = None
+    subplans: SubplansDefinition | None = None
 
     model_config = {"frozen": True, "extra": "forbid", "populate_by_name": True}
 
@@ -148,12 +185,34 @@ def template_values(
 
 
 def every_step(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
-    """Gives steps and those of all options of their decisions, whichever are chosen."""
+    """Gives steps and those of all options of their decisions, whichever are chosen.
+
+    What subplans do is not among them.
+    """
     for step in steps:
         yield step
         if step.decision is not None:
             for option in step.decision.options.values():
                 yield from every_step(option.steps)
+
+
+def every_subplan(steps: Sequence[StepDefinition]) -> Iterator[SubplanDefinition]:
+    """Gives the subplans that some steps may spawn, and not those that these spawn."""
+    for step in every_step(steps):
+        if step.subplans is not None:
+            yield from step.subplans.plans.values()
+
+
+def every_step_below(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
+    """Gives what `every_step` does, and what subplans do, and theirs."""
+    yield from every_step(steps)
+    for plan in every_subplan(steps):
+        yield from every_step_below(plan.steps)
+
+
+def depth(steps: Sequence[StepDefinition]) -> int:
+    """Returns how many plans stand above each other at most: 1 without subplans."""
+    return 1 + max((depth(plan.steps) for plan in every_subplan(steps)), default=0)
 
 
 def check_templates(
@@ -162,17 +221,27 @@ def check_templates(
     """Finds every placeholder in the steps that names nothing the step could know.
 
     A step knows the arguments, the resources, and what earlier steps save; after a
-    decision, what every option of it saves.
+    decision, what every option of it saves. A subplan's steps know what its parent does.
     """
     arguments = dict.fromkeys(argument_names, "")
-    resources = dict.fromkeys(definition.resources, "")
     problems: list[TemplateProblem] = []
 
-    def check(steps: Sequence[StepDefinition], saved: set[str], place: Location) -> set[str]:
+    def check(
+        steps: Sequence[StepDefinition],
+        saved: set[str],
+        place: Location,
+        resources: Collection[str],
+    ) -> set[str]:
         """Returns the names that are saved once these steps have run."""
+        paths = dict.fromkeys(resources, "")
         for index, step in enumerate(steps):
             here = (*place, "steps", index)
-            known = template_values(arguments, resources, dict.fromkeys(saved, ""))
+            known = template_values(arguments, paths, dict.fromkeys(saved, ""))
+            if step.subplans is not None:
+                for name, plan in step.subplans.plans.items():
+                    inside = (*here, "subplans", "plans", name)
+                    check(plan.steps, saved, inside, plan.resources or resources)
+                continue
             if step.decision is None:
                 problems.extend(_unfillable(step.input, known, (*here, "with")))
                 saved = saved | ({step.save_as} if step.save_as else set())
@@ -180,13 +249,13 @@ def check_templates(
             asked = (*here, "decision", "chosen")
             problems.extend(_unfillable(step.decision.chosen, arguments, asked))
             ends = [
-                check(option.steps, saved, (*here, "decision", "options", name))
+                check(option.steps, saved, (*here, "decision", "options", name), resources)
                 for name, option in step.decision.options.items()
             ]
             saved = set[str].intersection(*ends)
         return saved
 
-    check(definition.steps, set(), ())
+    check(definition.steps, set(), (), definition.resources)
     return problems
 
 
@@ -238,6 +307,14 @@ def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
         given["influenced_by"] = list(decision.influenced_by)
     return StepDefinition.model_validate(
         {"name": name, "tool": RECORD_DECISION, "with": given, "decision": decision}
+    )
+
+
+def subplans_step(name: str, subplans: SubplansDefinition) -> StepDefinition:
+    """Returns the step that has other plans do something."""
+    given: dict[str, JsonValue] = {"plans": list(subplans.plans), "mode": subplans.mode.value}
+    return StepDefinition.model_validate(
+        {"name": name, "tool": SPAWN_SUBPLAN, "with": given, "subplans": subplans}
     )
 
 

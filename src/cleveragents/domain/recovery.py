@@ -13,6 +13,7 @@ class RecoveryAction(StrEnum):
 
     WAIT = "wait"
     RESUME = "resume"
+    RESOLVE = "resolve"
     APPLY = "apply"
     INSPECT = "inspect"
     REVERT = "revert"
@@ -45,6 +46,16 @@ def recovery_hints(plan: Plan, *, holder: str | None, point: str | None) -> list
         return []
     if plan.state is PlanState.CANCELLED:
         return _back(plan, point, "Go back to a checkpoint to take the plan up again")
+    if plan.state is PlanState.CONFLICT:
+        return [
+            RecoveryHint(
+                action=RecoveryAction.RESOLVE,
+                message="Say what holds where subplans have changed the same, then resume",
+                cli_command=f"agents plan conflicts {plan.id}",
+            ),
+            *_back(plan, point, "Go back to an earlier checkpoint and run on from there"),
+            _giving_up(plan),
+        ]
     if plan.state not in (PlanState.ERRORED, PlanState.PROCESSING):
         return []
     return [

@@ -146,6 +146,16 @@ CLEANUP: Key[SandboxCleanup] = Key(
     read=sandbox_cleanup,
     allowed=tuple(SandboxCleanup),
 )
+MAX_CHILD_DEPTH: Key[int] = Key(
+    name="plan.max-child-depth",
+    type="integer",
+    default=5,
+    environment="CLEVERAGENTS_PLAN_MAX_CHILD_DEPTH",
+    project_scopable=True,
+    description="How many plans may stand above each other, the first included; 1 means that no "
+    "plan may have subplans",
+    read=positive_integer,
+)
 FORMAT: Key[OutputFormat | None] = Key(
     name="core.format",
     type="string",
@@ -175,6 +185,7 @@ REGISTRY: tuple[Key[Any], ...] = (
     MAX_SIZE_PER_PLAN,
     DEADLINE,
     CLEANUP,
+    MAX_CHILD_DEPTH,
     FORMAT,
     DATABASE_URL,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import signal
 import threading
 from collections.abc import Generator
@@ -55,3 +56,15 @@ class SignalInterruption(Interruption):
         if self._requested:
             raise KeyboardInterrupt
         self._requested = True
+
+
+class ChildInterruption(SignalInterruption):
+    """The same, and the end of a pipe: whoever started this process is gone or wants it to end."""
+
+    def __init__(self, pipe: int) -> None:
+        """Args: `pipe` is a descriptor to which nobody ever writes."""
+        super().__init__()
+        self._pipe = pipe
+
+    def requested(self) -> bool:
+        return super().requested() or bool(select.select([self._pipe], [], [], 0)[0])

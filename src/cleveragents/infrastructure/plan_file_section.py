@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NoReturn, TypeVar
 
@@ -38,25 +38,11 @@ class Section:
         place = self._location if key is None else (*self._location, key)
         raise self._document.error(place, problem, hint=hint)
 
-    def allow(self, known: Sequence[str], later: Mapping[str, str] | None = None) -> None:
-        """Refuses keys that are not known, and those that a later version will know.
-
-        Args:
-            known: what this version understands.
-            later: keys of the full format, with how to speak of them.
-        """
+    def allow(self, known: Sequence[str]) -> None:
+        """Refuses keys that are not known."""
         for key in self._data:
-            if later and key in later:
-                self.not_yet(later[key], key)
             if key not in known:
-                self.fail(
-                    f"{self._what} has no key `{key}`",
-                    key,
-                    hint=nearest(key, [*known, *(later or ())]),
-                )
-
-    def not_yet(self, what: str, key: str) -> NoReturn:
-        self.fail(f"{what} are not supported by this version yet", key)
+                self.fail(f"{self._what} has no key `{key}`", key, hint=nearest(key, known))
 
     def need(self, *keys: str) -> None:
         for key in keys:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from cleveragents.domain.decision import RECORDED_BY_ACTORS, DecisionType
+from cleveragents.domain.merge import MergeStrategy
 from cleveragents.domain.names import IDENTIFIER, nearest
 from cleveragents.domain.plan_file import (
     DecisionDefinition,
@@ -14,16 +15,27 @@ from cleveragents.domain.plan_file import (
     ResourceDefinition,
     RollbackPolicy,
     StepDefinition,
+    SubplanDefinition,
+    SubplansDefinition,
     decision_step,
+    subplans_step,
 )
 from cleveragents.domain.resource import ResourceType
+from cleveragents.domain.subplan import SPAWN_SUBPLAN, CircularDependency, SubplanMode, waves
 from cleveragents.domain.template import is_template
-from cleveragents.domain.tool import CheckpointScope, ParameterType, ToolSpec, validate_input
+from cleveragents.domain.tool import (
+    MAX_TIMEOUT_SECONDS,
+    CheckpointScope,
+    ParameterType,
+    ToolSpec,
+    validate_input,
+)
 from cleveragents.infrastructure.plan_file_section import Section, check_name
 
 _STEP_KEYS = ("name", "tool", "with", "resource", "save_as")
-_LATER_STEPS = {"subplans": "`subplans` steps"}
-LATER_TOOLS = ("spawn-subplan",)
+_SUBPLAN_KEYS = tuple(SubplanDefinition.model_fields)
+_MAX_PARALLEL = 50
+_MAX_RETRIES = 100
 
 
 class Steps:
@@ -47,7 +59,9 @@ class Steps:
     def _step(self, section: Section, saved: set[str]) -> StepDefinition:
         if "decision" in section:
             return self._decision(section, saved)
-        section.allow(_STEP_KEYS, _LATER_STEPS)
+        if "subplans" in section or section.get("tool") == SPAWN_SUBPLAN:
+            return self._subplans(section, saved)
+        section.allow(_STEP_KEYS)
         section.need("tool")
         spec = _tool(section, self._tools)
         if spec.unsafe and not self._policy.allow_unsafe_tools:
@@ -103,6 +117,65 @@ class Steps:
         )
         return decision_step(name, decision)
 
+    def _subplans(self, step: Section, saved: set[str]) -> StepDefinition:
+        """Reads `subplans`, or the same as what the tool `spawn-subplan` is called with."""
+        key = "subplans" if "subplans" in step else "with"
+        step.allow(("name", "subplans") if key == "subplans" else ("name", "tool", "with"))
+        step.need(key)
+        section = step.inside(key, f"`{key}`")
+        section.allow(tuple(SubplansDefinition.model_fields))
+        section.need("plans")
+        mode = section.choice("mode", SubplanMode.SEQUENTIAL)
+        plans = {
+            name: self._subplan(plan, name, mode, saved)
+            for name, plan in section.entries("plans", "the subplan")
+        }
+        if not plans:
+            section.fail("`plans` needs at least one subplan", "plans")
+        _refuse_circles(section.inside("plans"), mode, plans)
+        subplans = SubplansDefinition(
+            mode=mode,
+            max_parallel=section.number("max_parallel", 5, least=1, most=_MAX_PARALLEL),
+            merge_strategy=section.choice("merge_strategy", MergeStrategy.GIT_THREE_WAY),
+            fail_fast=section.flag("fail_fast", default=False),
+            timeout_per_subplan_seconds=_timeout(section),
+            retry_failed=section.flag("retry_failed", default=True),
+            max_retries=section.number("max_retries", 2, least=0, most=_MAX_RETRIES),
+            plans=plans,
+        )
+        return subplans_step(step.plain_text("name", f"subplans {', '.join(plans)}"), subplans)
+
+    def _subplan(
+        self, section: Section, name: str, mode: SubplanMode, saved: set[str]
+    ) -> SubplanDefinition:
+        check_name(section, name, "a subplan")
+        section.allow(_SUBPLAN_KEYS)
+        section.need("steps")
+        wanted = section.texts("resources")
+        for resource in wanted:
+            if resource not in self._resources:
+                section.fail(
+                    f"the plan has no resource `{resource}`",
+                    "resources",
+                    hint=nearest(resource, self._resources),
+                )
+        resources = {
+            key: value for key, value in self._resources.items() if not wanted or key in wanted
+        }
+        depends_on = section.texts("depends_on")
+        if depends_on and mode is not SubplanMode.DEPENDENCY_ORDERED:
+            section.fail(
+                f"`depends_on` means nothing in the mode `{mode}`",
+                "depends_on",
+                hint=f"Set `mode: {SubplanMode.DEPENDENCY_ORDERED}`",
+            )
+        return SubplanDefinition(
+            description=section.text("description"),
+            resources=list(resources) if wanted else [],
+            depends_on=depends_on,
+            steps=Steps(resources, self._tools, self._policy).read(section, set(saved)),
+        )
+
     def _influences(self, section: Section) -> list[str]:
         names = section.texts("influenced_by")
         for name in names:
@@ -113,6 +186,32 @@ class Steps:
                     hint=nearest(name, self._decisions),
                 )
         return names
+
+
+def _refuse_circles(
+    section: Section, mode: SubplanMode, plans: Mapping[str, SubplanDefinition]
+) -> None:
+    for name, plan in plans.items():
+        for other in plan.depends_on:
+            if other not in plans:
+                section.inside(name).fail(
+                    f"there is no subplan `{other}`", "depends_on", hint=nearest(other, plans)
+                )
+    try:
+        waves(mode, {name: plan.depends_on for name, plan in plans.items()})
+    except CircularDependency as error:
+        names = " and ".join(f"`{name}`" for name in error.names)
+        section.inside(error.names[0]).fail(
+            f"{names} wait for each other" if len(error.names) > 1 else f"{names} waits for itself",
+            "depends_on",
+        )
+
+
+def _timeout(section: Section) -> int | None:
+    key = "timeout_per_subplan_seconds"
+    if section.get(key) is None:
+        return None
+    return section.number(key, 1, least=1, most=MAX_TIMEOUT_SECONDS)
 
 
 def _chosen(section: Section, options: Mapping[str, OptionDefinition]) -> str:
@@ -136,8 +235,6 @@ def _decision_type(section: Section) -> DecisionType:
 
 def _tool(section: Section, tools: Mapping[str, ToolSpec]) -> ToolSpec:
     name = section.text("tool")
-    if name in LATER_TOOLS:
-        section.not_yet(f"`{name}` steps", "tool")
     if name not in tools:
         section.fail(f"there is no tool `{name}`", "tool", hint=nearest(name, tools))
     return tools[name]

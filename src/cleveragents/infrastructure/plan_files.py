@@ -1,7 +1,7 @@
 """Reads plan files: `docs/reference/plan-file.md` describes what they may say.
 
-What the full format knows and this version cannot run is refused by name, never
-ignored: a plan that loads is a plan that means what it says.
+What is not known is refused, never ignored: a plan that loads is a plan that means what
+it says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cleveragents.domain.resource import (
 )
 from cleveragents.domain.tool import ParameterType, ToolSpec, resource_variable
 from cleveragents.infrastructure.plan_file_section import Section, check_name
-from cleveragents.infrastructure.plan_file_steps import LATER_TOOLS, Steps
+from cleveragents.infrastructure.plan_file_steps import Steps
 from cleveragents.infrastructure.plan_file_tools import read_tool, read_validations
 from cleveragents.infrastructure.tools.backend import BUILTIN_NAMES
 from cleveragents.infrastructure.yaml_document import YamlDocument, read_document
@@ -76,7 +76,7 @@ class YamlPlanFiles(PlanFiles):
 
     def _own_tools(self, plan: Section) -> Iterator[tuple[str, ToolSpec]]:
         for name, section in plan.entries("tools", "the tool"):
-            if name in BUILTIN_NAMES or name in LATER_TOOLS:
+            if name in BUILTIN_NAMES:
                 section.fail(f"`{name}` is the name of a built-in tool", hint="Choose another name")
             check_name(section, name, "a tool")
             yield name, read_tool(name, section)

@@ -112,6 +112,18 @@ def plans_are_listed_oldest_first(make_database: MakeDatabase) -> None:
         _expect(list(transaction.plans.ids()), ["C", "D", "B", "A"])
 
 
+def subplans_are_told_from_others(make_database: MakeDatabase) -> None:
+    """A plan that another one spawned is left out where that is asked for."""
+    database = _with_plan(make_database)
+    child = sample.plan("PLAN2", 1).model_copy(update={"parent_plan_id": "PLAN1"})
+    with database.write() as transaction:
+        transaction.plans.add(child)
+    with database.read() as transaction:
+        _expect(list(transaction.plans.ids(subplans=False)), ["PLAN1"])
+        _expect(list(transaction.plans.ids("PLAN")), ["PLAN1", "PLAN2"])
+        _expect(list(transaction.plans.children("PLAN1")), [child])
+
+
 def plans_are_filtered(make_database: MakeDatabase) -> None:
     """Phase, state and project each narrow the list."""
     database = _with_plan(make_database)
@@ -799,6 +811,7 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     times_without_a_zone_are_refused,
     saved_plans_replace_every_field,
     plans_are_listed_oldest_first,
+    subplans_are_told_from_others,
     plans_are_filtered,
     prefixes_are_literal,
     unknown_ids_are_not_found,

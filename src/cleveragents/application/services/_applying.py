@@ -18,6 +18,7 @@ from datetime import datetime
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports import Clock, Database, FaultPoints, Targets, Transaction
 from cleveragents.application.services._cleaning import give_up_sandboxes
+from cleveragents.application.services._family import descendants
 from cleveragents.application.services._operations import Recovered
 from cleveragents.domain.apply import MergeConflictError, Target, TargetChangedError
 from cleveragents.domain.errors import (
@@ -30,6 +31,7 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.plan import Plan, PlanError, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.sandbox import SandboxState
+from cleveragents.domain.subplan_merge import merged_children
 
 _REFUSALS = (BusinessRuleViolation, ConflictError, InterruptedByUserError, MergeConflictError)
 
@@ -99,11 +101,15 @@ class Applying:
         with self._database.write() as transaction:
             plan = transaction.plans.get(operation.plan_id).after(PlanEvent.FINISH, now)
             transaction.plans.save(plan.model_copy(update={"finished_at": now, "error": None}))
-            for sandbox in transaction.sandboxes.list(plan.id):
-                done = sandbox.model_copy(update={"state": SandboxState.COMMITTED})
-                transaction.sandboxes.save(done)
-            if operation.apply is not None and operation.apply.remove_sandboxes:
-                give_up_sandboxes(transaction, plan.id)
+            remove = operation.apply is not None and operation.apply.remove_sandboxes
+            merged = merged_children(transaction.tool_calls.list(plan.id))
+            _commit(transaction, plan.id, remove=remove)
+            for child in descendants(transaction, plan.id):
+                if child.id in merged:
+                    merged |= merged_children(transaction.tool_calls.list(child.id))
+                    applied = child.after(PlanEvent.APPLY, now).after(PlanEvent.FINISH, now)
+                    transaction.plans.save(applied)
+                    _commit(transaction, child.id, remove=remove)
             transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
         self._faults.reach(FaultPoint.APPLY_RECORDED)
 
@@ -157,6 +163,15 @@ def end_unapplied(
     )
     failed = plan.after(PlanEvent.FAIL, now)
     transaction.plans.save(failed.model_copy(update={"error": error}))
+
+
+def _commit(transaction: Transaction, plan_id: str, *, remove: bool) -> None:
+    """Records that the project has what a plan's sandboxes hold, and whether these go."""
+    for sandbox in transaction.sandboxes.list(plan_id):
+        done = sandbox.model_copy(update={"state": SandboxState.COMMITTED})
+        transaction.sandboxes.save(done)
+    if remove:
+        give_up_sandboxes(transaction, plan_id)
 
 
 def _touched(operation: Operation) -> Sequence[Target]:

@@ -4,8 +4,8 @@
 2. guards                                7. intent into the journal
 3. preview                               8. restore every resource
 4. the caller asked for confirmation     9. verify what is on disk
-5. children (they do not run by          10. one transaction: records follow the files
-   themselves yet)
+5. the caller holds the leases of        10. one transaction: records follow the files
+   all child plans: none runs
 
 A failure in 8 to 10 restores every resource from 6 and leaves the records as
 they were. A kill leaves a pending journal entry, which `recover` completes or
@@ -29,6 +29,7 @@ from cleveragents.application.ports import (
     Transaction,
 )
 from cleveragents.application.services import _correcting, _positions
+from cleveragents.application.services._family import cancel
 from cleveragents.application.services._group import Taken, snapshot_ids
 from cleveragents.application.services._intents import Destination, Intent
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
@@ -221,6 +222,9 @@ class Operations:
                 if decision.step_index is not None and not holds(known.decisions, decision.sequence)
             ]
             transaction.decisions.supersede(later, checkpoint.id)
+            for child in transaction.plans.children(plan_id):
+                if child.spawn_decision_id in later and child.state is not PlanState.CANCELLED:
+                    cancel(transaction, child, _positions.INVALIDATED, self._clock.now())
             transaction.plans.save(
                 plan.model_copy(
                     update={

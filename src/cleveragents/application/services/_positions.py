@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cleveragents.application.ports import Transaction
+from cleveragents.application.services._family import descendants
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
 from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.effects import Effect, effects_of
@@ -53,7 +54,7 @@ def present(transaction: Transaction, plan: Plan) -> Position:
         calls=effective.calls,
         decisions=effective.decisions,
         groups=effective.groups,
-        children={child.id: child.state for child in transaction.plans.children(plan.id)},
+        children={child.id: child.state for child in descendants(transaction, plan.id)},
     )
 
 
@@ -82,16 +83,25 @@ def at(
 
 
 def children_at(transaction: Transaction, plan_id: str, decisions: Ranges) -> dict[str, PlanState]:
-    """Returns the states of child plans; without the decision that spawned it one is cancelled."""
+    """Returns the states of the plans below one.
+
+    Without the decision that spawned it, a child is cancelled, and what it spawned with it.
+    """
     standing = {
         decision.id
         for decision in transaction.decisions.list(plan_id, superseded=True)
         if holds(decisions, decision.sequence)
     }
-    return {
-        child.id: child.state if child.spawn_decision_id in standing else PlanState.CANCELLED
-        for child in transaction.plans.children(plan_id)
-    }
+    states: dict[str, PlanState] = {}
+    for child in descendants(transaction, plan_id):
+        own = child.parent_plan_id == plan_id
+        stands = (
+            child.spawn_decision_id in standing
+            if own
+            else states.get(child.parent_plan_id or "") is not PlanState.CANCELLED
+        )
+        states[child.id] = child.state if stands else PlanState.CANCELLED
+    return states
 
 
 def difference(transaction: Transaction, plan_id: str, wanted: Position) -> Difference:
@@ -140,13 +150,13 @@ def difference(transaction: Transaction, plan_id: str, wanted: Position) -> Diff
         ],
         children_gone=[
             child
-            for child in transaction.plans.children(plan_id)
+            for child in descendants(transaction, plan_id)
             if wanted.children.get(child.id) is PlanState.CANCELLED
             and child.state is not PlanState.CANCELLED
         ],
         children_back=[
             child
-            for child in transaction.plans.children(plan_id)
+            for child in descendants(transaction, plan_id)
             if wanted.children.get(child.id, PlanState.CANCELLED) is not PlanState.CANCELLED
             and child.state is PlanState.CANCELLED
         ],
@@ -177,7 +187,7 @@ def move(
     transaction.decisions.reinstate(changes.decisions_back)
     transaction.checkpoints.set_aside([item.id for item in changes.groups_aside], operation_id)
     transaction.checkpoints.set_aside([item.id for item in changes.groups_back], None)
-    for child in transaction.plans.children(plan_id):
+    for child in descendants(transaction, plan_id):
         state = wanted.children.get(child.id, child.state)
         if state is not child.state:
             reason = INVALIDATED if state is PlanState.CANCELLED else None

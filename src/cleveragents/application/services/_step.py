@@ -32,6 +32,8 @@ class StepContext:
     sandboxes: Sequence[SandboxRef]
     repeated: bool = False
     """A killed process may have begun it and made some of its checkpoints."""
+    repeat_effects: bool = False
+    """Whether what no rollback can undo may be done once more."""
 
     @property
     def step(self) -> StepDefinition:
@@ -71,15 +73,19 @@ class StepContext:
         return any(item.step.save_as for item in self.course[: self.step_index])
 
 
-def filled_input(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, JsonValue]:
-    """Returns the step's input with every placeholder replaced, and what a decision chose."""
-    outputs = {
+def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str]:
+    """Returns what earlier steps have saved, by name."""
+    return {
         saved: call.output or ""
         for call in calls
         if call.undone_by is None and call.status is ToolCallStatus.SUCCEEDED
         if (saved := context.course[call.step_index].step.save_as) is not None
     }
-    values = template_values(context.plan.arguments, context.paths, outputs)
+
+
+def filled_input(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, JsonValue]:
+    """Returns the step's input with every placeholder replaced, and what a decision chose."""
+    values = template_values(context.plan.arguments, context.paths, outputs_of(context, calls))
     given = {name: render_value(value, values) for name, value in context.step.input.items()}
     chosen = context.course[context.step_index].chosen
     return given if chosen is None else {**given, "chosen": chosen}

@@ -14,6 +14,7 @@ from cleveragents.application.ports import (
     IdSource,
     Sandboxes,
     SnapshotStore,
+    Transaction,
 )
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.domain.errors import SandboxMissingError, SnapshotCorruptError
@@ -95,9 +96,13 @@ class Workplace:
         """Makes a sandbox of which no checkpoint was made as at the first run."""
         with self._database.read() as transaction:
             resources = transaction.sandboxes.resources(sandbox.plan_id)
+            source = _source(transaction, sandbox)
         resource = next(item for item in resources if item.id == sandbox.resource_id)
         self._sandboxes.remove(sandbox)
-        made = self._sandboxes.create(sandbox.id, sandbox.plan_id, resource)
+        if source is None:
+            made = self._sandboxes.create(sandbox.id, sandbox.plan_id, resource)
+        else:
+            made = self._sandboxes.fork(sandbox.id, sandbox.plan_id, resource, *source)
         return self._save(made, made.state)
 
     def _save(self, sandbox: SandboxRef, state: SandboxState) -> SandboxRef:
@@ -154,3 +159,17 @@ class Workplace:
                     f"`{item.path}` is not in the sandbox of `{sandbox.resource}`: {item.reason}"
                 )
             )
+
+
+def _source(transaction: Transaction, sandbox: SandboxRef) -> tuple[SandboxRef, str] | None:
+    """Returns what a child's sandbox was forked from, and the snapshot; None without a parent."""
+    plan = transaction.plans.get(sandbox.plan_id)
+    if plan.parent_plan_id is None:
+        return None
+    for checkpoint in transaction.checkpoints.list(plan.parent_plan_id, set_aside=True):
+        if checkpoint.decision_id == plan.spawn_decision_id:
+            group = transaction.checkpoints.get_group(checkpoint.group_id)
+            for source in transaction.sandboxes.list(plan.parent_plan_id):
+                if source.resource == sandbox.resource:
+                    return source, group.snapshots[source.resource_id]
+    raise SandboxMissingError(sandbox.path, "is gone, and nothing is stored of what it held")

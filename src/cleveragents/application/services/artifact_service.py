@@ -9,6 +9,7 @@ from cleveragents.application.ports import Database, SnapshotStore
 from cleveragents.domain.artifact import Artifact, ArtifactSummary, artifacts_of, summary_of
 from cleveragents.domain.operation import OperationKind, OperationStatus
 from cleveragents.domain.plan import Plan
+from cleveragents.domain.subplan import SPAWN_SUBPLAN
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,17 @@ class ArtifactService:
         self._snapshots = snapshots
 
     def artifacts(self, plan_id: str) -> PlanArtifacts:
-        """Returns what became of each path, child plans' work included."""
+        """Returns what became of each path, the work of child plans that was merged included."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
-            children = [child.id for child in transaction.plans.children(plan_id)]
+            makers = {
+                call.id: str(call.input["plan_id"])
+                for call in transaction.tool_calls.list(plan_id)
+                if call.tool == SPAWN_SUBPLAN
+            }
             changes = [
-                change for each in (plan_id, *children) for change in transaction.changes.list(each)
+                change.model_copy(update={"plan_id": makers.get(change.call_id, plan_id)})
+                for change in transaction.changes.list(plan_id)
             ]
             sandboxes = {item.resource: item for item in transaction.sandboxes.list(plan_id)}
             operations = transaction.operations.list(plan_id)

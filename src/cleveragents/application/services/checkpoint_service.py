@@ -28,6 +28,7 @@ from cleveragents.application.ports import (
 from cleveragents.application.services import _changes
 from cleveragents.application.services._applying import Applying
 from cleveragents.application.services._cleaning import Cleaning
+from cleveragents.application.services._family import held_below
 from cleveragents.application.services._group import (
     Moment,
     Taken,
@@ -282,8 +283,11 @@ class CheckpointService(CheckpointReader):
         return self._operations().preview(plan_id, intent)
 
     def carry_out(self, plan_id: str, intent: Intent) -> RollbackResult:
-        """Does what is wanted, whole or not at all."""
-        with self._locks.hold(plan_id):
+        """Does what is wanted, whole or not at all.
+
+        Plans below it are held too: none of them runs while it may be given up.
+        """
+        with self._locks.hold(plan_id), held_below(self._database, self._locks, plan_id):
             return self._operations().run(plan_id, intent)
 
     def whole(self, checkpoint: Checkpoint) -> Intent:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cleveragents.application.ports import Database
 from cleveragents.application.services._correcting import artifacts_of
+from cleveragents.application.services._family import descendants as plans_below
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.decision import Decision, descendants
@@ -22,6 +23,8 @@ class DecisionTree:
     decisions: Sequence[Decision]
     superseded: int
     """How many decisions of the plan do not stand any more, shown or not."""
+    children: Sequence[Plan]
+    """The plans that were spawned below it, each after its parent."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class DecisionService:
             known = transaction.decisions.ids(prefix) if prefix else list[str]()
             chosen = ids.choose(text, "decision", known)
             if chosen is None:
-                plan_id = ids.choose(text, "plan", transaction.plans.ids(prefix))
+                known = transaction.plans.ids(prefix, subplans=bool(prefix))
+                plan_id = ids.choose(text, "plan", known)
                 chosen = transaction.plans.get(plan_id).decision_root_id if plan_id else None
             if chosen is None:
                 raise DecisionNotFoundError(text)
@@ -72,9 +76,10 @@ class DecisionService:
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             every = transaction.decisions.list(plan_id, superseded=True)
+            children = plans_below(transaction, plan_id)
         gone = sum(1 for item in every if item.superseded_by is not None)
         shown = [item for item in every if superseded or item.superseded_by is None]
-        return DecisionTree(plan, shown, gone)
+        return DecisionTree(plan, shown, gone, children)
 
     def explain(self, decision: Decision) -> Explanation:
         """Says what led to a decision and what hangs on it."""

@@ -22,6 +22,7 @@ from cleveragents.application.ports import (
 )
 from cleveragents.application.services._applying import Applying, end_unapplied
 from cleveragents.application.services._cleaning import Cleaning
+from cleveragents.application.services._family import held_below
 from cleveragents.application.services._group import snapshot_ids
 from cleveragents.application.services._validating import Validating
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
@@ -30,6 +31,7 @@ from cleveragents.domain.apply import (
     ApplyRecord,
     ApplyRequest,
     ApplyResult,
+    ChildPlanError,
     SandboxChangedError,
     Target,
     TargetWork,
@@ -156,6 +158,9 @@ class PlanApplyService:
             if not plan.is_applied or not done:
                 raise PlanStateError("tell what was applied", plan.phase.value, plan.state.value)
             problems = self._cleaning.remove_given_up(plan_id)
+            with held_below(self._database, self._locks, plan_id) as family:
+                for child in family:
+                    problems += self._cleaning.remove_given_up(child.id)
         count = len(plan.definition.validations)
         return ApplyResult(
             plan_id=plan_id,
@@ -184,6 +189,8 @@ class PlanApplyService:
         """
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
+            if plan.parent_plan_id is not None:
+                raise ChildPlanError(plan_id, plan.parent_plan_id)
             plan.after(PlanEvent.APPLY, self._clock.now())
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}

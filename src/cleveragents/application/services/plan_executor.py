@@ -27,6 +27,7 @@ from cleveragents.application.ports import (
 )
 from cleveragents.application.services._failing import Failing
 from cleveragents.application.services._step import StepContext
+from cleveragents.application.services._subplans import Subplans
 from cleveragents.application.services._workplace import Workplace
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.application.services.tool_runner import ToolRunner
@@ -43,6 +44,7 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.sandbox import SandboxRef, SandboxState
+from cleveragents.domain.subplan_merge import SubplanConflictError, open_conflicts
 
 
 class PlanExecutor:
@@ -53,6 +55,7 @@ class PlanExecutor:
         database: Database,
         checkpoints: CheckpointService,
         tools: ToolRunner,
+        subplans: Subplans,
         sandboxes: Sandboxes,
         snapshots: SnapshotStore,
         locks: Locks,
@@ -65,6 +68,7 @@ class PlanExecutor:
         self._database = database
         self._checkpoints = checkpoints
         self._tools = tools
+        self._subplans = subplans
         self._snapshots = snapshots
         self._locks = locks
         self._clock = clock
@@ -85,6 +89,7 @@ class PlanExecutor:
             ExecutionError: a step failed. The plan is errored, its policy was followed.
             InterruptedByUserError: the user stopped it between two durable steps.
             RepeatedEffectError: something irreversible would happen again; nothing was done.
+            SubplanConflictError: what subplans made conflicts, and somebody has to say what holds.
             ConflictError: another process holds the plan.
             PlanStateError: the plan cannot be executed in its state.
         """
@@ -95,11 +100,14 @@ class PlanExecutor:
                 self._events.emit(Warned(recovered.sentence))
             with self._database.read() as transaction:
                 plan = transaction.plans.get(plan_id)
+                conflicts = open_conflicts(transaction.tool_calls.list(plan_id))
+            if conflicts:
+                raise SubplanConflictError(plan_id, conflicts)
             if (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE):
                 return plan
             self._begun(plan)  # Refused before anything is made.
             self._refuse_repetition(plan, allowed=repeat_effects)
-            return self._run(plan)
+            return self._run(plan, repeat_effects=repeat_effects)
 
     def _refuse_repetition(self, plan: Plan, *, allowed: bool) -> None:
         with self._database.read() as transaction:
@@ -108,7 +116,7 @@ class PlanExecutor:
         if effects and not allowed:
             raise RepeatedEffectError(plan.id, [str(effect) for effect in effects])
 
-    def _run(self, plan: Plan) -> Plan:
+    def _run(self, plan: Plan, *, repeat_effects: bool) -> Plan:
         going_on = plan.state in (PlanState.ERRORED, PlanState.PROCESSING)
         sandboxes = self._workplace.ready(plan.id)
         with self._snapshots.watched(sandboxes):
@@ -117,11 +125,12 @@ class PlanExecutor:
                 plan = self._go_on(plan, point, sandboxes)
             else:
                 plan, going_on = self._start(plan), False
-            return self._run_steps(plan, sandboxes, going_on=going_on)
+            first = plan.last_completed_step + 1
+            context = StepContext(plan, first, plan.course, sandboxes, going_on, repeat_effects)
+            return self._run_steps(context, going_on=going_on)
 
-    def _run_steps(self, plan: Plan, sandboxes: Sequence[SandboxRef], *, going_on: bool) -> Plan:
-        first, course = plan.last_completed_step + 1, plan.course
-        context = StepContext(plan, first, course, sandboxes, repeated=going_on)
+    def _run_steps(self, context: StepContext, *, going_on: bool) -> Plan:
+        plan, first, course = context.plan, context.step_index, context.course
         self._events.emit(PlanStarted(plan.id, first, len(course)))
         if going_on and first > 0:
             # A process may have been killed after a step and before what follows it.
@@ -129,7 +138,7 @@ class PlanExecutor:
         for index in range(first, len(course)):
             self._step(replace(context, step_index=index, repeated=going_on and index == first))
             self._stop_if_asked(plan.id)
-        self._workplace.recheck(sandboxes)
+        self._workplace.recheck(context.sandboxes)
         try:
             plan = self._finish(plan)
         except BusinessRuleViolation as error:
@@ -209,7 +218,10 @@ class PlanExecutor:
 
         label = f"before step {context.step_index + 1}: {context.step.name}"
         self._trigger(Trigger.BEFORE_STEP, context, label)
-        self._tools.run(context, completed)
+        if context.step.subplans is not None:
+            self._subplans.run(context, context.step.subplans, completed)
+        else:
+            self._tools.run(context, completed)
         self._after_step(context)
 
     def _after_step(self, context: StepContext) -> None:

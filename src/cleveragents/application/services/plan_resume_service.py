@@ -48,10 +48,12 @@ _REASONS = {
     PlanState.COMPLETE: "complete",
     PlanState.CANCELLED: "cancelled",
     PlanState.APPLIED: "applied",
+    PlanState.CONFLICT: "conflict",
     PlanState.CONSTRAINED: "constrained",
 }
 _HINTS = {
     "cancelled": "Run `agents plan rollback {plan}` to go back to one of its checkpoints first",
+    "conflict": "Run `agents plan conflicts {plan}` to say what holds, then resume",
     "in_apply": "Run `agents plan apply {plan}` to go on with applying it",
     "constrained": "Run `agents plan rollback {plan}` to go back, or apply it again",
 }

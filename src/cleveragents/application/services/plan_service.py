@@ -19,6 +19,7 @@ from cleveragents.application.ports import (
     Sandboxes,
     ToolBackend,
 )
+from cleveragents.application.services import _family
 from cleveragents.application.services._cleaning import Cleaning, give_up_sandboxes
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.domain import ids
@@ -28,6 +29,7 @@ from cleveragents.domain.cleanup import SandboxCleanup, is_removed_when_cancelle
 from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
+    BusinessRuleViolation,
     CheckpointRequiredError,
     PlanNotFoundError,
     ProjectRefusedError,
@@ -35,7 +37,12 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.lease import Holder
 from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
-from cleveragents.domain.plan_file import PlanDefinition, every_step, resolve_arguments
+from cleveragents.domain.plan_file import (
+    PlanDefinition,
+    depth,
+    every_step_below,
+    resolve_arguments,
+)
 from cleveragents.domain.recovery import (
     RecoveryHint,
     options_after_failed_apply,
@@ -43,6 +50,7 @@ from cleveragents.domain.recovery import (
 )
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import Resource, SandboxRef
+from cleveragents.domain.subplan_merge import OpenConflict, open_conflicts
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
 from cleveragents.domain.validation import ValidationResult
 
@@ -66,6 +74,8 @@ class PlanStatus:
     """What the validations said last."""
     applied: ApplyRecord | None
     """What the apply did, once it is done."""
+    conflicts: Sequence[OpenConflict]
+    """What subplans made and nobody has said yet whether it holds."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +103,9 @@ class PlanService:
         events: EventSink,
         faults: FaultPoints,
         cleanup: SandboxCleanup,
+        max_child_depth: int,
     ) -> None:
+        self._max_child_depth = max_child_depth
         self._faults = faults
         self._database = database
         self._plan_files = plan_files
@@ -133,6 +145,7 @@ class PlanService:
         values = resolve_arguments(definition, arguments)
         choices = resolve_choices(definition, values)
         self._refuse_unless_reversible(definition)
+        self._refuse_depth(definition)
         plan_id, now = self._ids.new(), self._clock.now()
         root = self._root(definition, project)
         resources, project_key = self._resources(plan_id, definition, root)
@@ -170,15 +183,20 @@ class PlanService:
         return plan
 
     def find(self, text: str) -> Plan:
-        """Returns the plan that `text` names.
+        """Returns the plan that `text` names; `@latest` and its like count no subplans.
 
         Raises:
             PlanNotFoundError: there is none, or it cannot be an id.
             AmbiguousIdError: several fit.
         """
         with self._database.read() as transaction:
-            prefix = "" if text.startswith("@") else ids.normalise(text)
-            known = transaction.plans.ids(prefix) if prefix is not None else list[str]()
+            counted = text.startswith("@")
+            prefix = "" if counted else ids.normalise(text)
+            known = (
+                transaction.plans.ids(prefix, subplans=not counted)
+                if prefix is not None
+                else list[str]()
+            )
             chosen = ids.choose(text, "plan", known)
             if chosen is None:
                 raise PlanNotFoundError(text)
@@ -197,10 +215,12 @@ class PlanService:
         phase: PlanPhase | None = None,
         state: PlanState | None = None,
         project: str | None = None,
+        subplans: bool = False,
     ) -> Sequence[Plan]:
-        """Returns plans, oldest first."""
+        """Returns plans, oldest first; with `subplans` also those that other plans spawned."""
         with self._database.read() as transaction:
-            return transaction.plans.list(phase=phase, state=state, project=project)
+            found = transaction.plans.list(phase=phase, state=state, project=project)
+        return [plan for plan in found if subplans or plan.parent_plan_id is None]
 
     def status(self, plan_id: str) -> PlanStatus:
         holder = self._locks.holder(plan_id)
@@ -210,21 +230,23 @@ class PlanService:
             said = transaction.validations.list(plan_id)
             latest = {result.name: result for result in said}
             done = [item.apply for item in operations if item.apply is not None]
+            calls = transaction.tool_calls.list(plan_id)
             return PlanStatus(
                 plan=plan,
                 resources=transaction.sandboxes.resources(plan_id),
                 sandboxes=transaction.sandboxes.list(plan_id),
                 checkpoints=transaction.checkpoints.list(plan_id),
-                tool_calls=transaction.tool_calls.list(plan_id),
+                tool_calls=calls,
                 holder=holder,
                 children=transaction.plans.children(plan_id),
                 interrupted=transaction.operations.pending(plan_id),
                 validations=list(latest.values()),
                 applied=done[-1] if done and plan.is_applied else None,
+                conflicts=open_conflicts(calls),
             )
 
     def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> PlanStatus:
-        """Gives a plan up; its checkpoints stay, and so do its sandboxes unless they are to go.
+        """Gives up a plan and what it spawned; checkpoints stay, sandboxes unless they are to go.
 
         Args:
             plan_id: The plan.
@@ -235,16 +257,20 @@ class PlanService:
             ConflictError: a process is working on it.
             PlanStateError: it is cancelled or applied already.
         """
-        with self._locks.hold(plan_id):
+        with (
+            self._locks.hold(plan_id),
+            _family.held_below(self._database, self._locks, plan_id),
+        ):
             with self._database.write() as transaction:
-                now, before = self._clock.now(), transaction.plans.get(plan_id)
-                plan = before.after(PlanEvent.CANCEL, now)
-                transaction.plans.save(plan.model_copy(update={"cancel_reason": reason}))
-                if is_removed_when_cancelled(self._cleanup, before, discard=discard):
-                    give_up_sandboxes(transaction, plan_id)
+                plan = transaction.plans.get(plan_id)
+                given_up = _family.cancel(transaction, plan, reason, self._clock.now())
+                for before in given_up:
+                    if is_removed_when_cancelled(self._cleanup, before, discard=discard):
+                        give_up_sandboxes(transaction, before.id)
             self._faults.reach(FaultPoint.CANCEL_RECORDED)
-            for problem in self._cleaning.remove_given_up(plan_id):
-                self._events.emit(Warned(problem))
+            for before in given_up:
+                for problem in self._cleaning.remove_given_up(before.id):
+                    self._events.emit(Warned(problem))
         return self.status(plan_id)
 
     def problems(self, plan_id: str) -> PlanProblems:
@@ -269,7 +295,7 @@ class PlanService:
 
     def _refuse_unless_reversible(self, definition: PlanDefinition) -> None:
         """Refuses writes without checkpoints, unless the plan says it can do without."""
-        for step in every_step(definition.steps):
+        for step in every_step_below(definition.steps):
             spec = definition.tools.get(step.tool) or self._tools.specs()[step.tool]
             blocked = spec.writes and not spec.checkpointable
             if blocked and definition.policy.require_checkpoints:
@@ -280,6 +306,16 @@ class PlanService:
                     "`policy.require_checkpoints: false`",
                     tool=step.tool,
                 )
+
+    def _refuse_depth(self, definition: PlanDefinition) -> None:
+        found = depth(definition.steps)
+        if found > self._max_child_depth:
+            raise BusinessRuleViolation(
+                f"Subplans of `{definition.name}` are {found} plans deep, the plan itself "
+                f"included, and {self._max_child_depth} are allowed",
+                hint="Flatten the plan, or raise `plan.max-child-depth`",
+                depth=found,
+            )
 
     def _root(self, definition: PlanDefinition, project: Path) -> Path:
         """Returns what paths in the plan are relative to; without git any directory will do."""

@@ -26,6 +26,11 @@ plan = frame.group(
     help="Manage plans and their checkpoints",
     epilog="Examples:\n  agents plan run plan.yaml\n  agents plan rollback @latest @first",
     lazy={
+        "conflicts": Lazy(
+            "cleveragents.cli.commands.conflicts",
+            "conflicts",
+            "Show where subplans have changed the same, and say what holds",
+        ),
         "apply": Lazy(
             "cleveragents.cli.commands.apply", "apply", "Bring a plan's result into the project"
         ),
@@ -216,12 +221,22 @@ def status(session: Session, plan_ref: str) -> Report:
 @click.option(
     "--state",
     type=click.Choice(
-        ["queued", "processing", "complete", "errored", "cancelled", "applied", "constrained"]
+        [
+            *("queued", "processing", "complete", "errored", "cancelled"),
+            *("conflict", "applied", "constrained"),
+        ]
     ),
 )
 @click.option("--project", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--subplans", is_flag=True, help="Also plans that other plans have spawned.")
 @frame.pass_session
-def list_(session: Session, phase: str | None, state: str | None, project: Path | None) -> Report:
+def list_(
+    session: Session,
+    phase: str | None,
+    state: str | None,
+    project: Path | None,
+    subplans: bool,
+) -> Report:
     from cleveragents.cli.views.plans import plan_list_report
     from cleveragents.domain.plan import PlanPhase, PlanState
 
@@ -232,6 +247,7 @@ def list_(session: Session, phase: str | None, state: str | None, project: Path 
             phase=PlanPhase(phase) if phase else None,
             state=PlanState(state) if state else None,
             project=directory,
+            subplans=subplans,
         )
     finally:
         container.close()
@@ -304,13 +320,14 @@ def execute_plan(
 ) -> Report:
     """Has `act` run a plan, asking first where something irreversible would be done again."""
     from cleveragents.cli.views.plans import plan_data, plan_report
+    from cleveragents.domain.subplan_merge import SubplanConflictError
 
     service = container.plan_service()
     if not yes:
         yes = _repetition_is_confirmed(session, container, found)
     try:
         done = act(found.id, repeat_effects=yes)
-    except ExecutionError as error:
+    except (ExecutionError, SubplanConflictError) as error:
         error.details["data"] = plan_data(service.status(found.id))
         raise
     except (KeyboardInterrupt, InterruptedByUserError):

@@ -19,11 +19,21 @@ def tree_report(tree: DecisionTree) -> Report:
         "summary": {
             "nodes": len(tree.decisions),
             "depth": depth,
-            "child_plans": 0,
+            "child_plans": len(tree.children),
             "invariants": 0,
             "superseded": tree.superseded,
         },
-        "child_plans": [],
+        "child_plans": [
+            {
+                "id": child.id,
+                "name": child.name,
+                "phase": child.phase.value,
+                "state": child.state.value,
+                "parent_plan_id": child.parent_plan_id,
+                "spawn_decision_id": child.spawn_decision_id,
+            }
+            for child in tree.children
+        ],
         "decision_ids": {
             "root": tree.plan.decision_root_id,
             "all": [decision.id for decision in tree.decisions],
@@ -38,10 +48,23 @@ def tree_report(tree: DecisionTree) -> Report:
         )
         for level, decision in _walk(roots, tree.decisions, 1)
     )
-    table = Table("Decisions", ("Question", "Chosen", "Type", "Decision"), rows)
+    sections: list[Section] = [
+        Table("Decisions", ("Question", "Chosen", "Type", "Decision"), rows),
+    ]
+    if tree.children:
+        sections.append(
+            Table(
+                "Child plans",
+                ("Name", "Phase", "State", "Plan"),
+                tuple(
+                    (child.name, child.phase.value, child.state.value, child.id)
+                    for child in tree.children
+                ),
+            )
+        )
     hidden = tree.superseded - sum(1 for item in tree.decisions if item.superseded_by)
     messages = (f"{counted(hidden, 'superseded decision')} not shown",) if hidden else ()
-    return Report(data, (table,), messages)
+    return Report(data, tuple(sections), messages)
 
 
 def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
@@ -132,6 +155,7 @@ def _node(decision: Decision, decisions: Sequence[Decision]) -> dict[str, object
         "confidence": decision.confidence,
         "step_index": decision.step_index,
         "superseded_by": decision.superseded_by,
+        "child_plan_ids": list(decision.downstream_plan_ids),
         "children": [_node(child, decisions) for child in _below(decision.id, decisions)],
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
 from cleveragents.cli.report import Fields, Report, Section, Table, Text
+from cleveragents.cli.views.conflicts import conflict_data
 from cleveragents.cli.views.words import moment, readable, with_article
 from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
@@ -58,6 +59,17 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
             for item in status.validations
         ],
         "applied": None if status.applied is None else _applied_data(status.applied),
+        "parent_plan_id": plan.parent_plan_id,
+        "children": [
+            {
+                "plan_id": child.id,
+                "name": child.name,
+                "phase": child.phase.value,
+                "state": child.state.value,
+            }
+            for child in status.children
+        ],
+        "conflicts": [conflict_data(item) for item in status.conflicts],
         "cancel_reason": plan.cancel_reason,
         "held_by": str(status.holder) if status.holder else None,
         "interrupted": _is_interrupted(status),
@@ -67,8 +79,10 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
 
 
 def _child_plans(children: Sequence[Plan]) -> str:
+    """Counts the children that were not given up."""
     done = (PlanState.COMPLETE, PlanState.APPLIED)
-    return f"{sum(child.state in done for child in children)}/{len(children)} complete"
+    states = [child.state for child in children if child.state is not PlanState.CANCELLED]
+    return f"{sum(state in done for state in states)}/{len(states)} complete"
 
 
 def _applied_data(applied: ApplyRecord) -> dict[str, object]:
@@ -109,6 +123,16 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
     rows += [
         ("validation", f"{item.name} ({item.mode.value}): {item.status.value}")
         for item in status.validations
+    ]
+    if plan.parent_plan_id is not None:
+        rows.append(("part of", plan.parent_plan_id))
+    rows += [
+        ("subplan", f"{child.name}: {child.phase.value}/{child.state.value} ({child.id})")
+        for child in status.children
+        if child.state is not PlanState.CANCELLED
+    ]
+    rows += [
+        ("conflict", f"{item.conflict.path} (subplan {item.name})") for item in status.conflicts
     ]
     if status.applied is not None:
         rows += [("applied to", target.path) for target in status.applied.targets]
@@ -152,6 +176,7 @@ def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -
                 "created_at": moment(plan.created_at),
                 "updated_at": moment(plan.updated_at),
                 "last_checkpoint_id": plan.last_checkpoint_id,
+                "parent_plan_id": plan.parent_plan_id,
             }
             for plan in plans
         ],

@@ -30,6 +30,7 @@ from cleveragents.infrastructure.tools.shell import (
     run_plan_tool,
     run_shell,
 )
+from cleveragents.infrastructure.tools.subplans import SPAWN
 
 _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
     {
@@ -58,6 +59,7 @@ _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
             DELETE_FILE,
             SQL,
             RECORD,
+            SPAWN,
         )
     }
 )

@@ -17,8 +17,6 @@ from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"
 REGISTERED = "registered"
-# A step of its own kind, which no function can be put in place of.
-_RESERVED = frozenset({"spawn-subplan"})
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ class Tools(ToolBackend):
         return REGISTERED if name in self._registered else self._plugins[name].source
 
     def _is_reserved(self, name: str) -> bool:
-        return name in self._builtin.specs() or name in _RESERVED
+        return name in self._builtin.specs()
 
     @cached_property
     def _found(self) -> Mapping[str, Plugin]:

@@ -97,12 +97,14 @@ class PlanRepository(PlanStore):
         )
         return rows.records(self._connection.execute(query), PlanModel.to_domain, "plan")
 
-    def ids(self, prefix: str = "") -> Sequence[str]:
+    def ids(self, prefix: str = "", *, subplans: bool = True) -> Sequence[str]:
         query = (
             select(_PLANS.c.plan_id)
             .where(rows.begins_with(_PLANS.c.plan_id, prefix))
             .order_by(_PLANS.c.created_at, _PLANS.c.plan_id)
         )
+        if not subplans:
+            query = query.where(_PLANS.c.parent_plan_id.is_(None))
         return self._connection.scalars(query).all()
 
 

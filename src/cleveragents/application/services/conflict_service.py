@@ -1,0 +1,229 @@
+"""ConflictService: where subplans have changed the same, and saying what holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports import (
+    Clock,
+    Database,
+    FaultPoints,
+    IdSource,
+    Locks,
+    Sandboxes,
+    SnapshotStore,
+    Transaction,
+)
+from cleveragents.application.services._group import snapshot_ids
+from cleveragents.application.services._step import input_hash
+from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
+from cleveragents.domain.checkpoint import CheckpointType
+from cleveragents.domain.errors import BusinessRuleViolation, NotFoundError
+from cleveragents.domain.names import nearest
+from cleveragents.domain.plan import Plan, PlanEvent, PlanState
+from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.subplan_merge import (
+    RESOLVE_CONFLICT,
+    OpenConflict,
+    Resolution,
+    open_conflicts,
+)
+from cleveragents.domain.tool import ToolCall, ToolCallStatus
+
+_MARKERS = (b"<<<<<<< ", b">>>>>>> ")
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """What is in conflict in a plan, and what was just resolved of it."""
+
+    plan: Plan
+    sandboxes: Sequence[SandboxRef]
+    open: Sequence[OpenConflict]
+    resolved: Sequence[OpenConflict] = ()
+
+
+class ConflictService:
+    """Lists conflicts of plans and resolves them."""
+
+    def __init__(
+        self,
+        database: Database,
+        checkpoints: CheckpointService,
+        sandboxes: Sandboxes,
+        snapshots: SnapshotStore,
+        locks: Locks,
+        clock: Clock,
+        id_source: IdSource,
+        faults: FaultPoints,
+    ) -> None:
+        self._database = database
+        self._checkpoints = checkpoints
+        self._sandboxes = sandboxes
+        self._snapshots = snapshots
+        self._locks = locks
+        self._clock = clock
+        self._ids = id_source
+        self._faults = faults
+
+    def conflicts(self, plan_id: str) -> Conflicts:
+        """Returns what is open; changes nothing."""
+        with self._database.read() as transaction:
+            return Conflicts(
+                plan=transaction.plans.get(plan_id),
+                sandboxes=transaction.sandboxes.list(plan_id),
+                open=open_conflicts(transaction.tool_calls.list(plan_id)),
+            )
+
+    def resolve(self, plan_id: str, how: Resolution, names: Sequence[str]) -> Conflicts:
+        """Says what holds at some paths, or at all that are open, and makes it so.
+
+        The sandbox has it afterwards, and a checkpoint keeps it. Once nothing is open
+        any more, the plan can go on.
+
+        Args:
+            plan_id: The plan.
+            how: What holds.
+            names: Paths, with the name of their resource and `/` before them where the
+                plan has several; none means all.
+
+        Raises:
+            NotFoundError: a path is not in conflict.
+            BusinessRuleViolation: a file that is called edited still has conflict markers.
+            ConflictError: a process is working on the plan.
+        """
+        with self._locks.hold(plan_id):
+            self._checkpoints.recover(plan_id)
+            found = self.conflicts(plan_id)
+            chosen = _chosen(found, names)
+            if not chosen:
+                return found
+            for sandbox in found.sandboxes:
+                self._sandboxes.check(sandbox)
+            with self._snapshots.watched(found.sandboxes):
+                self._settle(found, how, chosen)
+            after = self.conflicts(plan_id)
+        return Conflicts(after.plan, after.sandboxes, after.open, chosen)
+
+    def _settle(self, found: Conflicts, how: Resolution, chosen: Sequence[OpenConflict]) -> None:
+        if how is Resolution.EDITED:
+            _refuse_markers(found, chosen)
+        before = snapshot_ids(self._checkpoints.take(found.plan.id))
+        if how is not Resolution.EDITED:
+            self._keep_edits(found.plan, before, chosen[0].step_index)
+        for sandbox in found.sandboxes:
+            for item in chosen:
+                if item.resource == sandbox.resource and how is not Resolution.EDITED:
+                    wanted = item.mine if how is Resolution.MINE else item.theirs
+                    self._snapshots.place(sandbox, wanted, [item.conflict.path])
+        self._faults.reach(FaultPoint.CONFLICT_RESOLVED)
+        taken = self._checkpoints.take(found.plan.id)
+        changes = self._checkpoints.changes_between(found.plan.id, before, snapshot_ids(taken))
+
+        def resolved(transaction: Transaction, plan: Plan) -> Plan:
+            for merge in dict.fromkeys(item.call_id for item in chosen):
+                items = [item for item in chosen if item.call_id == merge]
+                call = self._call(transaction, plan.id, how, merge, items)
+                transaction.tool_calls.add(call)
+                done = {"status": ToolCallStatus.SUCCEEDED, "finished_at": self._clock.now()}
+                transaction.tool_calls.save(call.model_copy(update=done))
+                for sandbox, made in changes if merge == chosen[0].call_id else ():
+                    transaction.changes.add(plan.id, call.id, sandbox.resource, made)
+            left = open_conflicts(transaction.tool_calls.list(plan.id))
+            if left or plan.state is not PlanState.CONFLICT:
+                return plan
+            return plan.after(PlanEvent.RESOLVE, self._clock.now())
+
+        paths = ", ".join(item.conflict.path for item in chosen[:3])
+        more = f" and {len(chosen) - 3} more" if len(chosen) > 3 else ""
+        moment = Moment(
+            CheckpointType.MANUAL,
+            label=f"resolved: {paths}{more}",
+            reason=f"the user took {how.value}",
+            step_index=chosen[0].step_index,
+            source_tool=RESOLVE_CONFLICT,
+        )
+        self._checkpoints.create_checkpoint(found.plan.id, moment, resolved)
+
+    def _keep_edits(self, plan: Plan, present: Mapping[str, str], step_index: int) -> None:
+        """Makes a checkpoint of what somebody has edited and is about to be replaced."""
+        with self._database.read() as transaction:
+            last = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
+        if last.snapshots != present:
+            moment = Moment(
+                CheckpointType.SAFETY,
+                label="before resolving",
+                reason="the sandbox was edited",
+                step_index=step_index,
+            )
+            self._checkpoints.create_checkpoint(plan.id, moment)
+
+    def _call(
+        self,
+        transaction: Transaction,
+        plan_id: str,
+        how: Resolution,
+        merge: str,
+        items: Sequence[OpenConflict],
+    ) -> ToolCall:
+        pairs: list[JsonValue] = [[item.resource, item.conflict.path] for item in items]
+        given: dict[str, JsonValue] = {"merge": merge, "take": how.value, "paths": pairs}
+        return ToolCall(
+            id=self._ids.new(),
+            plan_id=plan_id,
+            sequence=transaction.tool_calls.next_sequence(plan_id),
+            step_index=items[0].step_index,
+            tool=RESOLVE_CONFLICT,
+            resource=items[0].resource,
+            input=given,
+            input_hash=input_hash(given),
+            status=ToolCallStatus.STARTED,
+            output=None,
+            error=None,
+            undone_by=None,
+            started_at=self._clock.now(),
+            finished_at=None,
+        )
+
+
+def shown_path(item: OpenConflict, *, several: bool) -> str:
+    """Returns how people name the place of a conflict."""
+    return f"{item.resource}/{item.conflict.path}" if several else item.conflict.path
+
+
+def _chosen(found: Conflicts, names: Sequence[str]) -> list[OpenConflict]:
+    several = len(found.sandboxes) > 1
+    known = {shown_path(item, several=several): item for item in found.open}
+    for name in names:
+        if name not in known:
+            raise NotFoundError(
+                f"There is no open conflict at `{name}`", hint=nearest(name, known), path=name
+            )
+    return [item for name, item in known.items() if not names or name in names]
+
+
+def _refuse_markers(found: Conflicts, chosen: Sequence[OpenConflict]) -> None:
+    roots = {sandbox.resource: sandbox.path for sandbox in found.sandboxes}
+    left = [
+        item.conflict.path
+        for item in chosen
+        if item.conflict.marked and _is_marked(Path(roots[item.resource]) / item.conflict.path)
+    ]
+    if left:
+        raise BusinessRuleViolation(
+            f"Conflict markers are still in {', '.join(left)}",
+            hint="Edit the files in the sandbox until none is left, or take `mine` or `theirs`",
+            files=left,
+        )
+
+
+def _is_marked(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    lines = path.read_bytes().splitlines()
+    return all(any(line.startswith(marker) for line in lines) for marker in _MARKERS)

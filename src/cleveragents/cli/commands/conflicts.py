@@ -1,0 +1,52 @@
+"""`agents plan conflicts`: where subplans have changed the same, and what holds there."""
+
+from __future__ import annotations
+
+import click
+
+from cleveragents.cli import frame
+from cleveragents.cli.commands.plan import open_plan, plan_argument
+from cleveragents.cli.report import Report
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import UsageError
+
+
+@frame.command(
+    "conflicts",
+    help="Show where subplans have changed the same, and say what holds",
+    epilog=(
+        "`mine` is what the plan has, other subplans' part included; `theirs` is what the subplan\n"
+        "made; `edited` is what is in the sandbox now. Then go on with `agents plan resume`.\n\n"
+        "Examples:\n"
+        "  agents plan conflicts @latest\n"
+        "  agents plan conflicts @latest --take theirs src/app.py\n"
+        "  agents plan conflicts @latest --take edited --all"
+    ),
+)
+@plan_argument
+@click.argument("paths", metavar="[PATH]…", nargs=-1)
+@click.option(
+    "--take", type=click.Choice(["mine", "theirs", "edited"]), help="What holds at these paths."
+)
+@click.option("--all", "everything", is_flag=True, help="All that is in conflict.")
+@frame.pass_session
+def conflicts(
+    session: Session,
+    plan_ref: str,
+    paths: tuple[str, ...],
+    take: str | None,
+    everything: bool,
+) -> Report:
+    from cleveragents.cli.views.conflicts import conflicts_report
+    from cleveragents.domain.subplan_merge import Resolution
+
+    if (take is not None) != (everything or bool(paths)) or (everything and paths):
+        raise UsageError(
+            "Say both what holds and where: `--take`, and paths or `--all`",
+            hint=f"As in `agents plan conflicts {plan_ref} --take theirs --all`",
+        )
+    with open_plan(session, plan_ref) as (container, found):
+        service = container.conflict_service()
+        if take is None:
+            return conflicts_report(service.conflicts(found.id))
+        return conflicts_report(service.resolve(found.id, Resolution(take), paths))

@@ -1,0 +1,75 @@
+"""Conflicts of subplans, open and resolved."""
+
+from __future__ import annotations
+
+from cleveragents.application.services.conflict_service import Conflicts, shown_path
+from cleveragents.cli.report import Report, Table
+from cleveragents.cli.views.words import counted
+from cleveragents.domain.subplan_merge import OpenConflict
+
+_WHAT = {
+    "content": "both changed the same lines",
+    "binary": "both changed it, and it is not text",
+    "deleted": "one changed it, the other deleted it",
+    "type": "it became something else",
+    "in_the_way": "a file of one, a directory of the other",
+    "mode": "both changed its permissions",
+    "database": "both changed the database",
+}
+
+
+def conflict_data(item: OpenConflict) -> dict[str, object]:
+    """Returns a conflict as documents have it."""
+    return {
+        "path": item.conflict.path,
+        "resource": item.resource,
+        "kind": item.conflict.kind.value,
+        "marked": item.conflict.marked,
+        "subplan": item.name,
+        "child_plan": item.child_plan_id,
+    }
+
+
+def conflicts_report(found: Conflicts) -> Report:
+    plan, several = found.plan, len(found.sandboxes) > 1
+    roots = {sandbox.resource: sandbox.path for sandbox in found.sandboxes}
+    data: dict[str, object] = {
+        "plan_id": plan.id,
+        "phase": plan.phase.value,
+        "state": plan.state.value,
+        "conflicts": [
+            {**conflict_data(item), "file": f"{roots[item.resource]}/{item.conflict.path}"}
+            for item in found.open
+        ],
+        "resolved": [conflict_data(item) for item in found.resolved],
+    }
+    rows = tuple(
+        (
+            shown_path(item, several=several),
+            item.name,
+            _WHAT.get(item.conflict.kind.value, item.conflict.kind.value),
+            "marked in the file" if item.conflict.marked else "the file is as `mine`",
+        )
+        for item in found.open
+    )
+    table = Table(
+        "Conflicts", ("Path", "Subplan", "What", "In the sandbox"), rows, empty="None is open."
+    )
+    return Report(data, (table,), tuple(_messages(found)))
+
+
+def _messages(found: Conflicts) -> list[str]:
+    plan_id = found.plan.id
+    said = [f"{counted(len(found.resolved), 'conflict')} resolved"] if found.resolved else []
+    if found.open:
+        said += [f"The sandbox is {path}" for path in _places(found)]
+        said.append(f"Run `agents plan conflicts {plan_id} --take mine|theirs|edited PATH`")
+    elif found.resolved:
+        said.append(f"Run `agents plan resume {plan_id}` to go on")
+    return said
+
+
+def _places(found: Conflicts) -> list[str]:
+    """Returns the sandboxes that have something open."""
+    concerned = {item.resource for item in found.open}
+    return [sandbox.path for sandbox in found.sandboxes if sandbox.resource in concerned]
