@@ -106,10 +106,7 @@ Feature: A child plan starts from a copy of its parent's sandbox
         | databases are forked              |
         | databases are forked as they were |
         | missing databases are forked      |
-        | databases are merged whole        |
-        | written databases are in conflict |
-        | other things are not merged       |
-        | databases are taken               |
+        | forked databases are merged       |
 
     Scenario: The list of databases is complete
       When somebody counts the promises about forked databases

@@ -40,6 +40,10 @@ Feature: A database can be brought back
         | a database is combined as one path    |
         | databases are combined without a look |
         | databases that cannot be combined are refused |
+        | databases are merged whole            |
+        | written databases are in conflict     |
+        | what is no database is not merged     |
+        | databases are taken                   |
 
     Scenario: That list is complete
       When somebody counts the promises about databases

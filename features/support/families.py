@@ -13,9 +13,9 @@ from cleveragents.domain.sandbox import Resource
 from cleveragents.infrastructure.sandbox.overlay_mounts import is_overlay, unmount
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.system import SystemClock
+from cleveragents.testing.database_place import DatabasePlace
 from cleveragents.testing.families import Family, MakeFamily
 from cleveragents.testing.sqlite_fork_contract import DatabaseFamily, MakeDatabaseFamily
-from cleveragents.testing.sqlite_store_contract import DatabasePlace
 from cleveragents.testing.workplace import Capability, Workplace
 
 CAPABILITIES = {

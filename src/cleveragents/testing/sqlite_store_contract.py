@@ -7,15 +7,10 @@ compared by what a reader finds in it, and by its files where those matter.
 
 from __future__ import annotations
 
-import sqlite3
-import subprocess  # nosec B404 # a program that is killed, on a database made for the test
-import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.application.ports import SnapshotStore
 from cleveragents.domain.change import ChangeOperation
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
@@ -25,9 +20,13 @@ from cleveragents.domain.errors import (
     SnapshotMissingError,
     UsageError,
 )
-from cleveragents.domain.sandbox import ChangeAction, FileChange, RestoreReport, SandboxRef
+from cleveragents.domain.sandbox import ChangeAction, FileChange
+from cleveragents.testing import sqlite_merge_contract
+from cleveragents.testing.database_place import DatabasePlace, MakePlace
 from cleveragents.testing.trees import differing, read_tree
 from cleveragents.testing.workplace import UNKNOWN, ContractError, expect, expect_error
+
+__all__ = ["CONTRACT", "LEAVES_A_JOURNAL", "LEAVES_A_LOG", "DatabasePlace", "MakePlace"]
 
 LEAVES_A_JOURNAL = """
 import os, signal, sqlite3, sys
@@ -45,50 +44,6 @@ connection.execute("PRAGMA journal_mode=WAL")
 connection.execute("INSERT INTO t VALUES (7, 'in the log')")
 os.kill(os.getpid(), signal.SIGKILL)
 """
-
-
-@dataclass(frozen=True)
-class DatabasePlace:
-    """A store, and a sandbox with a database to try it on."""
-
-    sandbox: SandboxRef
-    open_store: Callable[[], SnapshotStore]
-    """Opens one and the same store anew at each call, as another process would."""
-
-    @property
-    def path(self) -> Path:
-        return Path(self.sandbox.path)
-
-    def run(self, *statements: str) -> list[tuple[object, ...]]:
-        """Executes statements, each a transaction, and returns the rows of the last."""
-        rows: list[tuple[object, ...]] = []
-        with closing(self.connect()) as connection:
-            for statement in statements:
-                rows = connection.execute(statement).fetchall()
-        return rows
-
-    def connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, isolation_level=None, timeout=5)
-
-    def die(self, program: str) -> None:
-        """Runs a program on the database that kills itself."""
-        subprocess.run([sys.executable, "-c", program, self.path], check=False)  # nosec B603
-
-    def dump(self) -> list[str]:
-        with closing(self.connect()) as connection:
-            return list(connection.iterdump())
-
-    def store(self) -> str:
-        return self.open_store().create_checkpoint(self.sandbox).snapshot_id
-
-    def restore(self, snapshot_id: str) -> RestoreReport:
-        """Rolls back and reads the report, which must say that all is well."""
-        report = self.open_store().rollback_to(self.sandbox, snapshot_id)
-        expect(report.differences, ())
-        return report
-
-
-MakePlace = Callable[[], DatabasePlace]
 
 
 def rows_come_back(make_place: MakePlace) -> None:
@@ -584,4 +539,5 @@ CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
     a_database_is_combined_as_one_path,
     databases_are_combined_without_a_look,
     databases_that_cannot_be_combined_are_refused,
+    *sqlite_merge_contract.CONTRACT,
 )

@@ -1,0 +1,106 @@
+"""What a `SnapshotStore` must do when it merges databases, and when it takes single ones.
+
+Part of `sqlite_store_contract.CONTRACT`, which explains the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cleveragents.domain.errors import BusinessRuleViolation
+from cleveragents.domain.merge import ConflictKind, MergeReport, MergeStrategy
+from cleveragents.testing.database_place import DatabasePlace, MakePlace
+from cleveragents.testing.merge_contract import NAMES
+from cleveragents.testing.workplace import expect, expect_error
+
+
+def databases_are_merged_whole(make_place: MakePlace) -> None:
+    """Theirs is taken if mine is as it was, and nothing is done if theirs is."""
+    work = make_place()
+    base, then = work.store(), work.dump()
+    work.run("INSERT INTO t VALUES (3, 'theirs')")
+    theirs, after = work.store(), work.dump()
+    for strategy in MergeStrategy:
+        work.restore(base)
+        expect(_merge(work, base, base, base, strategy), _report())
+        expect(work.dump(), then)
+        expect(_merge(work, base, base, theirs, strategy), _report(work.path.name))
+        expect(work.dump(), after)
+        expect(_merge(work, theirs, base, theirs, strategy), _report())
+        expect(work.dump(), after)
+
+
+def written_databases_are_in_conflict(make_place: MakePlace) -> None:
+    """Where both have written, mine stays, or theirs is taken where theirs count."""
+    work = make_place()
+    base = work.store()
+    work.run("INSERT INTO t VALUES (3, 'theirs')")
+    theirs, after = work.store(), work.dump()
+    work.restore(base)
+    work.run("INSERT INTO t VALUES (3, 'mine')")
+    mine, before = work.store(), work.dump()
+    for strategy in MergeStrategy:
+        work.restore(mine)
+        report = _merge(work, mine, base, theirs, strategy)
+        if strategy.prefers_theirs:
+            expect(report, _report(work.path.name))
+            expect(work.dump(), after)
+        else:
+            (conflict,) = report.conflicts
+            found = (conflict.path, conflict.kind, conflict.marked, report.merged)
+            expect(found, (work.path.name, ConflictKind.DATABASE, False, ()))
+            (change,) = work.open_store().changes(work.sandbox, mine, theirs)
+            expect((conflict.mine, conflict.theirs), (change.before, change.after))
+            expect(work.dump(), before)
+
+
+def what_is_no_database_is_not_merged(make_place: MakePlace) -> None:
+    """What is no file is in no snapshot: theirs is not taken, and mine is not touched."""
+    work = make_place()
+    base, then = work.store(), work.dump()
+    work.path.unlink()
+    deleted = work.store()
+    work.path.mkdir()
+    other = work.store()
+    (conflict,) = _merge(work, other, base, deleted, MergeStrategy.LAST_WINS).conflicts
+    expect((conflict.mine, conflict.theirs), (None, None))
+    expect(work.path.is_dir(), True)
+    place, name = work.open_store().place, work.path.name
+    expect_error(BusinessRuleViolation, lambda: place(work.sandbox, base, [name]))
+    work.path.rmdir()
+    work.restore(base)
+    expect(_merge(work, base, base, other, MergeStrategy.LAST_WINS), _report())
+    expect(work.dump(), then)
+
+
+def databases_are_taken(make_place: MakePlace) -> None:
+    """A database that is named becomes what a snapshot has, and only then."""
+    work = make_place()
+    base, then = work.store(), work.dump()
+    work.run("DROP TABLE t")
+    other, now = work.store(), work.dump()
+    store, name = work.open_store(), work.path.name
+    store.place(work.sandbox, base, ["other"])
+    expect(work.dump(), now)
+    store.place(work.sandbox, base, [name])
+    expect(work.dump(), then)
+    store.place(work.sandbox, other, [f"./{name}"])
+    expect(work.dump(), now)
+
+
+def _merge(
+    work: DatabasePlace, mine: str, base: str, theirs: str, strategy: MergeStrategy
+) -> MergeReport:
+    return work.open_store().merge(work.sandbox, mine, base, theirs, strategy, NAMES)
+
+
+def _report(*merged: str) -> MergeReport:
+    return MergeReport(merged=merged, conflicts=())
+
+
+CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
+    databases_are_merged_whole,
+    written_databases_are_in_conflict,
+    what_is_no_database_is_not_merged,
+    databases_are_taken,
+)
