@@ -248,7 +248,11 @@ class OperationsMachine(RuleBasedStateMachine):
         """Seldom, for only an operation leads on from there."""
         service = self.container.plan_service()
         service.cancel(self.plan_id, "enough")
-        self.model.change(state="cancelled", cancelled_because="enough")
+        self.model.change(
+            state="cancelled",
+            cancelled_because="enough",
+            children=dict.fromkeys(self.model.present.children, "cancelled"),
+        )
         self._refused(lambda: service.cancel(self.plan_id, "again"))
         self._refused(self._going(resuming=False))
         self._refused(self._going(resuming=True))
