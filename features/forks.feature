@@ -30,6 +30,7 @@ Feature: A child plan starts from a copy of its parent's sandbox
         | git_worktree    | unborn branches can be forked        |
         | git_worktree    | indexes with flags can be forked     |
         | git_worktree    | what git has begun stays behind      |
+        | git_worktree    | packed refs lead to snapshots        |
         | git_worktree    | ignored files are in the way         |
         | git_worktree    | ignored files can be merged          |
 
@@ -74,6 +75,7 @@ Feature: A child plan starts from a copy of its parent's sandbox
         | filesystem_copy | unborn branches can be forked        |
         | filesystem_copy | indexes with flags can be forked     |
         | filesystem_copy | what git has begun stays behind      |
+        | filesystem_copy | packed refs lead to snapshots        |
         | filesystem_copy | ignored files are in the way         |
         | filesystem_copy | ignored files can be merged          |
 
@@ -89,6 +91,7 @@ Feature: A child plan starts from a copy of its parent's sandbox
         | overlay         | unborn branches can be forked        |
         | overlay         | indexes with flags can be forked     |
         | overlay         | what git has begun stays behind      |
+        | overlay         | packed refs lead to snapshots        |
         | overlay         | ignored files are in the way         |
         | overlay         | ignored files can be merged          |
 
@@ -140,6 +143,12 @@ Feature: A child plan starts from a copy of its parent's sandbox
         | git_worktree    | the source has a broken copy   | is not what it was to be           |
         | filesystem_copy | the disk is full half-way      | The sandbox could not be made      |
         | filesystem_copy | the stored bytes are gone      | are not all in                     |
+
+    Scenario: One that cannot be made again is not forgotten
+      Given sandboxes to fork, made by filesystem_copy
+      And a fork of one, whose snapshot its parent has dropped
+      When the fork is made again on a full disk, and then when there is room
+      Then the fork is what the snapshot says
 
     Scenario Outline: It is exact although <circumstance>
       Given sandboxes to fork, made by <strategy>

@@ -20,6 +20,7 @@ Feature: A resource without isolation
       | verify  |
       | compare |
       | combine |
+      | place   |
 
   Scenario: Nobody knows what changed in it
     When somebody asks what changed in it

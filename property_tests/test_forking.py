@@ -83,7 +83,7 @@ class ForkingDirectories(ForkingMachine, DirectoryMachine):
 
 def _settings() -> settings:
     many = settings().max_examples > 1_000
-    return settings(max_examples=5_000 if many else 300, stateful_step_count=6)
+    return settings(max_examples=5_000 if many else 60, stateful_step_count=6)
 
 
 class ForkedRepositories(ForkingRepositories.TestCase):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 from behave import given, then, when
@@ -137,6 +138,16 @@ def staged_oddly(context: Context) -> None:
 @when("an ordinary user forks one")
 def fork_one(context: Context) -> None:
     fork_bench(context).fork()
+
+
+@when("the fork is made again on a full disk, and then when there is room")
+def again_with_room(context: Context) -> None:
+    bench = fork_bench(context)
+    bench.surroundings = bench.full_disk
+    bench.fork()
+    assert bench.work.error is not None
+    bench.surroundings = nullcontext
+    bench.fork()
 
 
 @then("nothing of the fork is left, and the source is as it was")

@@ -100,6 +100,10 @@ class ForkBench:
         self.family.sandboxes.remove(self.parent.sandbox)
         self.parent.open_store().delete_checkpoint(self.parent.sandbox, [self.kept])
 
+    def full_disk(self) -> AbstractContextManager[object]:
+        full = OSError(errno.ENOSPC, "No space left on device")
+        return patch.object(SandboxWriter, "apply", side_effect=full)
+
     def reclaim(self, *, known: bool) -> None:
         named = replace(self.named, plans={"PARENT0", "CHILD"}) if known else self.named
         sandboxes = self.work.home / "sandboxes"

@@ -171,6 +171,22 @@ def what_git_has_begun_stays_behind(make_family: MakeFamily) -> None:
     expect_stored(child, kept)
 
 
+def packed_refs_lead_to_snapshots(make_family: MakeFamily) -> None:
+    """When git has put all refs into one file, snapshots are found, and dropped, all the same."""
+    family = make_family()
+    parent = family.parent
+    parent.needs(Capability.GIT_STATE)
+    kept, before = parent.store(), read_tree(parent.root)
+    parent.git("pack-refs", "--all")
+    child = family.fork("CHILD", kept)
+    parent.open_store().delete_checkpoint(parent.sandbox, [kept])
+    expect(list(parent.open_store().list_checkpoints(parent.sandbox)), [])
+    parent.git("pack-refs", "--all")
+    family.sandboxes.remove(child.sandbox)
+    again = family.fork("CHILD", kept)
+    expect_same(read_tree(again.root), before)
+
+
 def ignored_files_are_in_the_way(make_family: MakeFamily) -> None:
     """What the parent ignores is never overwritten, and what a fork ignores is no change."""
     family = make_family()
@@ -228,6 +244,7 @@ CONTRACT: tuple[Callable[[MakeFamily], None], ...] = (
     unborn_branches_can_be_forked,
     indexes_with_flags_can_be_forked,
     what_git_has_begun_stays_behind,
+    packed_refs_lead_to_snapshots,
     ignored_files_are_in_the_way,
     ignored_files_can_be_merged,
 )

@@ -394,18 +394,24 @@ def special_files_are_in_the_way(make_sandbox: MakeSandbox) -> None:
     """What no snapshot holds is never touched, whoever would win."""
     work = make_sandbox()
     kept: list[str] = []
-    for files in ({"f": b""}, {"f": b"", "pipe": b"t", "d/pipe": b"t", "e": b"t"}):
+    for files in (
+        {"f": b"", "gone/f": b""},
+        {"f": b"", "pipe": b"t", "d/pipe": b"t", "e": b"t"},
+    ):
         arrange(work.root, files)
         kept.append(work.store())
-    arrange(work.root, {"f": b"", "d": directory(), "e": directory()})
-    for path in ("pipe", "d/pipe", "e/pipe"):
+    arrange(work.root, {"f": b"", "d": directory(), "e": directory(), "gone/f": b""})
+    for path in ("pipe", "d/pipe", "e/pipe", "gone/pipe"):
         os.mkfifo(work.root / path)
     mine, before = work.store(), read_tree(work.root)
     for strategy in MergeStrategy:
         report = _merge(work, mine, kept[0], kept[1], strategy)
+        done = {path: node for path, node in before.items() if path != "gone/f"}
         found = [(item.path, item.kind) for item in report.conflicts]
         expect(found, [(path, ConflictKind.IN_THE_WAY) for path in ("d/pipe", "e", "pipe")])
-        expect_same(read_tree(work.root), before)
+        failed = strategy is MergeStrategy.FAIL_ON_CONFLICT
+        expect_same(read_tree(work.root), before if failed else done)
+        work.restore(mine)
 
 
 def git_stays_where_it_is(make_sandbox: MakeSandbox) -> None:

@@ -124,9 +124,9 @@ class CheckpointManager(SnapshotStore):
             engine.place(snapshot_id, wanted)
 
     def likeness(self, sandbox: SandboxRef, snapshot_id: str, since: Moment) -> Likeness | None:
-        """Compares a sandbox with a snapshot of it; None if it changed since a moment."""
+        """Compares a sandbox of files with a snapshot; None if it changed since a moment."""
         with self._use(sandbox) as engine:
-            return engine.likeness(snapshot_id, since)
+            return engine.likeness(snapshot_id, since) if isinstance(engine, FileEngine) else None
 
     def fill(
         self, sandbox: SandboxRef, snapshot_id: str, source: SandboxRef, known: Likeness | None

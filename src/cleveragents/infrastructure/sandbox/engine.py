@@ -147,6 +147,7 @@ class FileEngine(SnapshotEngine):
         take_paths(self._files, snapshot_id, paths)
 
     def likeness(self, snapshot_id: str, since: Moment) -> Likeness | None:
+        """Compares the sandbox with a snapshot; None if it was touched since a moment."""
         return likeness(self._files, snapshot_id, since)
 
     def fill(self, snapshot_id: str, source: SandboxRef, known: Likeness | None) -> None:

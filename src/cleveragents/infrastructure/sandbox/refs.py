@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -53,9 +52,9 @@ class SnapshotRefs:
         for name in (self.name(snapshot_id), self._inherited_name(snapshot_id)):
             with suppress(FileNotFoundError):
                 return (self._store / name).read_text(encoding="ascii").strip()
-            line = re.search(rb"^([0-9a-f]{40}) %s$" % os.fsencode(name), self._packed(), re.M)
-            if line is not None:
-                return line[1].decode()
+            for line in self._packed().split(b"\n"):
+                if line.partition(b" ")[2] == os.fsencode(name):
+                    return line.partition(b" ")[0].decode()
         return None
 
     def _ids_in(self, place: str) -> list[str]:

@@ -18,7 +18,6 @@ from cleveragents.domain.sandbox import (
     Uncaptured,
 )
 from cleveragents.infrastructure.sandbox.adoption import Likeness
-from cleveragents.infrastructure.sandbox.change_scan import Moment
 
 
 @dataclass(frozen=True)
@@ -84,14 +83,6 @@ class SnapshotEngine(Protocol):
     def merge(self, wanted: Merging) -> MergeReport: ...
 
     def place(self, snapshot_id: str, paths: Sequence[str]) -> None: ...
-
-    def likeness(self, snapshot_id: str, since: Moment) -> Likeness | None:
-        """Compares the sandbox with a snapshot; None if it was touched since a moment before.
-
-        It may also be None where that cannot be told. MUST NOT change anything.
-        """
-        del snapshot_id, since
-        return None
 
     def fill(self, snapshot_id: str, source: SandboxRef, known: Likeness | None) -> None:
         """Makes a new sandbox what a snapshot of another one of its store is, and keeps that.

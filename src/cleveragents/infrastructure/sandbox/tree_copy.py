@@ -125,8 +125,6 @@ class TreeCopy:
                 os.scandir(directory) as entries,
             ):
                 for entry in entries:
-                    if not relative and entry.name == self._leaving_out:
-                        continue
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(f"{relative}{entry.name}/")
                     elif entry.is_file(follow_symlinks=False):
