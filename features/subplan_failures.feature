@@ -132,6 +132,17 @@ Feature: Subplans that fail
         | subplan | state           |
         | slow    | execute/errored |
 
+    Scenario: A child that does not end when it is asked to is killed
+      Given a plan whose subplans run parallel
+        | subplan | does                                   |
+        | stopped | runs `kill -STOP $PPID; sleep 600`     |
+      And its subplans have `timeout_per_subplan_seconds` 1
+      And its subplans have `retry_failed` false
+      And nobody waits long for a child that is to end
+      When the user runs the plan
+      Then the exit code is 8
+      And the error is "Step 2 of 3 (`middle`) failed: subplan `stopped` failed: it took longer than its parent allows"
+
     Scenario: A child whose process dies goes on when it is tried again
       Given a plan whose subplans run parallel
         | subplan | does                                                                                   |

@@ -8,6 +8,7 @@ import subprocess
 import time
 from contextlib import closing
 from typing import Any
+from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
@@ -18,6 +19,7 @@ from features.support.subplans import Subplans
 from features.support.trees import difference, tree
 
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.services import _subplans
 
 
 def subplans(context: Context) -> Subplans:
@@ -111,6 +113,11 @@ def child_is_held(context: Context, name: str) -> None:
     mishaps.hold(plans(context), os.getppid(), mishaps.HOST)
     plans(context).living = os.getppid()
     plans(context).chosen = mine
+
+
+@given("nobody waits long for a child that is to end")
+def short_grace(context: Context) -> None:
+    context.world.on_close.enter_context(patch.object(_subplans, "_GRACE_SECONDS", 0.5))
 
 
 @given("its first subplan fails")

@@ -734,7 +734,11 @@ class ChildRun(Protocol):
         ...
 
     def kill(self) -> None:
-        """Ends it at once and lets go of it. MUST be repeatable."""
+        """Ends it at once. MUST be repeatable."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of an ended run, which says nothing any more then. MUST be repeatable."""
         ...
 
     def warnings(self) -> Sequence[str]:

@@ -109,11 +109,16 @@ class _Process(ChildRun):
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGKILL)
             self._process.wait()
+
+    def close(self) -> None:
+        self.stop()
         self._files.close()
 
     def warnings(self) -> Sequence[str]:
         self._warnings.seek(0)
-        return [str(json.loads(line)) for line in self._warnings.read().splitlines()]
+        # One that was killed may have left half a line.
+        *lines, _ = self._warnings.read().split(b"\n")
+        return [str(json.loads(line)) for line in lines]
 
     def said(self) -> str:
         self._said.seek(0)

@@ -163,7 +163,7 @@ class Subplans:
         for warning in ended.run.warnings():
             self._events.emit(Warned(f"Subplan {ended.name}: {warning}"))
         ended.said = ended.run.said()
-        ended.run.kill()
+        ended.run.close()
         child = self.plan(ended.run.plan_id)
         if ended.late and not is_done(child):
             child = self._fail_late(child)
@@ -255,6 +255,7 @@ class _Wave:
             left = [run for run in left if run not in ended]
         for item in self._running:
             item.run.kill()
+            item.run.close()
 
     @property
     def _stops(self) -> bool:
