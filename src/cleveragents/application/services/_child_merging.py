@@ -26,7 +26,12 @@ from cleveragents.application.services._group import Taken, snapshot_ids
 from cleveragents.application.services._step import StepContext, input_hash
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import CheckpointGroup, CheckpointType, Trigger
-from cleveragents.domain.errors import CheckpointRequiredError, CleverAgentsError, ExecutionError
+from cleveragents.domain.errors import (
+    CheckpointRequiredError,
+    CleverAgentsError,
+    ExecutionError,
+    SnapshotCorruptError,
+)
 from cleveragents.domain.merge import MergeNames, MergeStrategy
 from cleveragents.domain.plan import Plan, PlanEvent
 from cleveragents.domain.subplan import SPAWN_SUBPLAN
@@ -78,12 +83,12 @@ class ChildMerging:
             merge = self._merge(context, name, child, before, strategy)
             if merge.has_conflicts and strategy is MergeStrategy.FAIL_ON_CONFLICT:
                 raise _refused(merge)
+            if merge.has_conflicts:
+                before = self._keep(context, name, before)
+                merge = self._merge(context, name, child, before, strategy)
         except CleverAgentsError as error:
             self._fail(call, error)
             raise
-        if merge.has_conflicts:
-            before = self._keep(context, name, before)
-            merge = self._merge(context, name, child, before, strategy)
         self._faults.reach(FaultPoint.CHILD_MERGED)
         self._succeed(context, call, merge, before)
 
@@ -122,8 +127,17 @@ class ChildMerging:
 
     def _keep(self, context: StepContext, name: str, before: Sequence[Taken]) -> Sequence[Taken]:
         """Takes a merge back and makes a checkpoint: `mine` has to be there to choose it."""
-        for sandbox, made in before:
-            self._snapshots.rollback_to(sandbox, made.snapshot_id)
+        wrong = [
+            line
+            for sandbox, made in before
+            for line in self._snapshots.rollback_to(sandbox, made.snapshot_id).differences
+        ]
+        if wrong:
+            raise SnapshotCorruptError(
+                "The sandbox is not what it was before the merge: " + "; ".join(wrong),
+                hint="End the processes that write to the sandbox, then go on again",
+                differences=wrong,
+            )
         moment = self._moment(context, f"before merging {name}", "its work is in conflict")
         taken = self._checkpoints.take(context.plan.id)
         self._checkpoints.create_as_required(context.plan, moment, taken=taken)

@@ -25,7 +25,7 @@ from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.decision import Decision, DecisionType
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition, SubplansDefinition
-from cleveragents.domain.sandbox import Resource
+from cleveragents.domain.sandbox import Resource, SandboxRef
 from cleveragents.domain.subplan import SPAWN_SUBPLAN, SubplanMode
 
 _SPAWNS = (DecisionType.SUBPLAN_SPAWN, DecisionType.SUBPLAN_PARALLEL_SPAWN)
@@ -242,10 +242,15 @@ class Spawning:
             sandbox.resource: (sandbox, made.snapshot_id)
             for sandbox, made in self._checkpoints.take(context.plan.id)
         }
-        forks = [
-            self._sandboxes.fork(self._ids.new(), child.id, resource, *sources[resource.name])
-            for resource in resources
-        ]
+        forks: list[SandboxRef] = []
+        try:
+            for resource in resources:
+                source = sources[resource.name]
+                forks.append(self._sandboxes.fork(self._ids.new(), child.id, resource, *source))
+        except BaseException:
+            for fork in forks:
+                self._sandboxes.remove(fork)
+            raise
         self._faults.reach(FaultPoint.CHILD_FORKED)
         with self._database.write() as transaction:
             for fork in forks:
