@@ -69,6 +69,10 @@ class OpenConflict(Record):
     mine: str
     theirs: str
 
+    def shown(self, *, several: bool) -> str:
+        """Returns how people name the place; with several resources the name of its own first."""
+        return f"{self.resource}/{self.conflict.path}" if several else self.conflict.path
+
 
 class SubplanConflictError(ConflictError):
     """What subplans made could not all be merged; the plan waits for somebody to say what holds."""

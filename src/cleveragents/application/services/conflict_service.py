@@ -191,14 +191,9 @@ class ConflictService:
         )
 
 
-def shown_path(item: OpenConflict, *, several: bool) -> str:
-    """Returns how people name the place of a conflict."""
-    return f"{item.resource}/{item.conflict.path}" if several else item.conflict.path
-
-
 def _chosen(found: Conflicts, names: Sequence[str]) -> list[OpenConflict]:
     several = len(found.sandboxes) > 1
-    known = {shown_path(item, several=several): item for item in found.open}
+    known = {item.shown(several=several): item for item in found.open}
     for name in names:
         if name not in known:
             raise NotFoundError(

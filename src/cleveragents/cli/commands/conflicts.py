@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.plan import open_plan, plan_argument
+from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -49,4 +49,5 @@ def conflicts(
         service = container.conflict_service()
         if take is None:
             return conflicts_report(service.conflicts(found.id))
+        end_interrupted(session, container, found.id)
         return conflicts_report(service.resolve(found.id, Resolution(take), paths))

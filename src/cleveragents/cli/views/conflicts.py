@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from cleveragents.application.services.conflict_service import Conflicts, shown_path
+from typing import TYPE_CHECKING
+
 from cleveragents.cli.report import Report, Table
 from cleveragents.cli.views.words import counted
 from cleveragents.domain.subplan_merge import OpenConflict
+
+if TYPE_CHECKING:
+    # `plan status` shows conflicts too, and needs no service for that.
+    from cleveragents.application.services.conflict_service import Conflicts
 
 _WHAT = {
     "content": "both changed the same lines",
@@ -45,7 +50,7 @@ def conflicts_report(found: Conflicts) -> Report:
     }
     rows = tuple(
         (
-            shown_path(item, several=several),
+            item.shown(several=several),
             item.name,
             _WHAT.get(item.conflict.kind.value, item.conflict.kind.value),
             "marked in the file" if item.conflict.marked else "the file is as `mine`",
