@@ -26,6 +26,13 @@ Feature: Subplans that change the same
         | path      | resource | kind    | marked | subplan |
         | README.md | project  | content | True   | two     |
 
+    Scenario: What went wrong names them too
+      Given the plan has come into conflict
+      When the user asks for the plan's errors
+      Then the conflicts listed are
+        | path      | subplan |
+        | README.md | two     |
+
     Scenario: Nothing can be applied or run meanwhile
       Given the plan has come into conflict
       When the user applies the plan

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cleveragents.cli.report import Report, Table
 from cleveragents.cli.views.words import counted
+from cleveragents.domain.merge import ConflictKind
 from cleveragents.domain.subplan_merge import OpenConflict
 
 if TYPE_CHECKING:
@@ -13,13 +15,13 @@ if TYPE_CHECKING:
     from cleveragents.application.services.conflict_service import Conflicts
 
 _WHAT = {
-    "content": "both changed the same lines",
-    "binary": "both changed it, and it is not text",
-    "deleted": "one changed it, the other deleted it",
-    "type": "it became something else",
-    "in_the_way": "a file of one, a directory of the other",
-    "mode": "both changed its permissions",
-    "database": "both changed the database",
+    ConflictKind.CONTENT: "both changed the same lines",
+    ConflictKind.BINARY: "both changed it, and it is not text",
+    ConflictKind.DELETED: "one changed it, the other deleted it",
+    ConflictKind.TYPE: "it became something else",
+    ConflictKind.IN_THE_WAY: "a file of one, a directory of the other",
+    ConflictKind.MODE: "both changed its permissions",
+    ConflictKind.DATABASE: "both changed the database",
 }
 
 
@@ -35,6 +37,21 @@ def conflict_data(item: OpenConflict) -> dict[str, object]:
     }
 
 
+def conflict_table(conflicts: Sequence[OpenConflict], *, several: bool) -> Table:
+    """Returns the open conflicts; with several resources a path names its own first."""
+    rows = tuple(
+        (
+            item.shown(several=several),
+            item.name,
+            _WHAT[item.conflict.kind],
+            "marked in the file" if item.conflict.marked else "the file is as `mine`",
+        )
+        for item in conflicts
+    )
+    headings = ("Path", "Subplan", "What", "In the sandbox")
+    return Table("Conflicts", headings, rows, empty="None is open.")
+
+
 def conflicts_report(found: Conflicts) -> Report:
     plan, several = found.plan, len(found.sandboxes) > 1
     roots = {sandbox.resource: sandbox.path for sandbox in found.sandboxes}
@@ -48,18 +65,7 @@ def conflicts_report(found: Conflicts) -> Report:
         ],
         "resolved": [conflict_data(item) for item in found.resolved],
     }
-    rows = tuple(
-        (
-            item.shown(several=several),
-            item.name,
-            _WHAT.get(item.conflict.kind.value, item.conflict.kind.value),
-            "marked in the file" if item.conflict.marked else "the file is as `mine`",
-        )
-        for item in found.open
-    )
-    table = Table(
-        "Conflicts", ("Path", "Subplan", "What", "In the sandbox"), rows, empty="None is open."
-    )
+    table = conflict_table(found.open, several=several)
     return Report(data, (table,), tuple(_messages(found)))
 
 

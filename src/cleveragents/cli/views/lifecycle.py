@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cleveragents.application.services.plan_resume_service import ResumeSummary
 from cleveragents.application.services.plan_service import PlanProblems, PlanStatus
 from cleveragents.cli.report import Fields, Report, Section, Table
+from cleveragents.cli.views.conflicts import conflict_data, conflict_table
 from cleveragents.cli.views.restores import effects_data
 from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain.plan import PlanState
@@ -129,6 +130,7 @@ def errors_report(problems: PlanProblems) -> Report:
         "state": plan.state.value,
         "error": plan.error.model_dump(mode="json") if plan.error else None,
         "errors": [_call_data(call) for call in problems.failed_calls],
+        "conflicts": [conflict_data(item) for item in problems.status.conflicts],
         "recovery_hints": [hint.model_dump(mode="json") for hint in problems.hints],
     }
     sections: list[Section] = []
@@ -139,6 +141,9 @@ def errors_report(problems: PlanProblems) -> Report:
             rows.append(("hint", plan.error.hint))
         rows.append(("failed state", plan.error.checkpoint or "not kept"))
         sections.append(Fields("Error", tuple(rows)))
+    if problems.status.conflicts:
+        several = len(problems.status.sandboxes) > 1
+        sections.append(conflict_table(problems.status.conflicts, several=several))
     sections.append(
         Table(
             "Failed Calls",
