@@ -69,6 +69,50 @@ class Decision(Record):
     correction_reason: str | None = None
 
 
+def prompt_of(
+    plan_id: str,
+    decision_id: str,
+    prompt: str,
+    resources: Sequence[str],
+    steps: int,
+    state_ref: str | None,
+    now: datetime,
+) -> Decision:
+    """Returns the root of a plan's decisions: what a plan file says is to be done.
+
+    Args:
+        plan_id: The plan.
+        decision_id: Its id.
+        prompt: What is to be done, for people.
+        resources: The names of the plan's resources.
+        steps: How many steps the plan file has.
+        state_ref: The checkpoint of the parent that the plan starts from, if it has one.
+        now: When it was made.
+    """
+    return Decision(
+        id=decision_id,
+        plan_id=plan_id,
+        parent_id=None,
+        sequence=1,
+        decision_type=DecisionType.PROMPT_DEFINITION,
+        question="What is to be done?",
+        chosen_option=prompt,
+        alternatives_considered=[],
+        confidence=None,
+        rationale="given by the plan file",
+        context_snapshot={
+            "hot_context_hash": None,
+            "relevant_resources": list(resources),
+            "actor_state_ref": state_ref,
+            "steps": steps,
+        },
+        is_correction=False,
+        superseded_by=None,
+        step_index=None,
+        created_at=now,
+    )
+
+
 def descendants(decision: Decision, decisions: Sequence[Decision]) -> list[Decision]:
     """Returns the decisions below one, in their order; one that is its own parent ends nothing."""
     below: set[str] = {decision.id}

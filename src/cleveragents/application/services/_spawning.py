@@ -22,7 +22,7 @@ from cleveragents.application.services._step import StepContext, outputs_of
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
 from cleveragents.domain.course import resolve_choices
-from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.decision import Decision, DecisionType, prompt_of
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition, SubplansDefinition
 from cleveragents.domain.sandbox import Resource, SandboxRef
@@ -162,27 +162,14 @@ class Spawning:
             parent_plan_id=parent.id,
             spawn_decision_id=decision_id,
         )
-        root = Decision(
-            id=root_id,
-            plan_id=child_id,
-            parent_id=None,
-            sequence=1,
-            decision_type=DecisionType.PROMPT_DEFINITION,
-            question="What is to be done?",
-            chosen_option=wanted.description or definition.name,
-            alternatives_considered=[],
-            confidence=None,
-            rationale="given by the plan file",
-            context_snapshot={
-                "hot_context_hash": None,
-                "relevant_resources": list(definition.resources),
-                "actor_state_ref": parent.last_checkpoint_id,
-                "steps": len(definition.steps),
-            },
-            is_correction=False,
-            superseded_by=None,
-            step_index=None,
-            created_at=now,
+        root = prompt_of(
+            child_id,
+            root_id,
+            wanted.description or definition.name,
+            list(definition.resources),
+            len(definition.steps),
+            parent.last_checkpoint_id,
+            now,
         )
         own = [
             resource.model_copy(update={"id": self._ids.new(), "plan_id": child_id})

@@ -27,7 +27,7 @@ from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.cleanup import SandboxCleanup, is_removed_when_cancelled
 from cleveragents.domain.course import resolve_choices
-from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.decision import Decision, prompt_of
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CheckpointRequiredError,
@@ -351,27 +351,14 @@ class PlanService:
         return found, keys[0]
 
     def _root_decision(self, plan_id: str, definition: PlanDefinition) -> Decision:
-        return Decision(
-            id=self._ids.new(),
-            plan_id=plan_id,
-            parent_id=None,
-            sequence=1,
-            decision_type=DecisionType.PROMPT_DEFINITION,
-            question="What is to be done?",
-            chosen_option=definition.description or definition.name,
-            alternatives_considered=[],
-            confidence=None,
-            rationale="given by the plan file",
-            context_snapshot={
-                "hot_context_hash": None,
-                "relevant_resources": list(definition.resources),
-                "actor_state_ref": None,
-                "steps": len(definition.steps),
-            },
-            is_correction=False,
-            superseded_by=None,
-            step_index=None,
-            created_at=self._clock.now(),
+        return prompt_of(
+            plan_id,
+            self._ids.new(),
+            definition.description or definition.name,
+            list(definition.resources),
+            len(definition.steps),
+            None,
+            self._clock.now(),
         )
 
 
