@@ -20,6 +20,11 @@ _PLANS, _RESOURCES, _SANDBOXES = PlanModel.table(), ResourceModel.table(), Sandb
 _OF_PLAN = bindparam("plan_id", type_=_PLANS.c.plan_id.type)
 
 _PLAN = Statement(select(_PLANS).where(_PLANS.c.plan_id == _OF_PLAN))
+_CHILDREN_OF_PLAN = Statement(
+    select(_PLANS)
+    .where(_PLANS.c.parent_plan_id == _OF_PLAN)
+    .order_by(_PLANS.c.created_at, _PLANS.c.plan_id)
+)
 _RESOURCES_OF_PLAN = Statement(
     select(_RESOURCES)
     .where(_RESOURCES.c.plan_id == _OF_PLAN)
@@ -36,7 +41,7 @@ _WITH_CHECKPOINT = ("last_checkpoint_id", "updated_at")
 _WITH_RUN = ("phase", "state", *_WITH_CHECKPOINT)
 _WITH_STEP = ("last_completed_step", *_WITH_CHECKPOINT)
 FOR_CHECKPOINTS = (
-    *(_PLAN, _SANDBOXES_OF_PLAN),
+    *(_PLAN, _CHILDREN_OF_PLAN, _SANDBOXES_OF_PLAN),
     *(rows.changing(_PLANS, columns) for columns in (_WITH_CHECKPOINT, _WITH_RUN, _WITH_STEP)),
     rows.changing(_PLANS, (*_WITH_RUN, "started_at")),
 )
@@ -90,12 +95,8 @@ class PlanRepository(PlanStore):
         return rows.records(self._connection.execute(query), PlanModel.to_domain, "plan")
 
     def children(self, plan_id: str) -> Sequence[Plan]:
-        query = (
-            select(_PLANS)
-            .where(_PLANS.c.parent_plan_id == plan_id)
-            .order_by(_PLANS.c.created_at, _PLANS.c.plan_id)
-        )
-        return rows.records(self._connection.execute(query), PlanModel.to_domain, "plan")
+        found = _CHILDREN_OF_PLAN.rows(self._connection, {"plan_id": plan_id})
+        return rows.records(found, PlanModel.to_domain, "plan")
 
     def ids(self, prefix: str = "", *, subplans: bool = True) -> Sequence[str]:
         query = (
