@@ -12,7 +12,6 @@ import os
 import re
 import subprocess  # nosec B404 # `find` is started with an argument list, never through a shell
 import sys
-import tempfile
 import time
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -68,20 +67,23 @@ BEGINNING = Moment(0, 0, "")
 
 
 class FileSystemClock:
-    """Tells the time as the files in one directory get it: clocks can differ."""
+    """Tells the time as the files in one directory get it: clocks can differ.
+
+    The directory is touched for that, which costs far less than a file made to be touched.
+    """
 
     def __init__(self, directory: Path) -> None:
-        self._probe = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 # closed by `close`
+        self._probe = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._boot = _boot()
 
     def now(self) -> Moment:
-        os.utime(self._probe.fileno())
-        stamp = os.fstat(self._probe.fileno()).st_mtime_ns
+        os.utime(self._probe)
+        stamp = os.fstat(self._probe).st_mtime_ns
         offset = time.time_ns() - time.clock_gettime_ns(_boot_clock())
         return Moment(stamp, offset, self._boot)
 
     def close(self) -> None:
-        self._probe.close()
+        os.close(self._probe)
 
 
 def scan(
@@ -144,20 +146,22 @@ class _Looker:
         late, skip, found, waiting = self._start, self._skip, self.found, self.waiting
         with _opened(full) as directory, os.scandir(directory) as entries:
             for entry in entries:
-                inner = before + entry.name
-                if inner in skip:
-                    continue
                 try:
                     status = entry.stat(follow_symlinks=False)
                 except OSError:
                     continue  # Gone: its directory is late for that.
-                is_directory = entry.is_dir(follow_symlinks=False)
-                if status.st_ctime_ns >= late:
-                    found.append(Found(inner, is_directory, status.st_ino))
-                    if is_directory and self._known.inode(inner) != status.st_ino:
+                if entry.is_dir(follow_symlinks=False):
+                    inner = before + entry.name
+                    if inner in skip:
                         continue
-                if is_directory:
+                    if status.st_ctime_ns >= late:
+                        found.append(Found(inner, is_directory=True, inode=status.st_ino))
+                        if self._known.inode(inner) != status.st_ino:
+                            continue
                     waiting.append(inner)
+                elif status.st_ctime_ns >= late and before + entry.name not in skip:
+                    inner = before + entry.name
+                    found.append(Found(inner, is_directory=False, inode=status.st_ino))
 
     def descend_everywhere(self) -> None:
         while self.waiting:
@@ -272,6 +276,7 @@ def _boot_clock() -> int:
 
 def _boot() -> str:
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        with open("/proc/sys/kernel/random/boot_id", "rb", buffering=0) as boot:
+            return boot.read().strip().decode()
     except OSError:
         return "unknown"

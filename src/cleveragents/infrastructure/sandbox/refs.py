@@ -43,6 +43,10 @@ class SnapshotRefs:
         """Returns the snapshots that have a ref."""
         return self._ids_in(self._place)
 
+    def ids_with_inherited(self) -> list[str]:
+        """Returns those, and the snapshots of other plans that the sandbox started as."""
+        return self._ids_in(self._place, self._forked)
+
     def inherited(self) -> list[str]:
         """Returns the snapshots of other plans that the sandbox started as."""
         return self._ids_in(self._forked)
@@ -57,12 +61,15 @@ class SnapshotRefs:
                     return line.partition(b" ")[0].decode()
         return None
 
-    def _ids_in(self, place: str) -> list[str]:
-        start = f"{place}/".encode()
-        packed = (line.partition(b" ")[2] for line in self._packed().split(b"\n"))
-        found = {os.fsdecode(name[len(start) :]) for name in packed if name.startswith(start)}
-        with suppress(FileNotFoundError):
-            found |= {name for name in os.listdir(self._store / place) if "." not in name}
+    def _ids_in(self, *places: str) -> list[str]:
+        packed = [line.partition(b" ")[2] for line in self._packed().split(b"\n")]
+        found: set[str] = set()
+        for place in places:
+            start = f"{place}/".encode()
+            found |= {os.fsdecode(name[len(start) :]) for name in packed if name.startswith(start)}
+            with suppress(FileNotFoundError):
+                names = os.listdir(f"{self._store}/{place}")
+                found |= {name for name in names if "." not in name}
         return sorted(found)
 
     def prepare(self) -> None:
@@ -130,6 +137,7 @@ class SnapshotRefs:
 
     def _packed(self) -> bytes:
         try:
-            return (self._store / "packed-refs").read_bytes()
+            with open(f"{self._store}/packed-refs", "rb", buffering=0) as packed:
+                return packed.read()
         except FileNotFoundError:
             return b""

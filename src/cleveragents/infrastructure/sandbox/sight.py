@@ -238,7 +238,7 @@ class Sight:
     def _known(self) -> LiveState:
         if self._live is None:
             state = load_state(self._sandbox)
-            self._snapshots = {*self._refs.ids(), *self._refs.inherited()}
+            self._snapshots = set(self._refs.ids_with_inherited())
             if state is None or not self._refs.has(state.proof):
                 state = self._from_scratch(state)
             self._learn_of_snapshots(state)
