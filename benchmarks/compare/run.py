@@ -22,6 +22,7 @@ from benchmarks.compare.results import Check, Comparison, OnTree, Tree
 
 _BUILD = Path(__file__).parents[2] / "build"
 """Where the trees go: beside the code, because `/tmp` may be memory, where syncing is free."""
+_LARGE = 20_000
 Found = TypeVar("Found")
 _TREES = (Tree(1_000), Tree(10_000), Tree(100_000), Tree(10_000, ignored=30_000))
 
@@ -50,12 +51,17 @@ def compare(trees: Sequence[Tree], rounds: int, checkpoints: int) -> Comparison:
         for number, tree in enumerate(trees):
             result, missing = _apart(
                 place / f"tree{number}",
-                lambda here, tree=tree: compare_on(tree, here, rounds, _say),
+                lambda here, tree=tree: compare_on(tree, here, _rounds_on(tree, rounds), _say),
             )
             results.append(result)
             notes |= dict.fromkeys(missing)
         checks = list(_checks(place, trees, checkpoints))
         return Comparison(this_machine(place), results, checks, list(notes))
+
+
+def _rounds_on(tree: Tree, rounds: int) -> int:
+    """Large trees take long, and vary little: half the rounds tell as much."""
+    return rounds if tree.files <= _LARGE else max(rounds // 2, min(rounds, 3))
 
 
 def _checks(place: Path, trees: Sequence[Tree], checkpoints: int) -> Iterable[Check]:
@@ -109,7 +115,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILES[+IGNORED]",
         help="the trees to measure on",
     )
-    parser.add_argument("--rounds", type=int, default=9, help="how often each act is measured")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=9,
+        help="how often each act is measured, on large trees half as often",
+    )
     parser.add_argument(
         "--checkpoints", type=int, default=1_000, help="how far growth is looked at"
     )
