@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import statistics
+import tempfile
+import time
 from itertools import count
+from pathlib import Path
 
-from benchmarks.worktrees import Bench
+from benchmarks.compare.ours import Ours
+from benchmarks.worktrees import Bench, make_repository, path_of
+
+_START = 0.1
+"""Seconds that a child's process takes at least to start, in which nothing is measured."""
 
 
 class Snapshot:
@@ -69,3 +78,49 @@ class Fork:
     def time_fork_and_first_checkpoint(self, files: int) -> None:
         fork = self.bench.fork(f"CHILD{next(self.numbers)}", self.source, self.snapshot)
         self.bench.manager.create_checkpoint(fork)
+
+
+class ForkBesideFirst:
+    """A child's sandbox beside its parent's, each with the first snapshot: the part it costs."""
+
+    params = ([1000, 10000],)
+    param_names = ("files",)
+    timeout = 600
+    unit = "of a first sandbox"
+    _ROUNDS = 3
+
+    def setup(self, files: int) -> None:
+        self.place = Path(tempfile.mkdtemp(prefix="cleveragents-bench-"))
+        make_repository(self.place / "project", [path_of(number) for number in range(files)])
+
+    def teardown(self, files: int) -> None:
+        shutil.rmtree(self.place)
+
+    def track_part(self, files: int) -> float:
+        rounds = [self._measured(self.place / f"home{number}") for number in range(self._ROUNDS)]
+        firsts, forks = zip(*rounds, strict=True)
+        return statistics.median(forks) / statistics.median(firsts)
+
+    def _measured(self, store: Path) -> tuple[float, float]:
+        """Returns the seconds of a first sandbox, its mirror included, and of a fork of it."""
+        started = time.perf_counter()
+        ours = Ours(self.place / "project", store)
+        ours.first()
+        first = time.perf_counter() - started
+        try:
+            return first, self._seconds_of_fork(ours)
+        finally:
+            ours.close()
+
+    def _seconds_of_fork(self, ours: Ours) -> float:
+        manager, sandboxes = ours.container.checkpoint_manager(), ours.container._sandboxes
+        snapshot = manager.create_checkpoint(ours.sandbox).snapshot_id
+        with ours.container.database().read() as transaction:
+            (resource,) = transaction.sandboxes.resources(ours.plan_id)
+        started = time.perf_counter()
+        fork = sandboxes.fork("SANDBOX", "CHILD", resource, ours.sandbox, snapshot)
+        made = time.perf_counter() - started
+        time.sleep(_START)
+        started = time.perf_counter()
+        manager.create_checkpoint(fork)
+        return made + time.perf_counter() - started

@@ -18,7 +18,7 @@ from features.support.strategy_mishaps import refusing, too_small
 
 from cleveragents.domain.errors import GitCommandError
 from cleveragents.domain.maintenance import Named
-from cleveragents.infrastructure.sandbox import change_scan, tree_copy
+from cleveragents.infrastructure.sandbox import change_scan, directory_copy, tree_copy
 from cleveragents.infrastructure.sandbox.collection import collect
 from cleveragents.infrastructure.sandbox.git_state import SandboxGit
 from cleveragents.infrastructure.sandbox.restore import SandboxWriter
@@ -138,7 +138,7 @@ def _little_room(bench: ForkBench) -> Iterator[None]:
 
 FAILING: dict[str, Surroundings] = {
     "the disk is full half-way": lambda _: patch.object(
-        tree_copy, "copy_content", refusing(errno.ENOSPC)
+        directory_copy, "copy_content", refusing(errno.ENOSPC)
     ),
     "there is hardly any room": _little_room,
     "git fails at the end": lambda _: patch.object(

@@ -19,7 +19,13 @@ from unittest.mock import patch
 from features.support.sandbox_bench import SandboxBench
 from features.support.strategy_bench import StrategyBench
 
-from cleveragents.infrastructure.sandbox import file_copy, overlay_mounts, sqlite_files, tree_copy
+from cleveragents.infrastructure.sandbox import (
+    directory_copy,
+    file_copy,
+    overlay_mounts,
+    sqlite_files,
+    tree_copy,
+)
 from cleveragents.infrastructure.sandbox.overlay_mounts import mount_overlay, unmount
 from cleveragents.testing import sqlite_store_contract as contract
 
@@ -71,7 +77,7 @@ def sharing(work: StrategyBench, files: str) -> Iterator[None]:
         os.write(target, os.read(source, 1 << 20))
         return True
 
-    with patch.object(file_copy, "_clone", clone):
+    with patch.object(file_copy, "clone", clone), patch.object(tree_copy, "clone", clone):
         yield
 
 
@@ -90,7 +96,7 @@ COPYING: dict[str, Surroundings] = {
     "a directory may not be read": lambda work: without_permission(work, "d"),
     "the disk is too small": too_small,
     "the disk is full half-way": lambda _: patch.object(
-        tree_copy, "copy_content", refusing(errno.ENOSPC)
+        directory_copy, "copy_content", refusing(errno.ENOSPC)
     ),
     "the directory has gone": gone,
     "the directory goes meanwhile": lambda work: once_measured(lambda: shutil.rmtree(work.data)),

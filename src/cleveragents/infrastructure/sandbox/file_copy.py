@@ -1,4 +1,7 @@
-"""Copying one file as cheaply as the file system allows."""
+"""Copying one file as cheaply as the file system allows.
+
+A process that only copies imports this: it does without everything that takes long to import.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,6 @@ import errno
 import fcntl
 import os
 import sys
-import tempfile
-from pathlib import Path
-
-from cleveragents.domain.sandbox import CopyMethod
 
 # From linux/fs.h; where the number means nothing the system says so, and bytes are copied.
 _FICLONE = 0x40049409
@@ -19,15 +18,9 @@ _BLOCK = 512
 _NO_KERNEL_COPY = (errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 
 
-def method_between(source: int, target: Path) -> CopyMethod:
-    """Returns how a file like the opened `source` would be copied to the directory `target`."""
-    with tempfile.TemporaryFile(dir=target) as probe:
-        return CopyMethod.REFLINK if _clone(source, probe.fileno()) else CopyMethod.COPY
-
-
-def copy_content(source: int, target: int, status: os.stat_result, method: CopyMethod) -> bool:
+def copy_content(source: int, target: int, status: os.stat_result, *, share: bool) -> bool:
     """Gives an empty file the bytes of another; returns whether they are shared by a reflink."""
-    if method is CopyMethod.REFLINK and _clone(source, target):
+    if share and clone(source, target):
         return True
     if space_needed(status) < status.st_size:
         _copy_data_only(source, target, status.st_size)
@@ -41,7 +34,8 @@ def space_needed(status: os.stat_result) -> int:
     return min(status.st_size, status.st_blocks * _BLOCK)
 
 
-def _clone(source: int, target: int) -> bool:
+def clone(source: int, target: int) -> bool:
+    """Has two files share their bytes; returns whether the file system can."""
     try:
         fcntl.ioctl(target, _FICLONE, source)
     except OSError:

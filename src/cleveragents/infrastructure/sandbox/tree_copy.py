@@ -1,8 +1,7 @@
 """An exact copy of a directory: bytes, permission bits, links as links, empty directories.
 
-Names are resolved below open directories and no link is ever followed, so that
-nothing outside is read. Owners, extended attributes and hard links between
-files are not carried over: the copy has separate files of its own.
+Nothing outside is read. Owners, extended attributes and hard links between files
+are not carried over: the copy has separate files of its own.
 """
 
 from __future__ import annotations
@@ -10,27 +9,23 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandbox import CopyMethod, Uncaptured
-from cleveragents.infrastructure.sandbox.file_copy import (
-    copy_content,
-    method_between,
-    space_needed,
-)
+from cleveragents.infrastructure.sandbox.copy_workers import CopyWorkers
+from cleveragents.infrastructure.sandbox.directory_copy import Copied, DirectoryCopy
+from cleveragents.infrastructure.sandbox.file_copy import clone, space_needed
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Without O_NONBLOCK, opening what has just become a named pipe would wait for its writer.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_KINDS = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
 _ROOM_TO_SPARE = 16 << 20
 _LOOKED_FOR_ROOM_EVERY = 64 << 20
-_WORKERS = min(4, os.cpu_count() or 1)
+_ALONE = 500
+"""Files up to which processes that help would not be worth their start."""
 
 
 class TreeCopy:
@@ -60,9 +55,8 @@ class TreeCopy:
         self._method: CopyMethod | None = None
         self._all_shared = True
         self._written = 0
-        """Bytes since there was last looked for room."""
+        self._next_look_for_room = _LOOKED_FOR_ROOM_EVERY
         self._later: list[tuple[str, int]] = []
-        """Directories that could not be filled any more if they had their mode already."""
         self._special: dict[str, str] = {}
         self._unreadable: dict[str, str] = {}
 
@@ -104,15 +98,49 @@ class TreeCopy:
             )
 
     def _copy_all(self) -> None:
-        """Copies several directories at a time: nearly all of it is work of the system's."""
-        pool = ThreadPoolExecutor(_WORKERS)
-        try:
-            waiting = [pool.submit(self._copy_directory, "")]
-            while waiting:
-                inside = waiting.pop().result()
-                waiting += [pool.submit(self._copy_directory, each) for each in inside]
-        finally:
-            pool.shutdown(cancel_futures=True)
+        """Copies the first directories by itself, and with help if there are many."""
+        copy = DirectoryCopy(
+            str(self._source),
+            str(self._target),
+            can_share=self._can_share,
+            leaving_out=self._leaving_out,
+        )
+        waiting, files, wants_help = [""], 0, True
+        while waiting:
+            if files >= _ALONE and wants_help:
+                if self._with_help(waiting):
+                    return
+                wants_help = False
+            copied = copy.copy(waiting.pop())
+            self._take_in(copied)
+            waiting += copied.inside
+            files += copied.files
+
+    def _with_help(self, waiting: list[str]) -> bool:
+        """Has other processes copy what is left; returns whether there are any."""
+        share = self._method is not CopyMethod.COPY
+        with CopyWorkers(self._source, self._target, share=share) as workers:
+            if workers.are_there:
+                for copied in workers.copy(waiting):
+                    self._take_in(copied)
+            return workers.are_there
+
+    def _take_in(self, copied: Copied) -> None:
+        for path, number in copied.unreadable.items():
+            self._do_without(path, os.strerror(number))
+        kinds = {path: f"special file: {kind}" for path, kind in copied.special.items()}
+        self._special.update(kinds)
+        self._later += copied.later
+        self._all_shared &= copied.all_shared
+        self._written += copied.written_bytes
+        if self._written >= self._next_look_for_room:
+            self._next_look_for_room = self._written + _LOOKED_FOR_ROOM_EVERY
+            self._require_room(_LOOKED_FOR_ROOM_EVERY)
+
+    def _can_share(self, source: int) -> bool:
+        if self._method is None:
+            self._method = method_between(source, self._target)
+        return self._method is CopyMethod.REFLINK
 
     def _measure(self) -> int:
         """Returns the bytes that a copy would take, and finds out how they can be copied."""
@@ -141,74 +169,12 @@ class TreeCopy:
         finally:
             os.close(source)
 
-    def _copy_directory(self, relative: str) -> list[str]:
-        """Copies what is directly inside; returns the directories there, made and still empty."""
-        inside: list[str] = []
-        with (
-            self._readable(relative),
-            self._opened(self._source, relative) as source,
-            self._opened(self._target, relative) as target,
-            os.scandir(source) as entries,
-        ):
-            for entry in entries:
-                if not relative and entry.name == self._leaving_out:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    os.mkdir(entry.name, 0o700, dir_fd=target)
-                    inside.append(f"{relative}{entry.name}/")
-                    continue
-                try:
-                    self._copy_leaf(entry, source, target, relative)
-                except (FileNotFoundError, PermissionError) as error:
-                    self._do_without(f"{relative}{entry.name}", error)
-            mode = stat.S_IMODE(os.fstat(source).st_mode)
-            if mode & stat.S_IRWXU == stat.S_IRWXU:
-                os.fchmod(target, mode)
-            else:
-                self._later.append((relative, mode))
-        return inside
-
     def _carry_mode(self, relative: str) -> None:
         """Closes a directory that could not be read, as far as its mode can be seen."""
         with suppress(OSError):
             mode = os.lstat(self._source / relative).st_mode
             if stat.S_ISDIR(mode):
                 os.chmod(self._target / relative, stat.S_IMODE(mode))
-
-    def _copy_leaf(self, entry: os.DirEntry[str], source: int, target: int, relative: str) -> None:
-        if entry.is_symlink():
-            os.symlink(os.readlink(entry.name, dir_fd=source), entry.name, dir_fd=target)
-        elif entry.is_file(follow_symlinks=False):
-            self._copy_file(entry.name, source, target)
-        else:
-            kind = _KINDS.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "device")
-            self._special[f"{relative}{entry.name}"] = f"special file: {kind}"
-
-    def _copy_file(self, name: str, source: int, target: int) -> None:
-        reader = os.open(name, _READ, dir_fd=source)
-        try:
-            status = os.fstat(reader)
-            writer = os.open(name, _CREATE, 0o600, dir_fd=target)
-            try:
-                if status.st_size:
-                    self._copy_content(reader, writer, status)
-                os.fchmod(writer, stat.S_IMODE(status.st_mode))
-                os.utime(writer, ns=(status.st_atime_ns, status.st_mtime_ns))
-            finally:
-                os.close(writer)
-        finally:
-            os.close(reader)
-
-    def _copy_content(self, reader: int, writer: int, status: os.stat_result) -> None:
-        if self._method is None:
-            self._method = method_between(reader, self._target)
-        if copy_content(reader, writer, status, self._method):
-            return
-        self._all_shared = False
-        self._written += space_needed(status)
-        if self._written >= _LOOKED_FOR_ROOM_EVERY:
-            self._written = 0
-            self._require_room(_LOOKED_FOR_ROOM_EVERY)
 
     @contextmanager
     def _opened(self, root: Path, relative: str) -> Generator[int]:
@@ -220,27 +186,34 @@ class TreeCopy:
 
     @contextmanager
     def _readable(self, relative: str) -> Generator[None]:
+        """What has gone meanwhile is not copied."""
         try:
             yield
-        except (FileNotFoundError, PermissionError) as error:
-            self._do_without(relative, error)
+        except FileNotFoundError:
+            if not relative:
+                raise
+        except PermissionError as error:
+            self._do_without(relative, error.strerror or str(error))
 
-    def _do_without(self, relative: str, error: OSError) -> None:
-        """What has gone meanwhile is not copied; what may not be read is no reason to go on.
+    def _do_without(self, relative: str, reason: str) -> None:
+        """What may not be read is no reason to go on.
 
         Unless it is ours: then it is named, and a directory stays empty.
         """
-        if isinstance(error, FileNotFoundError):
-            if not relative:
-                raise error
-        elif self._is_ours and relative:
-            self._unreadable[relative] = (error.strerror or "it cannot be read").lower()
-        else:
-            raise ProjectRefusedError(
-                str(self._source),
-                f"`{relative or '.'}` in it cannot be read: {error.strerror}",
-                hint="Give yourself permission to read it, or move it away",
-            ) from error
+        if self._is_ours and relative:
+            self._unreadable[relative] = reason.lower()
+            return
+        raise ProjectRefusedError(
+            str(self._source),
+            f"`{relative or '.'}` in it cannot be read: {reason}",
+            hint="Give yourself permission to read it, or move it away",
+        )
+
+
+def method_between(source: int, target: Path) -> CopyMethod:
+    """Returns how a file like the opened `source` would be copied to the directory `target`."""
+    with tempfile.TemporaryFile(dir=target) as probe:
+        return CopyMethod.REFLINK if clone(source, probe.fileno()) else CopyMethod.COPY
 
 
 def _megabytes(count: int) -> str:

@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
-from cleveragents.domain.sandbox import CopyMethod, SandboxRef, Uncaptured
+from cleveragents.domain.sandbox import SandboxRef, Uncaptured
 from cleveragents.infrastructure.sandbox.file_copy import copy_content
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import admin_directory
@@ -129,7 +129,7 @@ def _is_same(source: int, status: os.stat_result, target: Path) -> bool:
 def _write(source: int, status: os.stat_result, target: Path) -> None:
     writer = os.open(target, _CREATE, 0o600)
     try:
-        copy_content(source, writer, status, CopyMethod.REFLINK)
+        copy_content(source, writer, status, share=True)
     finally:
         os.close(writer)
 
