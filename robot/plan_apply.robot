@@ -14,6 +14,7 @@ A Result Is Merged Into The Branch And The Files
     When The User Runs    agents plan apply ${PLAN} --yes --format json
     Then The Command Succeeds
     And The Data Field 'lifecycle.state' Is    applied
+    And The Data Field 'lifecycle.decisions_made' Is    ${1}
     And Git Says In    ${REPOSITORY}    Apply plan robot/applied    log    -1    --format=%s
     And Git Says In    ${REPOSITORY}    ${EMPTY}    status    --porcelain
     And Git Says In    ${REPOSITORY}    README.md; new.txt    ls-files

@@ -76,6 +76,8 @@ class PlanStatus:
     """What the apply did, once it is done."""
     conflicts: Sequence[OpenConflict]
     """What subplans made and nobody has said yet whether it holds."""
+    decisions_made: int
+    """How many decisions stand, the plan itself included."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +245,7 @@ class PlanService:
                 validations=list(latest.values()),
                 applied=done[-1] if done and plan.is_applied else None,
                 conflicts=open_conflicts(calls),
+                decisions_made=len(transaction.decisions.list(plan_id)),
             )
 
     def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> PlanStatus:

@@ -105,6 +105,7 @@ def _data(
             "attempt": plan.attempt,
             "checkpoints": len(status.checkpoints),
             "total_duration_s": _seconds(plan),
+            "decisions_made": status.decisions_made,
             "child_plans": len(status.children),
         },
     }
