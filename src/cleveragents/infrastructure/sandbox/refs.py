@@ -9,7 +9,12 @@ from pathlib import Path
 
 from cleveragents.domain.errors import SnapshotMissingError
 from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.infrastructure.files import fsync_directory, write_durably
+from cleveragents.infrastructure.files import (
+    draft_beside,
+    fsync_directory,
+    overwrite_durably,
+    write_durably,
+)
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 
@@ -25,6 +30,13 @@ class SnapshotRefs:
         self._branch = sandbox.branch
         self.base = f"refs/cleveragents/base/{sandbox.plan_id}/{sandbox.resource}"
         """Keeps what the sandbox was made from."""
+        self._spare: str | None = None
+        """The file of a ref that was dropped, for the next one."""
+
+    def close(self) -> None:
+        if self._spare is not None:
+            Path(self._spare).unlink(missing_ok=True)
+            self._spare = None
 
     def name(self, snapshot_id: str) -> str:
         return f"{self._place}/{snapshot_id}"
@@ -78,8 +90,12 @@ class SnapshotRefs:
 
     def write(self, snapshot_id: str, anchor: str) -> None:
         """Makes the ref, durably."""
-        self._prepare(self._place)
-        self._write(self.name(snapshot_id), anchor)
+        path, content = f"{self._store}/{self.name(snapshot_id)}", _content(anchor)
+        if self._spare is not None and overwrite_durably(self._spare, path, content):
+            self._spare = None
+        else:
+            self._prepare(self._place)
+            write_durably(Path(path), content, mode=0o644)
 
     def inherit(self, snapshot_id: str, source: SandboxRef) -> str:
         """Keeps a snapshot of another sandbox of the store, durably; returns the ref that does.
@@ -112,7 +128,7 @@ class SnapshotRefs:
             self._make_directory(Path(directory))
 
     def _write(self, name: str, anchor: str) -> None:
-        write_durably(Path(f"{self._store}/{name}"), f"{anchor}\n".encode(), mode=0o644)
+        write_durably(Path(f"{self._store}/{name}"), _content(anchor), mode=0o644)
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
         """Drops refs; one that is packed with others takes git, a file of its own does not."""
@@ -123,9 +139,18 @@ class SnapshotRefs:
             if f" {name}\n".encode() in packed:
                 commands.append(f"delete {name}\n")
             else:
-                (self._store / name).unlink(missing_ok=True)
+                self._drop(f"{self._store}/{name}")
         if commands:
             self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
+
+    def _drop(self, path: str) -> None:
+        with suppress(FileNotFoundError):
+            if self._spare is not None:
+                os.unlink(path)
+                return
+            spare = draft_beside(path)
+            os.rename(path, spare)
+            self._spare = spare
 
     def _make_directory(self, directory: Path) -> None:
         missing = [directory]
@@ -141,3 +166,7 @@ class SnapshotRefs:
                 return packed.read()
         except FileNotFoundError:
             return b""
+
+
+def _content(anchor: str) -> bytes:
+    return f"{anchor}\n".encode()

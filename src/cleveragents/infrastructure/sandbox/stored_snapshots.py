@@ -65,6 +65,7 @@ class StoredSnapshots:
 
     def close(self) -> None:
         self.objects.close()
+        self.refs.close()
         self.packing.finish()
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
