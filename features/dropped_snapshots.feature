@@ -5,8 +5,8 @@ Feature: Snapshots that are dropped while a plan runs
   Scenario Outline: A snapshot after <dropped> dropped ones is whole, and they are gone
     Given a sandbox in which the agent has run `echo 1 > f`
     And a watch of the sandbox has begun
-    When <dropped> snapshots are made and dropped
-    And the agent runs `echo 2 > f`, and then there is a checkpoint
+    And <dropped> snapshots have been made and dropped
+    When the agent runs `echo 2 > f`, and then there is a checkpoint
     Then the dropped snapshots are missing, and the others are whole
     And nothing is wrong with the store, and no draft is left in it
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from behave import given, then, when
+from behave import given, then
 from behave.runner import Context
 from features.support.sandbox_bench import bench
 from features.support.watching_bench import watching
@@ -11,7 +11,6 @@ from cleveragents.infrastructure.sandbox.refs import SnapshotRefs
 
 
 @given("{count:d} snapshots have been made and dropped")
-@when("{count:d} snapshots are made and dropped")
 def made_and_dropped(context: Context, count: int) -> None:
     work = bench(context)
     context.dropped = []
