@@ -33,7 +33,7 @@ Surroundings = Callable[[StrategyBench], AbstractContextManager[object]]
 
 
 def refusing(number: int) -> Callable[..., int]:
-    def refuse(*_: object) -> int:
+    def refuse(*_: object, **__: object) -> int:
         raise OSError(number, os.strerror(number))
 
     return refuse
