@@ -42,6 +42,16 @@ Feature: Merging what subplans made
         | path      | kind    | marked | subplan |
         | README.md | deleted | False  | two     |
 
+    Scenario: What lay between one merge and the next is not kept
+      Given a plan whose subplans run parallel
+        | subplan | does                  |
+        | one     | runs `echo 1 > 1.txt` |
+        | two     | runs `echo 2 > 2.txt` |
+        | three   | runs `echo 3 > 3.txt` |
+      And the plan has run
+      When the user reads about the installation as json
+      Then the check "orphaned-snapshots" is ok: Every snapshot has its record
+
   Rule: every resource is merged
 
     Scenario: A child may work on some of the resources

@@ -218,6 +218,7 @@ class ChildMerging:
             with self._database.read() as transaction:
                 found = open_conflicts(transaction.tool_calls.list(context.plan.id))
             raise SubplanConflictError(context.plan.id, found)
+        self._checkpoints.forget_unnamed(context.plan.id, snapshot_ids(before), snapshot_ids(after))
 
     def _moment(self, context: StepContext, label: str, reason: str) -> Moment:
         return Moment(
