@@ -162,4 +162,12 @@ def _children(number: int) -> list[str]:
     """The programs of a process's children that stayed in its session."""
     table = processes._table().values()
     found = [each for each in table if each.parent == number and each.session == number]
-    return [Path(f"/proc/{child.number}/comm").read_text().strip() for child in found]
+    return [_program(child.number) for child in found]
+
+
+def _program(number: int) -> str:
+    """The name of a process's program, or nothing if the process has just ended."""
+    try:
+        return Path(f"/proc/{number}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
