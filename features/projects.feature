@@ -42,6 +42,8 @@ Feature: Which projects can be sandboxed
         | Git LFS below                     | new p; mkdir p/d; echo '* filter=lfs' > p/d/.gitattributes; git -C p add -A; git -C p commit -qm a | p | it keeps files in Git LFS |
         | A partial clone                   | new s; git -C s config uploadpack.allowFilter true; git clone -q --filter=blob:none file://$PWD/s p | p | it is a partial clone |
         | A sparse checkout                 | new p; git -C p sparse-checkout set d               | p       | it is a sparse checkout                                 |
+        | A sparse checkout, by number      | new p; git -C p config core.sparseCheckout 1        | p       | it is a sparse checkout                                 |
+        | A sparse checkout, by name alone  | new p; printf '[core]\nsparseCheckout' >> p/.git/config | p  | it is a sparse checkout                                 |
         | Objects named by SHA-256          | git init -q --object-format=sha256 p                | p       | its objects are not named by SHA-1                      |
 
     Scenario Outline: git itself is <state>
@@ -98,6 +100,7 @@ Feature: Which projects can be sandboxed
         | A space in its path               | new 'a project'                                     | a project |
         | A branch that leads nowhere       | new p; echo 1234567890123456789012345678901234567890 > p/.git/refs/heads/x | p |
         | Names of branches that clash      | new p; git -C p branch a/b; git -C p tag a          | p       |
+        | A sparse checkout no more         | new p; git -C p config core.sparseCheckout 0; git -C p config remote.o.promisor no | p |
         | LFS only in a comment             | new p; echo '# x filter=lfs' > p/.gitattributes; git -C p add -A; git -C p commit -qm a | p |
         | A submodule's own directory       | new s; new q; git -C q -c protocol.file.allow=always submodule --quiet add ../s p; git -C q commit -qm s; ln -s q/p p | p |
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import stat
@@ -50,6 +51,26 @@ def _node(path: Path) -> Node:
 
 def git_place(sandbox: Path) -> str:
     """Where git is in a sandbox, in git's own words: commit, branch and index."""
+    return _said_by_git(sandbox, tuple(map(_bytes, _what_git_reads(sandbox))))
+
+
+def _what_git_reads(sandbox: Path) -> list[Path]:
+    """The files of a sandbox's git that decide where it is; without them git is asked once."""
+    link = sandbox / ".git"
+    private = (
+        Path(_bytes(link).decode().removeprefix("gitdir: ").strip()) if link.is_file() else link
+    )
+    common = private / _bytes(private / "commondir").decode().strip()
+    branch = _bytes(private / "HEAD").decode(errors="replace").removeprefix("ref: ").strip()
+    return [private / "HEAD", private / "index", common / branch, common / "packed-refs"]
+
+
+def _bytes(file: Path) -> bytes:
+    return file.read_bytes() if file.is_file() else b""
+
+
+@functools.lru_cache(maxsize=64)
+def _said_by_git(sandbox: Path, _read: tuple[bytes, ...]) -> str:
     asked = (
         ["git", "rev-parse", "HEAD", "--symbolic-full-name", "HEAD"],
         ["git", "ls-files", "--stage", "-v"],

@@ -469,6 +469,13 @@ class Locks(Protocol):
 class Sandboxes(Protocol):
     """Makes the private copies that plans work in."""
 
+    def project_root(self, path: Path) -> str:
+        """Returns the top of the repository that a directory is in; no more is looked at.
+
+        Raises ProjectRefusedError when there is none, or it may not be a project.
+        """
+        ...
+
     def inspect(self, path: Path, kind: ResourceType = ResourceType.GIT_CHECKOUT) -> ProjectFacts:
         """Looks at what is to be sandboxed without touching it or running anything of it.
 

@@ -207,7 +207,7 @@ class PlanService:
     def project_root(self, path: Path) -> str:
         """Returns the project a directory is in, as plans name it; one that is gone as it is."""
         try:
-            return self._sandboxes.inspect(path).root
+            return self._sandboxes.project_root(path)
         except ProjectRefusedError:
             return str(path.absolute())
 
@@ -323,7 +323,7 @@ class PlanService:
     def _root(self, definition: PlanDefinition, project: Path) -> Path:
         """Returns what paths in the plan are relative to; without git any directory will do."""
         try:
-            return Path(self._sandboxes.inspect(project).root)
+            return Path(self._sandboxes.project_root(project))
         except ProjectRefusedError:
             kinds = {wanted.type for wanted in definition.resources.values()}
             if ResourceType.GIT_CHECKOUT in kinds:

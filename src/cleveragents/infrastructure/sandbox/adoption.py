@@ -111,13 +111,10 @@ def adopt(sandbox: SandboxRef, git: Git) -> None:
 
 
 def _is_verbatim(store: Git, commit: str) -> bool:
-    def setting(key: str) -> str:
-        return os.fsdecode(store.run("config", "--get", key, ok=(0, 1))).strip().lower()
-
-    if setting("core.autocrlf") not in ("", "false", "input") or setting("core.symlinks") not in (
-        "",
-        "true",
-    ):
+    settings = store.settings()
+    if settings.get("core.autocrlf", "false").lower() not in ("", "false", "input"):
+        return False
+    if settings.get("core.symlinks", "true").lower() not in ("", "true"):
         return False
     if (store.directory / "info" / "attributes").stat().st_size:
         return False

@@ -136,6 +136,10 @@ class Git:
             raise ConfigurationError(f"{said or 'this git'} is too old", hint=_INSTALL)
         return said.removeprefix("git version ")
 
+    def settings(self) -> dict[str, str]:
+        """Returns the repository's own settings, by their names in lower case."""
+        return _settings(self.run("config", "--includes", "-z", "--list"))
+
     def user_settings(self) -> dict[str, str]:
         """Returns all settings as the user's own git would see them; reading runs nothing."""
         visible = {
@@ -147,9 +151,7 @@ class Git:
             if name not in _USER_CONFIGURATION
         }
         command = ["git", f"--git-dir={self.directory}", "config", "--includes", "-z", "--list"]
-        listing = self._start(command, {**isolated, **visible}, None).stdout
-        entries = (line.partition("\n") for line in os.fsdecode(listing).split("\0") if line)
-        return {key: value if is_given else "true" for key, is_given, value in entries}
+        return _settings(self._start(command, {**isolated, **visible}, None).stdout)
 
     def feed(
         self, arguments: Sequence[str], stdin: bytes, other: Git, taking: Sequence[str]
@@ -252,6 +254,17 @@ class Git:
 
     def _variables(self) -> dict[str, str]:
         return {**_isolated(self.environment), **self.variables}
+
+
+def is_on(setting: str | None) -> bool:
+    """Returns whether git would take the value of a setting for true."""
+    word = (setting or "").lower()
+    return word in ("true", "yes", "on") or bool(re.fullmatch(r"[+-]?0*[1-9]\d*", word))
+
+
+def _settings(listing: bytes) -> dict[str, str]:
+    entries = (line.partition("\n") for line in os.fsdecode(listing).split("\0") if line)
+    return {key: value if is_given else "true" for key, is_given, value in entries}
 
 
 @contextmanager

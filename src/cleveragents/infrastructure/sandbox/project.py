@@ -11,9 +11,10 @@ from pathlib import Path
 from cleveragents.domain.errors import GitCommandError, ProjectRefusedError
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import ProjectFacts
-from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.git import Git, is_on
 from cleveragents.infrastructure.sandbox.objects import GITLINK
 
+_PROMISOR = re.compile(r"remote\..*\.promisor", re.DOTALL)
 _LFS = re.compile(rb"^[^#\n][^\n]*\sfilter=lfs(\s|$)", re.MULTILINE)
 
 
@@ -158,23 +159,18 @@ def _common_directory(git_dir: Path) -> Path:
 
 
 def _refuse_unsupported_formats(repository: Repository, git: Git) -> None:
-    def setting(key: str) -> str:
-        return os.fsdecode(git.run("config", "--get", key, ok=(0, 1))).strip().lower()
-
-    def is_on(key: str) -> bool:
-        return git.run("config", "--type=bool", "--get", key, ok=(0, 1, 128)) == b"true\n"
-
     root = str(repository.root)
-    if setting("extensions.objectformat") not in ("", "sha1"):
+    settings = git.settings()
+    if settings.get("extensions.objectformat", "sha1").lower() != "sha1":
         raise ProjectRefusedError(root, "its objects are not named by SHA-1")
-    promisors = git.run("config", "--get-regexp", r"^remote\..*\.promisor$", ok=(0, 1))
-    if setting("extensions.partialclone") or b"true" in promisors.lower():
+    promisors = [settings[name] for name in settings if _PROMISOR.fullmatch(name)]
+    if settings.get("extensions.partialclone") or any(map(is_on, promisors)):
         raise ProjectRefusedError(
             root,
             "it is a partial clone, so some of its files would have to be downloaded",
             hint="Fetch everything first: `git fetch --refetch --no-filter`",
         )
-    if is_on("core.sparseCheckout"):
+    if is_on(settings.get("core.sparsecheckout")):
         raise ProjectRefusedError(
             root,
             "it is a sparse checkout, and a sandbox would hold files you do not have",

@@ -45,6 +45,9 @@ class AllSandboxes(Sandboxes):
         }
         self._forks = Forks(git, home, clock, snapshots, self._makers)
 
+    def project_root(self, path: Path) -> str:
+        return str(self._worktrees.find(path).root)
+
     def inspect(self, path: Path, kind: ResourceType = ResourceType.GIT_CHECKOUT) -> ProjectFacts:
         match kind:
             case ResourceType.GIT_CHECKOUT:

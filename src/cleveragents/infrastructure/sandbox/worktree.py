@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import cached_property
 from pathlib import Path
 
 from cleveragents.application.ports import Clock
@@ -54,11 +55,19 @@ class GitWorktrees(SandboxMaker):
         self._home = home
         self._clock = clock
 
-    def inspect(self, path: Path) -> ProjectFacts:
-        self._git.require_version()
+    def find(self, path: Path) -> Repository:
+        """Returns the repository that a directory is in, if that may be a project."""
         home = self._git.environment.get("HOME")
-        repository = find_repository(path, Path(home).resolve() if home else None)
-        return inspect_repository(repository, self._git)
+        return find_repository(path, Path(home).resolve() if home else None)
+
+    def inspect(self, path: Path) -> ProjectFacts:
+        return inspect_repository(self.find(path), self._able_git)
+
+    @cached_property
+    def _able_git(self) -> Git:
+        """Git, once it is known to be recent enough."""
+        self._git.require_version()
+        return self._git
 
     def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
         facts = self.inspect(Path(resource.path))
