@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -40,6 +41,8 @@ RESULTS = BUILD / "results"
 PYTHON = sys.executable
 CODE = ("src", "features", "property_tests", "robot", "benchmarks", "scripts", "noxfile.py")
 COVERAGE = (PYTHON, "-m", "coverage", "run")
+SLOW_FEATURES = ("fault_points", "apply_faults", "apply_resources", "hard_cases")
+CHUNKS = 8
 
 
 def tool(name: str) -> str:
@@ -111,15 +114,14 @@ def unit_tests(session: nox.Session) -> None:
         session.run(PYTHON, "-m", "behave", *session.posargs)
         return
     emptied(BUILD / "coverage")
-    stages = ["service"] + (["cli"] if Path("features/cli_environment.py").exists() else [])
-    for stage in stages:
-        emptied(RESULTS / f"behave-{stage}")
-    shards = [(stage, files) for stage in stages for files in two_shards()]
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        statuses = list(pool.map(lambda shard: run_behave(*shard), shards))
-    suites = [f"behave-{stage}" for stage in stages]
-    session.run(PYTHON, "scripts/totals.py", *suites, success_codes=[0, 1])
-    if any(statuses):
+    results = emptied(RESULTS / "behave-service")
+    behave = (*COVERAGE, "-m", "behave", "--format=progress")
+    passed = two_at_a_time(
+        (*behave, "--junit", "--junit-directory", str(results), *map(str, features))
+        for features in chunks_of_features()
+    )
+    session.run(PYTHON, "scripts/totals.py", "behave-service", success_codes=[0, 1])
+    if not passed:
         session.error("A scenario failed")
 
 
@@ -131,23 +133,29 @@ def golden(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "behave", "--tags=@golden", "--define=golden=write", "features")
 
 
-def two_shards() -> list[list[str]]:
-    """The feature files in two lists of about the same size."""
-    files = sorted(Path("features").rglob("*.feature"), key=lambda file: -file.stat().st_size)
-    shards: list[list[Path]] = [[], []]
-    for file in files:
-        min(shards, key=lambda shard: sum(each.stat().st_size for each in shard)).append(file)
-    return [[str(file) for file in sorted(shard)] for shard in shards if shard]
+def chunks_of_features() -> list[list[Path]]:
+    """The feature files in parts of about the same size, those that kill at every step first."""
+    features = Path("features")
+    slow = [features / f"{name}.feature" for name in SLOW_FEATURES]
+    others = [file for file in largest_first(features.rglob("*.feature")) if file not in slow]
+    dealt = [others[number::CHUNKS] for number in range(CHUNKS)]
+    return [[file] for file in slow] + [sorted(chunk) for chunk in dealt]
 
 
-def run_behave(stage: str, files: list[str]) -> int:
-    options = [] if stage == "service" else [f"--stage={stage}", "--tags=not @service"]
+def largest_first(files: Iterable[Path]) -> list[Path]:
+    return sorted(files, key=lambda file: (-file.stat().st_size, file))
+
+
+def two_at_a_time(commands: Iterable[Sequence[str]]) -> bool:
+    """Runs commands, shows what each printed when it has ended, and says whether all succeeded."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        statuses = list(pool.map(run_quietly, commands))
+    return not any(statuses)
+
+
+def run_quietly(command: Sequence[str]) -> int:
     done = subprocess.run(
-        [
-            *(*COVERAGE, "-m", "behave", "--format=progress", *options),
-            *("--junit", "--junit-directory", str(RESULTS / f"behave-{stage}")),
-            *files,
-        ],
+        command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -161,18 +169,23 @@ def run_behave(stage: str, files: list[str]) -> int:
 
 @nox.session
 def property_tests(session: nox.Session) -> None:
-    """Hypothesis under unittest, measured. `-- long` looks for longer."""
+    """Hypothesis under unittest, two modules at a time, measured. `-- long` looks for longer."""
     profile = session.posargs[0] if session.posargs else "ci"
-    emptied(RESULTS / "properties")
-    session.run(
-        *(*COVERAGE, "-m", "property_tests"),
-        *("--profile", profile, "--junit", str(RESULTS / "properties" / "properties.xml")),
+    results = emptied(RESULTS / "properties")
+    passed = two_at_a_time(
+        (
+            *(*COVERAGE, "-m", "property_tests", module.stem),
+            *("--profile", profile, "--junit", str(results / f"{module.stem}.xml")),
+        )
+        for module in largest_first(Path("property_tests").glob("test_*.py"))
     )
+    if not passed:
+        session.error("A property does not hold")
 
 
 @nox.session
 def integration_tests(session: nox.Session) -> None:
-    """Robot against the wheel, installed in an environment of its own."""
+    """Robot against the wheel, installed in an environment of its own, two suites at a time."""
     place = emptied(BUILD / "integration")
     session.run(
         *(PYTHON, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(place)), silent=True
@@ -184,13 +197,22 @@ def integration_tests(session: nox.Session) -> None:
         *("-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)),
         external=True,
     )
-    emptied(RESULTS / "robot")
-    session.run(
-        *(PYTHON, "-m", "robot", "--console", "dotted", "--outputdir", str(BUILD / "robot")),
-        *("--xunit", str(RESULTS / "robot" / "robot.xml")),
-        *("--variable", f"AGENTS:{place / 'venv/bin/agents'}"),
-        *(session.posargs or ["robot"]),
+    agents = ("--variable", f"AGENTS:{place / 'venv/bin/agents'}")
+    output = emptied(BUILD / "robot")
+    robot = (PYTHON, "-m", "robot", "--console", "dotted", *agents, "--outputdir")
+    if session.posargs:
+        session.run(*robot, str(output), *session.posargs)
+        return
+    results = emptied(RESULTS / "robot")
+    passed = two_at_a_time(
+        (
+            *(*robot, str(output / suite.stem), "--xunit", str(results / f"{suite.stem}.xml")),
+            *("--suite", suite.stem, "robot"),
+        )
+        for suite in largest_first(Path("robot").glob("[!_]*.robot"))
     )
+    if not passed:
+        session.error("A Robot test failed")
 
 
 @nox.session

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from features.support.crash import measure_nothing
 from features.support.plans import Plans
 from features.support.trees import Tree, tree
 
@@ -68,6 +69,7 @@ def ended_in_child(plans: Plans, faults: FaultPoints, arguments: tuple[str, ...]
     child = os.fork()
     if child == 0:
         status = 70
+        measure_nothing()
         try:
             with patch.object(Container, "_faults", faults):
                 plans.world.agents_here(*arguments)

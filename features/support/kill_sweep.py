@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from features.support.crash import measure_nothing
 from features.support.databases import make_sqlite, schema_of
 from sqlalchemy import Engine, event
 
@@ -39,6 +40,7 @@ def die_at(number: int, home: Path) -> bool:
     """Uses the database in a process that is killed at its `number`-th action."""
     child = os.fork()
     if child == 0:
+        measure_nothing()
         remaining = itertools.count(number, -1)
 
         def tick() -> None:

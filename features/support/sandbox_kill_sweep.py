@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
+from features.support.crash import measure_nothing
 from features.support.sandbox_bench import Moment, SandboxBench
 from features.support.world import World
 
@@ -46,6 +47,7 @@ def dies_at(number: int, act: Callable[[], object]) -> bool:
     """Does something in a process that is killed at its `number`-th act."""
     child = os.fork()
     if child == 0:
+        measure_nothing()
         remaining = itertools.count(number, -1)
 
         def audited(name: str, arguments: tuple[object, ...]) -> None:
