@@ -41,8 +41,8 @@ RESULTS = BUILD / "results"
 PYTHON = sys.executable
 CODE = ("src", "features", "property_tests", "robot", "benchmarks", "scripts", "noxfile.py")
 COVERAGE = (PYTHON, "-m", "coverage", "run")
-SLOW_FEATURES = ("fault_points", "apply_faults", "apply_resources", "hard_cases")
-CHUNKS = 8
+SLOW_FEATURES = ("fault_points", "apply_faults", "apply_resources", "operation_faults")
+MEMORY = Path("/dev/shm")
 
 
 def tool(name: str) -> str:
@@ -117,8 +117,8 @@ def unit_tests(session: nox.Session) -> None:
     results = emptied(RESULTS / "behave-service")
     behave = (*COVERAGE, "-m", "behave", "--format=progress")
     passed = two_at_a_time(
-        (*behave, "--junit", "--junit-directory", str(results), *map(str, features))
-        for features in chunks_of_features()
+        (*place, *behave, "--junit", "--junit-directory", str(results), *map(str, features))
+        for place, features in chunks_of_features()
     )
     session.run(PYTHON, "scripts/totals.py", "behave-service", success_codes=[0, 1])
     if not passed:
@@ -133,13 +133,26 @@ def golden(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "behave", "--tags=@golden", "--define=golden=write", "features")
 
 
-def chunks_of_features() -> list[list[Path]]:
-    """The feature files in parts of about the same size, those that kill at every step first."""
-    features = Path("features")
-    slow = [features / f"{name}.feature" for name in SLOW_FEATURES]
-    others = [file for file in largest_first(features.rglob("*.feature")) if file not in slow]
-    dealt = [others[number::CHUNKS] for number in range(CHUNKS)]
-    return [[file] for file in slow] + [sorted(chunk) for chunk in dealt]
+def chunks_of_features() -> list[tuple[Sequence[str], list[Path]]]:
+    """The feature files in parts, each with what it is to be started by; the longest first.
+
+    What is about files as a disk has them is tagged `@disk`. All else waits for the disk
+    very much and says nothing about it, so it works in memory where there is room.
+    """
+    features = largest_first(Path("features").rglob("*.feature"))
+    on_disk = [file for file in features if file.read_text().startswith("@disk")]
+    slow = [Path("features", f"{name}.feature") for name in SLOW_FEATURES]
+    others = [file for file in features if file not in (*on_disk, *slow)]
+    return [
+        *((in_memory(), [file]) for file in slow),
+        *(((), on_disk[number::3]) for number in range(3)),
+        *((in_memory(), others[number::6]) for number in range(6)),
+    ]
+
+
+def in_memory() -> Sequence[str]:
+    has_room = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 2 << 30
+    return ("env", f"TMPDIR={MEMORY}") if has_room else ()
 
 
 def largest_first(files: Iterable[Path]) -> list[Path]:

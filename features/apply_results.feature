@@ -1,3 +1,4 @@
+@disk
 Feature: Whatever a plan did arrives in the project
   Names, types, modes and sizes of all kinds, and what the agent did with its git, end as files.
 

@@ -1,4 +1,3 @@
-@service
 Feature: Every change has an author
   The sandboxes are looked at before and after each call, checkpoint or not, so that it is known
   what the call did, a shell command's doings included.

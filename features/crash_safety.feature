@@ -1,3 +1,4 @@
+@disk
 Feature: A killed process
   Whatever the instruction at which `agents` is killed, the next command finds a whole state,
   completes or undoes what was under way and says which.

@@ -1,3 +1,4 @@
+@disk
 Feature: Directories can be brought back
   The stores of copied and overlaid directories keep the promises of
   `cleveragents.testing.snapshot_store_contract` as those of repositories do.

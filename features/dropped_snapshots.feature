@@ -1,3 +1,4 @@
+@disk
 Feature: Snapshots that are dropped while a plan runs
   At its limit a plan drops one with every checkpoint. The file of the old ref becomes that of
   the new one: some file systems are slow where many files are made and removed.

@@ -1,3 +1,4 @@
+@disk
 Feature: A child plan starts from a copy of its parent's sandbox
   A fork is exactly one snapshot of another sandbox, and shares its store. What every fork
   promises is written down once, in `cleveragents.testing.fork_contract`.

@@ -1,4 +1,3 @@
-@service
 Feature: Reclaiming space endangers nothing
   The new pack is durable before an old one goes, and the project's own files are never touched.
 

@@ -1,3 +1,4 @@
+@disk
 Feature: What goes wrong around a sandbox
   Kills, full disks, missing permissions, restless files and damaged stores: a rollback is exact, or
   it is refused with a sentence, and then nothing has been touched.

@@ -1,3 +1,4 @@
+@disk
 Feature: Large directories are copied by several processes
   Threads would wait for each other. What the processes copy is as exact as what one
   copies alone, and none of them outlives the command.

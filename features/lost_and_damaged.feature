@@ -1,3 +1,4 @@
+@disk
 Feature: What is lost or damaged is noticed before anything is touched
   Stored bytes are checked before a rollback begins. Memory that only saves work may be lost at any time.
 

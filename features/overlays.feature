@@ -1,3 +1,4 @@
+@disk
 Feature: Large directories can be overlaid
   An overlay is made in constant time: the directory itself lies below and is only read.
 

@@ -1,3 +1,4 @@
+@disk
 Feature: The user's project is not touched before apply
   Not its files, index, branches, stash, configuration, hooks or object store. These scenarios compare
   every byte, mode and modification time in the project's directory, `.git` included.

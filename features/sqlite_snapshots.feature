@@ -1,3 +1,4 @@
+@disk
 Feature: A database can be brought back
   Checkpoints of a SQLite database work like transactions. What the store promises is
   written down once, in `cleveragents.testing.sqlite_store_contract`.

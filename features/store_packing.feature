@@ -1,4 +1,4 @@
-@service
+@disk
 Feature: Packs of checkpoints are combined
   Each checkpoint adds a small pack. Where there are many, they become one, so that the thousandth
   checkpoint costs what the tenth did; whoever reads or writes meanwhile does not notice.

@@ -1,4 +1,4 @@
-@service
+@disk
 Feature: Combining packs fails without harm
   Combining only saves time. What goes wrong with it costs nothing but that.
 

@@ -1,3 +1,4 @@
+@disk
 Feature: Every kind of resource has a sandbox of its own
   Directories are copied or overlaid, databases copied as of their last transaction, and a
   resource without isolation says that nothing of it can be taken back.

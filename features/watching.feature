@@ -1,3 +1,4 @@
+@disk
 Feature: Finding out what has changed
   A running plan is told by the system what changes; a new process finds out by one look at change
   times. Either way a checkpoint holds exactly what is there, and says what it rests on.

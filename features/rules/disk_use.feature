@@ -1,4 +1,3 @@
-@service
 Feature: What things take on disk
   Counted is what removing would give back.
 

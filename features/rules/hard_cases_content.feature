@@ -1,3 +1,4 @@
+@disk
 Feature: Bytes stay bytes
   Attributes and settings tell git to convert files. Snapshots hold what is on disk, unconverted.
 

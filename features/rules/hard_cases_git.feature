@@ -1,3 +1,4 @@
+@disk
 Feature: An agent may use git in its sandbox as it likes
   HEAD, branch and index are part of a checkpoint. Nothing that git does there harms a snapshot.
 

@@ -1,3 +1,4 @@
+@disk
 Feature: What ignore rules leave out stays as it is
   Ignored files are not captured, so no rollback may change or delete one.
 

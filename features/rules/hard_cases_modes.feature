@@ -1,3 +1,4 @@
+@disk
 Feature: Every permission bit
   git knows two modes. A rollback restores all of them, of files, of directories and of the sandbox.
 

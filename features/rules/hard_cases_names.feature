@@ -1,3 +1,4 @@
+@disk
 Feature: Any name that a file system takes
   Names are bytes. Each of these has misled some tool that reads them as text, lines or patterns.
 

@@ -1,3 +1,4 @@
+@disk
 Feature: Any kind of file, and any swap of kinds
   What stands at a path may become something else. A rollback turns it back, and never follows it.
 

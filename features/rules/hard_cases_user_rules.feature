@@ -1,3 +1,4 @@
+@disk
 Feature: The user's own ignore rules count in a sandbox
   What the user never wants in git may be a secret: it is not captured either.
 
