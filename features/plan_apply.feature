@@ -28,6 +28,7 @@ Feature: Bringing a plan's result into the project
         | new.txt    | added        | +1 -0  |
         | run.sh     | mode changed | +0 -0  |
         | src/app.py | deleted      | +0 -1  |
+      And the apply says how long the plan took
 
     Scenario: Left in the working tree
       When the user applies the plan with `--no-commit`

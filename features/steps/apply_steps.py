@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from behave import given, then, when
 from behave.runner import Context
 from features.support import apply_mishaps
@@ -118,6 +120,14 @@ def apply_says(context: Context) -> None:
         for item in target["files"]
     ]
     assert found == table_rows(context.table), found
+
+
+@then("the apply says how long the plan took")
+def apply_says_how_long(context: Context) -> None:
+    seconds = data(context)["lifecycle"]["total_duration"]
+    made, ended = plans(context).query("SELECT created_at, finished_at FROM plans")[0]
+    lasted = datetime.fromisoformat(str(ended)) - datetime.fromisoformat(str(made))
+    assert seconds == round(lasted.total_seconds(), 3) > 0, (seconds, lasted)
 
 
 @then("the error's code is {code}")

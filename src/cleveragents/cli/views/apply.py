@@ -104,7 +104,7 @@ def _data(
             "state": plan.state.value,
             "attempt": plan.attempt,
             "checkpoints": len(status.checkpoints),
-            "total_duration_s": _seconds(plan),
+            "total_duration": _seconds(plan),
             "decisions_made": status.decisions_made,
             "child_plans": len(status.children),
         },
