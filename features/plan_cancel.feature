@@ -16,6 +16,7 @@ Feature: Giving a plan up, and what can be done about a failure
       And the plan is execute/cancelled with 1 steps done
       And the sandbox is as it was at "before two"
       And the document's reason is "the other approach won"
+      And the document counts 1 changed files and 0 that subplans keep
 
     Scenario: A plan that never ran
       Given the plan has been made

@@ -67,6 +67,7 @@ Feature: What is done to a plan reaches its subplans
         | subplan | state             |
         | docs    | execute/cancelled |
         | tests   | execute/cancelled |
+      And the document counts 1 changed files and 1 that subplans keep
 
   Rule: children are applied with their parent
 

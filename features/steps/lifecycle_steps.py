@@ -72,6 +72,13 @@ def rehearse(context: Context) -> None:
     plans(context).act("plan", "resume", plans(context).plan_id, "--dry-run")
 
 
+@then("the document counts {own:d} changed files and {kept:d} that subplans keep")
+def counts_files(context: Context, own: int, kept: int) -> None:
+    assert data(context)["sandbox"]["files_modified"] == own, data(context)
+    assert data(context)["child_plans"]["artifacts_preserved"] == kept, data(context)
+    assert plans(context).status()["execution"]["files_modified"] == own, plans(context).status()
+
+
 @when("the user cancels the plan")
 def cancel(context: Context) -> None:
     plans(context).act("plan", "cancel", plans(context).plan_id)

@@ -18,6 +18,7 @@ from cleveragents.application.ports import (
     PlanFiles,
     Sandboxes,
     ToolBackend,
+    Transaction,
 )
 from cleveragents.application.services import _family
 from cleveragents.application.services._cleaning import Cleaning, give_up_sandboxes
@@ -78,6 +79,10 @@ class PlanStatus:
     """What subplans made and nobody has said yet whether it holds."""
     decisions_made: int
     """How many decisions stand, the plan itself included."""
+    files_modified: int
+    """How many files it changed, what was merged of its children included."""
+    files_kept_by_children: int
+    """How many files its children changed in sandboxes that are still there."""
 
 
 @dataclass(frozen=True)
@@ -233,6 +238,7 @@ class PlanService:
             latest = {result.name: result for result in said}
             done = [item.apply for item in operations if item.apply is not None]
             calls = transaction.tool_calls.list(plan_id)
+            children = transaction.plans.children(plan_id)
             return PlanStatus(
                 plan=plan,
                 resources=transaction.sandboxes.resources(plan_id),
@@ -240,12 +246,14 @@ class PlanService:
                 checkpoints=transaction.checkpoints.list(plan_id),
                 tool_calls=calls,
                 holder=holder,
-                children=transaction.plans.children(plan_id),
+                children=children,
                 interrupted=transaction.operations.pending(plan_id),
                 validations=list(latest.values()),
                 applied=done[-1] if done and plan.is_applied else None,
                 conflicts=open_conflicts(calls),
                 decisions_made=len(transaction.decisions.list(plan_id)),
+                files_modified=transaction.changes.count(plan_id).files,
+                files_kept_by_children=_files_kept(transaction, children),
             )
 
     def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> PlanStatus:
@@ -363,6 +371,15 @@ class PlanService:
             None,
             self._clock.now(),
         )
+
+
+def _files_kept(transaction: Transaction, plans: Sequence[Plan]) -> int:
+    """Returns how many files plans changed in sandboxes that are still there."""
+    return sum(
+        transaction.changes.count(plan.id).files
+        for plan in plans
+        if any(not sandbox.is_given_up for sandbox in transaction.sandboxes.list(plan.id))
+    )
 
 
 def _with_uncommitted(resource: Resource) -> Resource:

@@ -99,12 +99,13 @@ def cancel_report(status: PlanStatus) -> Report:
         "sandbox": {
             "status": _sandbox_status(status, kept),
             "paths": [sandbox.path for sandbox in kept],
+            "files_modified": status.files_modified,
             "checkpoints": len(status.checkpoints),
         },
         "child_plans": {
             "completed": _in_state(status, PlanState.COMPLETE),
             "cancelled": _in_state(status, PlanState.CANCELLED),
-            "artifacts_preserved": 0,
+            "artifacts_preserved": status.files_kept_by_children,
         },
         "recovery": recovery,
     }

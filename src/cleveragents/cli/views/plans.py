@@ -43,6 +43,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
             "sandbox": sandboxes[0] if sandboxes else None,
             "sandboxes": sandboxes,
             "tool_calls": sum(1 for call in status.tool_calls if call.undone_by is None),
+            "files_modified": status.files_modified,
             "child_plans": _child_plans(status.children),
             "checkpoints": len(status.checkpoints),
         },
