@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from cleveragents.application.services.decision_service import DecisionTree, Explanation
 from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.words import counted, moment, readable
-from cleveragents.domain.decision import Decision
+from cleveragents.domain.decision import Decision, DecisionType
 
 
 def tree_report(tree: DecisionTree) -> Report:
@@ -20,7 +20,9 @@ def tree_report(tree: DecisionTree) -> Report:
             "nodes": len(tree.decisions),
             "depth": depth,
             "child_plans": len(tree.children),
-            "invariants": 0,
+            "invariants": sum(
+                item.decision_type is DecisionType.INVARIANT_ENFORCED for item in tree.decisions
+            ),
             "superseded": tree.superseded,
         },
         "child_plans": [
