@@ -148,7 +148,7 @@ def run_and_kill(tools: Tools, bench: Workbench, name: str) -> None:
     if program == 0:
         run_with(tools, bench, name, {})
         os._exit(0)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not bench.file("pid.txt").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(program, signal.SIGKILL)
