@@ -19,7 +19,7 @@ from cleveragents.infrastructure.locks import DatabaseLocks
 from cleveragents.testing import sample_records as sample
 
 PLAN, ANOTHER = "PLAN1", "PLAN2"
-SHORT_SECONDS = 0.3
+SHORT_SECONDS = 1.0
 _PATIENCE_SECONDS = 60
 
 
