@@ -20,6 +20,7 @@ Children Are Plans Of Their Own
     Given A Plan Has Run    subplans.yaml
     When The User Runs    agents plan status ${PLAN} --format json
     Then The Data Field 'execution.child_plans' Is    2/2 complete
+    And The Data Field 'execution.files_modified' Is    ${5}
     And The Data Field 'children.0.name' Is    robot/subplans.docs
     And The Data Field 'children.1.state' Is    complete
 

@@ -81,6 +81,13 @@ class PlanStatus:
     """How many decisions stand, the plan itself included."""
     files_modified: int
     """How many files it changed, what was merged of its children included."""
+
+
+@dataclass(frozen=True)
+class Cancellation:
+    """A plan that was given up, and what is left of its children's work."""
+
+    status: PlanStatus
     files_kept_by_children: int
     """How many files its children changed in sandboxes that are still there."""
 
@@ -238,7 +245,6 @@ class PlanService:
             latest = {result.name: result for result in said}
             done = [item.apply for item in operations if item.apply is not None]
             calls = transaction.tool_calls.list(plan_id)
-            children = transaction.plans.children(plan_id)
             return PlanStatus(
                 plan=plan,
                 resources=transaction.sandboxes.resources(plan_id),
@@ -246,17 +252,16 @@ class PlanService:
                 checkpoints=transaction.checkpoints.list(plan_id),
                 tool_calls=calls,
                 holder=holder,
-                children=children,
+                children=transaction.plans.children(plan_id),
                 interrupted=transaction.operations.pending(plan_id),
                 validations=list(latest.values()),
                 applied=done[-1] if done and plan.is_applied else None,
                 conflicts=open_conflicts(calls),
                 decisions_made=len(transaction.decisions.list(plan_id)),
                 files_modified=transaction.changes.count(plan_id).files,
-                files_kept_by_children=_files_kept(transaction, children),
             )
 
-    def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> PlanStatus:
+    def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> Cancellation:
         """Gives up a plan and what it spawned; checkpoints stay, sandboxes unless they are to go.
 
         Args:
@@ -282,7 +287,9 @@ class PlanService:
             for before in given_up:
                 for problem in self._cleaning.remove_given_up(before.id):
                     self._events.emit(Warned(problem))
-        return self.status(plan_id)
+        status = self.status(plan_id)
+        with self._database.read() as transaction:
+            return Cancellation(status, _files_kept(transaction, status.children))
 
     def problems(self, plan_id: str) -> PlanProblems:
         """Says what went wrong with a plan and what can be done about it."""

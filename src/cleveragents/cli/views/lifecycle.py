@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.services.plan_resume_service import ResumeSummary
-from cleveragents.application.services.plan_service import PlanProblems, PlanStatus
+from cleveragents.application.services.plan_service import (
+    Cancellation,
+    PlanProblems,
+    PlanStatus,
+)
 from cleveragents.cli.report import Fields, Report, Section, Table
 from cleveragents.cli.views.conflicts import conflict_data, conflict_table
 from cleveragents.cli.views.restores import effects_data
@@ -86,8 +90,8 @@ def _in_state(status: PlanStatus, state: PlanState) -> int:
     return sum(child.state is state for child in status.children)
 
 
-def cancel_report(status: PlanStatus) -> Report:
-    plan = status.plan
+def cancel_report(cancelled: Cancellation) -> Report:
+    status, plan = cancelled.status, cancelled.status.plan
     kept = [item for item in status.sandboxes if not item.is_given_up]
     recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints and kept else []
     data: dict[str, object] = {
@@ -105,7 +109,7 @@ def cancel_report(status: PlanStatus) -> Report:
         "child_plans": {
             "completed": _in_state(status, PlanState.COMPLETE),
             "cancelled": _in_state(status, PlanState.CANCELLED),
-            "artifacts_preserved": status.files_kept_by_children,
+            "artifacts_preserved": cancelled.files_kept_by_children,
         },
         "recovery": recovery,
     }
