@@ -14,7 +14,7 @@ from cleveragents.domain.sandbox import ProjectFacts
 from cleveragents.infrastructure.sandbox.git import Git, is_on
 from cleveragents.infrastructure.sandbox.objects import GITLINK
 
-_PROMISOR = re.compile(r"remote\..*\.promisor", re.DOTALL)
+_PROMISOR = re.compile(r"remote\..*\.promisor")
 _LFS = re.compile(rb"^[^#\n][^\n]*\sfilter=lfs(\s|$)", re.MULTILINE)
 
 
