@@ -121,10 +121,11 @@ Feature: Subplans that fail
 
     Scenario: A child that takes too long is ended
       Given a plan whose subplans run parallel
-        | subplan | does           |
-        | slow    | runs `sleep 600` |
-      And its subplans have `timeout_per_subplan_seconds` 1
+        | subplan | does                                  |
+        | slow    | runs `touch OUTSIDE/begun; sleep 600` |
+      And its subplans have `timeout_per_subplan_seconds` 60
       And its subplans have `retry_failed` false
+      And that time is over as soon as OUTSIDE/begun is there
       When the user runs the plan
       Then the exit code is 8
       And the error is "Step 2 of 3 (`middle`) failed: subplan `slow` failed: it took longer than its parent allows"
@@ -134,14 +135,25 @@ Feature: Subplans that fail
 
     Scenario: A child that does not end when it is asked to is killed
       Given a plan whose subplans run parallel
-        | subplan | does                                   |
-        | stopped | runs `kill -STOP $PPID; sleep 600`     |
-      And its subplans have `timeout_per_subplan_seconds` 1
+        | subplan | does                                                    |
+        | stopped | runs `kill -STOP $PPID; touch OUTSIDE/begun; sleep 600` |
+      And its subplans have `timeout_per_subplan_seconds` 60
       And its subplans have `retry_failed` false
-      And nobody waits long for a child that is to end
+      And every wait for a child is over as soon as OUTSIDE/begun is there
       When the user runs the plan
       Then the exit code is 8
       And the error is "Step 2 of 3 (`middle`) failed: subplan `stopped` failed: it took longer than its parent allows"
+
+    Scenario: A child that has no time to begin is ended
+      Given a plan whose subplans run parallel
+        | subplan | does             |
+        | late    | runs `sleep 600` |
+      And its subplans have `timeout_per_subplan_seconds` 60
+      And its subplans have `retry_failed` false
+      And every wait for a child is over at once
+      When the user runs the plan
+      Then the exit code is 8
+      And the error is "Step 2 of 3 (`middle`) failed: subplan `late` failed: it took longer than its parent allows"
 
     Scenario: A child whose process dies goes on when it is tried again
       Given a plan whose subplans run parallel

@@ -15,7 +15,7 @@ from behave.runner import Context
 from features.support import fault_sweep as faults
 from features.support import plan_mishaps as mishaps
 from features.support.plans import data, plans
-from features.support.subplans import Subplans
+from features.support.subplans import StoppedClock, Subplans
 from features.support.trees import difference, tree
 
 from cleveragents.application.fault_points import FaultPoint
@@ -115,9 +115,23 @@ def child_is_held(context: Context, name: str) -> None:
     plans(context).chosen = mine
 
 
-@given("nobody waits long for a child that is to end")
-def short_grace(context: Context) -> None:
-    context.world.on_close.enter_context(patch.object(_subplans, "_GRACE_SECONDS", 0.5))
+@given("that time is over as soon as OUTSIDE/{name} is there")
+def timeout_over(context: Context, name: str) -> None:
+    _replace_clock(context, StoppedClock(context.world.directory / name, jumps=1))
+
+
+@given("every wait for a child is over as soon as OUTSIDE/{name} is there")
+def waits_over(context: Context, name: str) -> None:
+    _replace_clock(context, StoppedClock(context.world.directory / name))
+
+
+@given("every wait for a child is over at once")
+def waits_over_at_once(context: Context) -> None:
+    _replace_clock(context, StoppedClock(context.world.directory))
+
+
+def _replace_clock(context: Context, clock: StoppedClock) -> None:
+    context.world.on_close.enter_context(patch.object(_subplans, "time", clock))
 
 
 @given("its first subplan fails")

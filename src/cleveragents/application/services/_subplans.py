@@ -198,7 +198,7 @@ class Subplans:
                 if (latest.phase, latest.state) != (PlanPhase.EXECUTE, PlanState.PROCESSING):
                     return latest
                 error = PlanError(
-                    message="it took longer than its parent allows",
+                    message=_TOO_LONG,
                     tool=None,
                     step=f"{latest.last_completed_step + 2} of {len(latest.course)}",
                     step_index=latest.last_completed_step + 1,
@@ -291,7 +291,7 @@ class _Wave:
         if again and not self._stops and child.state is not PlanState.CONFLICT:
             self._waiting.append(ended.name)
             return
-        self._failed.append(_Failed(ended.name, child, _why(child, ended.said)))
+        self._failed.append(_Failed(ended.name, child, _why(child, ended)))
         if self._stops:
             for name in self._waiting:
                 self._service.give_up(self._children[name], _TOO_LATE)
@@ -310,6 +310,7 @@ class _Wave:
 
 
 _TOO_LATE = "another subplan failed, and the plan fails fast"
+_TOO_LONG = "it took longer than its parent allows"
 
 
 def is_done(child: Plan) -> bool:
@@ -317,10 +318,11 @@ def is_done(child: Plan) -> bool:
     return (child.phase, child.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE)
 
 
-def _why(child: Plan, said: str) -> str:
+def _why(child: Plan, ended: _Running) -> str:
     if child.state is PlanState.ERRORED and child.error is not None:
         return child.error.message
-    return said
+    # A child that was stopped before it began has no error of its own.
+    return _TOO_LONG if ended.late else ended.said
 
 
 def _failure(failed: Sequence[_Failed]) -> ExecutionError:
