@@ -63,7 +63,7 @@ class Decision(Record):
     """The step it was made in; None for what was decided before the first."""
     created_at: datetime
     place: str | None = None
-    """Where its step stands in the plan file."""
+    """The path of its step in the plan file, as in `PlannedStep.step_path`."""
     downstream_plan_ids: list[str] = []
     actor_reasoning: str | None = None
     correction_reason: str | None = None

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
-from cleveragents.domain.course import CourseStep, course
 from cleveragents.domain.errors import PlanStateError
 from cleveragents.domain.plan_file import PlanDefinition
 from cleveragents.domain.record import Record
+from cleveragents.domain.step_sequence import PlannedStep, step_sequence
 
 
 class PlanPhase(StrEnum):
@@ -174,22 +176,28 @@ class Plan(Record):
     started_at: datetime | None
     finished_at: datetime | None
     choices: dict[str, str] = {}
-    """The option that each decision of the definition takes, by the place of its step."""
+    """The option that each decision of the definition takes, by the path of its step."""
     cancel_reason: str | None = None
     parent_plan_id: str | None = None
     """The plan that spawned it."""
     spawn_decision_id: str | None = None
     """The decision of its parent that it came from."""
 
-    @property
-    def course(self) -> list[CourseStep]:
-        """The steps that run, the chosen options' included; `last_completed_step` counts these."""
-        return course(self.definition, self.choices)
+    @cached_property
+    def step_sequence(self) -> tuple[PlannedStep, ...]:
+        """The steps that run, including chosen options; `last_completed_step` is an index here."""
+        return step_sequence(self.definition, self.choices)
 
     @property
     def tools(self) -> list[str]:
         """The tool of each step that runs."""
-        return [item.step.tool for item in self.course]
+        return [item.step.tool for item in self.step_sequence]
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Plan:
+        """Copies the plan, which pydantic does together with cached properties: drop those."""
+        copied = super().model_copy(update=update, deep=deep)
+        vars(copied).pop("step_sequence", None)
+        return copied
 
     def after(self, event: PlanEvent, now: datetime) -> Plan:
         """Returns the plan once `event` has happened to it."""

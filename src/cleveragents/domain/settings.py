@@ -201,7 +201,7 @@ class Entry(NamedTuple):
     value: object
 
 
-class Given(NamedTuple):
+class ResolvedValue(NamedTuple):
     """A checked value, and who gave it."""
 
     level: Level
@@ -213,14 +213,14 @@ class Given(NamedTuple):
 class Settings:
     """The values in force, each with the chain of levels that gave one."""
 
-    chains: Mapping[str, tuple[Given, ...]]
+    chains: Mapping[str, tuple[ResolvedValue, ...]]
     """By key name; the first of each chain wins, the last is the default."""
     warnings: tuple[str, ...]
 
     def __getitem__(self, key: Key[T]) -> T:
         return cast("T", self.winner(key).value)
 
-    def winner(self, key: Key[Any]) -> Given:
+    def winner(self, key: Key[Any]) -> ResolvedValue:
         return self.chains[key.name][0]
 
 
@@ -231,7 +231,7 @@ def resolve(entries: Iterable[Entry]) -> Settings:
         ConfigurationError: an unknown key, a bad value, a key a project may not set, or a
             key that one source sets twice under two names.
     """
-    chains: dict[str, dict[Level, Given]] = {key.name: {} for key in REGISTRY}
+    chains: dict[str, dict[Level, ResolvedValue]] = {key.name: {} for key in REGISTRY}
     warnings: list[str] = []
     for entry in entries:
         key = find_key(entry)
@@ -240,12 +240,12 @@ def resolve(entries: Iterable[Entry]) -> Settings:
             raise _refusal(key, entry, "is set twice, under two names")
         if entry.level is Level.PROJECT and not key.project_scopable:
             raise _refusal(key, entry, "cannot be set by a project, only by the user")
-        chain[entry.level] = Given(entry.level, entry.origin, checked(key, entry))
+        chain[entry.level] = ResolvedValue(entry.level, entry.origin, checked(key, entry))
         warnings += deprecation(key, entry)
     ranked = {
         key.name: (
             *(chains[key.name][level] for level in Level if level in chains[key.name]),
-            Given(Level.DEFAULT, None, key.default),
+            ResolvedValue(Level.DEFAULT, None, key.default),
         )
         for key in REGISTRY
     }

@@ -222,8 +222,8 @@ def artifacts_of(decision: Decision, plan: Plan, changes: Sequence[AuthoredChang
     several = len(plan.definition.resources) > 1
     inside = {
         index
-        for index, step in enumerate(plan.course)
-        if step.place.startswith(f"{decision.place}/")
+        for index, step in enumerate(plan.step_sequence)
+        if step.step_path.startswith(f"{decision.place}/")
     }
     return sorted(
         {
@@ -249,7 +249,7 @@ def _first_step(decision: Decision) -> int:
 def _choices(plan: Plan, decision: Decision, choose: str | None) -> dict[str, str]:
     if choose is None:
         return plan.choices
-    steps = {step.place: step.step for step in plan.course}
+    steps = {step.step_path: step.step for step in plan.step_sequence}
     step = steps.get(decision.place or "")
     options = step.decision.options if step and step.decision else {}
     if choose not in options:

@@ -254,7 +254,7 @@ def _interrupted(
                 "plan_id": record.id,
                 "name": record.plan.name,
                 "steps_done": record.plan.last_completed_step + 1,
-                "steps": len(record.plan.course),
+                "steps": len(record.plan.step_sequence),
             }
             for record in left
         ],

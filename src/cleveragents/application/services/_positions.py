@@ -9,11 +9,11 @@ from datetime import datetime
 from cleveragents.application.ports import Transaction
 from cleveragents.application.services._family import descendants
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
-from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.effects import Effect, effects_of
 from cleveragents.domain.number_ranges import Ranges, holds, numbers_in, ranges_of
 from cleveragents.domain.operation import Operation, Position
 from cleveragents.domain.plan import Plan, PlanEvent, PlanState, transition
+from cleveragents.domain.step_sequence import resolve_choices
 from cleveragents.domain.tool import ToolCall
 
 INVALIDATED = "its parent went back to before it was spawned"
@@ -200,8 +200,8 @@ def move(
 
 
 def _renumber_decisions(transaction: Transaction, plan: Plan) -> None:
-    """Lets every decision say which step of the plan's course it belongs to now."""
-    steps = {item.place: index for index, item in enumerate(plan.course)}
+    """Updates the step number of every decision after the step sequence changed."""
+    steps = {item.step_path: index for index, item in enumerate(plan.step_sequence)}
     for decision in transaction.decisions.list(plan.id):
         index = steps.get(decision.place) if decision.place is not None else None
         if index is not None and index != decision.step_index:

@@ -182,7 +182,7 @@ class OfStep(Selective):
                 f"The plan has not done a step {self._step_index + 1}",
                 hint=f"Choose one from 1 to {plan.last_completed_step + 1}",
             )
-        if plan.course[self._step_index].step.decision is not None:
+        if plan.step_sequence[self._step_index].step.decision is not None:
             raise UsageError(
                 f"Step {self._step_index + 1} is a decision, which changed no file",
                 hint="Use `agents plan correct` to decide anew",

@@ -21,11 +21,11 @@ from cleveragents.application.ports import (
 from cleveragents.application.services._step import StepContext, outputs_of
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
-from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.decision import Decision, DecisionType, prompt_of
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition, SubplansDefinition
 from cleveragents.domain.sandbox import Resource, SandboxRef
+from cleveragents.domain.step_sequence import resolve_choices
 from cleveragents.domain.subplan import SPAWN_SUBPLAN, SubplanMode
 
 _SPAWNS = (DecisionType.SUBPLAN_SPAWN, DecisionType.SUBPLAN_PARALLEL_SPAWN)
@@ -187,14 +187,14 @@ class Spawning:
         names: list[str],
         births: Sequence[_Birth],
     ) -> Decision:
-        here = context.course[context.step_index]
+        here = context.step_sequence[context.step_index]
         standing = transaction.decisions.list(context.plan.id)
         above = {item.place: item.id for item in standing if item.place is not None}
         alone = mode is SubplanMode.SEQUENTIAL
         return Decision(
             id=decision_id,
             plan_id=context.plan.id,
-            parent_id=above.get(here.within or "", context.plan.decision_root_id),
+            parent_id=above.get(here.decision_path or "", context.plan.decision_root_id),
             sequence=transaction.decisions.next_sequence(context.plan.id),
             decision_type=_SPAWNS[0] if alone else _SPAWNS[1],
             question=f"Who does `{context.step.name}`?",
@@ -211,7 +211,7 @@ class Spawning:
             superseded_by=None,
             step_index=context.step_index,
             created_at=self._clock.now(),
-            place=here.place,
+            place=here.step_path,
             downstream_plan_ids=[birth.plan.id for birth in births],
         )
 
@@ -245,7 +245,7 @@ class Spawning:
 
 
 def _children(transaction: Transaction, context: StepContext) -> dict[str, Plan]:
-    here = context.course[context.step_index].place
+    here = context.step_sequence[context.step_index].step_path
     spawns = {
         decision.id
         for decision in transaction.decisions.list(context.plan.id)

@@ -10,7 +10,6 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from cleveragents.domain.course import CourseStep
 from cleveragents.domain.decision import RECORD_DECISION, Decision, DecisionType
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.names import nearest
@@ -18,6 +17,7 @@ from cleveragents.domain.plan import Plan
 from cleveragents.domain.plan_file import StepDefinition, every_step, template_values
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.step_sequence import PlannedStep
 from cleveragents.domain.template import render_value
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
 
@@ -28,7 +28,7 @@ class StepContext:
 
     plan: Plan
     step_index: int
-    course: Sequence[CourseStep]
+    step_sequence: Sequence[PlannedStep]
     sandboxes: Sequence[SandboxRef]
     repeated: bool = False
     """A killed process may have begun it and made some of its checkpoints."""
@@ -37,12 +37,12 @@ class StepContext:
 
     @property
     def step(self) -> StepDefinition:
-        return self.course[self.step_index].step
+        return self.step_sequence[self.step_index].step
 
     @property
     def number(self) -> str:
         """For people: `4 of 6`."""
-        return f"{self.step_index + 1} of {len(self.course)}"
+        return f"{self.step_index + 1} of {len(self.step_sequence)}"
 
     @property
     def sandbox(self) -> SandboxRef:
@@ -70,7 +70,7 @@ class StepContext:
 
     @property
     def needs_outputs(self) -> bool:
-        return any(item.step.save_as for item in self.course[: self.step_index])
+        return any(item.step.save_as for item in self.step_sequence[: self.step_index])
 
 
 def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str]:
@@ -79,7 +79,7 @@ def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str
         saved: call.output or ""
         for call in calls
         if call.undone_by is None and call.status is ToolCallStatus.SUCCEEDED
-        if (saved := context.course[call.step_index].step.save_as) is not None
+        if (saved := context.step_sequence[call.step_index].step.save_as) is not None
     }
 
 
@@ -87,7 +87,7 @@ def filled_input(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, J
     """Returns the step's input with every placeholder replaced, and what a decision chose."""
     values = template_values(context.plan.arguments, context.paths, outputs_of(context, calls))
     given = {name: render_value(value, values) for name, value in context.step.input.items()}
-    chosen = context.course[context.step_index].chosen
+    chosen = context.step_sequence[context.step_index].chosen
     return given if chosen is None else {**given, "chosen": chosen}
 
 
@@ -115,7 +115,7 @@ def decision_of(
         sequence: Its place in the plan's order.
         now: When it was made.
     """
-    here = context.course[context.step_index]
+    here = context.step_sequence[context.step_index]
     parents = {decision.place: decision.id for decision in made if decision.place is not None}
     definition = context.step.decision
     kind = definition.type if definition else DecisionType(str(given.get("type", _USUAL)))
@@ -124,7 +124,7 @@ def decision_of(
     return Decision(
         id=decision_id,
         plan_id=context.plan.id,
-        parent_id=parents.get(here.within or "", context.plan.decision_root_id),
+        parent_id=parents.get(here.decision_path or "", context.plan.decision_root_id),
         sequence=sequence,
         decision_type=kind,
         question=str(given["question"]),
@@ -143,7 +143,7 @@ def decision_of(
         superseded_by=None,
         step_index=context.step_index,
         created_at=now,
-        place=here.place,
+        place=here.step_path,
     )
 
 
@@ -166,7 +166,9 @@ def influences_of(
                 hint=nearest(name, known),
                 tool=RECORD_DECISION,
             )
-    earlier = {item.place: item.step.name for item in context.course[: context.step_index]}
+    earlier = {
+        item.step_path: item.step.name for item in context.step_sequence[: context.step_index]
+    }
     return [decision.id for decision in made if earlier.get(decision.place or "") in wanted]
 
 

@@ -200,7 +200,7 @@ class Subplans:
                 error = PlanError(
                     message=_TOO_LONG,
                     tool=None,
-                    step=f"{latest.last_completed_step + 2} of {len(latest.course)}",
+                    step=f"{latest.last_completed_step + 2} of {len(latest.step_sequence)}",
                     step_index=latest.last_completed_step + 1,
                     checkpoint=None,
                     recoverable=True,

@@ -92,10 +92,10 @@ class DecisionService:
                 for item in transaction.checkpoints.list(plan.id, set_aside=True)
                 if item.decision_id == decision.id
             ]
-        course = plan.course
+        steps = plan.step_sequence
         definition = (
-            course[decision.step_index].step.decision
-            if decision.step_index is not None and decision.step_index < len(course)
+            steps[decision.step_index].step.decision
+            if decision.step_index is not None and decision.step_index < len(steps)
             else None
         )
         siblings = [item.id for item in standing]

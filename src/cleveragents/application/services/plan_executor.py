@@ -126,23 +126,25 @@ class PlanExecutor:
             else:
                 plan, going_on = self._start(plan), False
             first = plan.last_completed_step + 1
-            context = StepContext(plan, first, plan.course, sandboxes, going_on, repeat_effects)
+            context = StepContext(
+                plan, first, plan.step_sequence, sandboxes, going_on, repeat_effects
+            )
             return self._run_steps(context, going_on=going_on)
 
     def _run_steps(self, context: StepContext, *, going_on: bool) -> Plan:
-        plan, first, course = context.plan, context.step_index, context.course
-        self._events.emit(PlanStarted(plan.id, first, len(course)))
+        plan, first, steps = context.plan, context.step_index, context.step_sequence
+        self._events.emit(PlanStarted(plan.id, first, len(steps)))
         if going_on and first > 0:
             # A process may have been killed after a step and before what follows it.
             self._after_step(replace(context, step_index=first - 1))
-        for index in range(first, len(course)):
+        for index in range(first, len(steps)):
             self._step(replace(context, step_index=index, repeated=going_on and index == first))
             self._stop_if_asked(plan.id)
         self._workplace.recheck(context.sandboxes)
         try:
             plan = self._finish(plan)
         except BusinessRuleViolation as error:
-            last = replace(context, step_index=len(course) - 1)
+            last = replace(context, step_index=len(steps) - 1)
             raise self._failing.errored(last, error.message, None) from error
         self._events.emit(PlanFinished(plan.id, succeeded=True))
         return plan
@@ -189,7 +191,7 @@ class PlanExecutor:
 
     def _step(self, context: StepContext) -> None:
         plan, index, name = context.plan, context.step_index, context.step.name
-        steps, attempts = len(context.course), 0
+        steps, attempts = len(context.step_sequence), 0
         self._events.emit(StepStarted(plan.id, index, steps, name, context.step.tool))
         while True:
             try:
@@ -266,7 +268,7 @@ class PlanExecutor:
             CheckpointType.PRE_EXECUTE,
             label="before execution",
             reason="the plan is about to run",
-            step_index=min(plan.last_completed_step + 1, len(plan.course) - 1),
+            step_index=min(plan.last_completed_step + 1, len(plan.step_sequence) - 1),
         )
         return self._at_milestone(plan, moment, self._started)
 
@@ -279,7 +281,7 @@ class PlanExecutor:
             CheckpointType.POST_EXECUTE,
             label="after execution",
             reason="all steps are done",
-            step_index=len(plan.course) - 1,
+            step_index=len(plan.step_sequence) - 1,
         )
         return self._at_milestone(plan, moment, finished)
 

@@ -88,7 +88,7 @@ class PlanResumeService:
             snapshots = _snapshots_at(transaction, point)
             sandboxes = transaction.sandboxes.list(plan_id)
         done = _done(plan, point)
-        course = plan.course
+        steps = plan.step_sequence
         drifted = tuple(
             sandbox.resource
             for sandbox in sandboxes
@@ -98,7 +98,7 @@ class PlanResumeService:
             plan=plan,
             reason=_reason(plan, holder),
             next_step=done + 1,
-            step_name=course[done + 1].step.name if done + 1 < len(course) else None,
+            step_name=steps[done + 1].step.name if done + 1 < len(steps) else None,
             checkpoint=point,
             decision=decisions[-1] if decisions else None,
             drifted=drifted,

@@ -27,7 +27,6 @@ from cleveragents.domain import ids
 from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.cleanup import SandboxCleanup, is_removed_when_cancelled
-from cleveragents.domain.course import resolve_choices
 from cleveragents.domain.decision import Decision, prompt_of
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
@@ -51,6 +50,7 @@ from cleveragents.domain.recovery import (
 )
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import Resource, SandboxRef
+from cleveragents.domain.step_sequence import resolve_choices
 from cleveragents.domain.subplan_merge import OpenConflict, open_conflicts
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
 from cleveragents.domain.validation import ValidationResult

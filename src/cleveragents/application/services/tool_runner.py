@@ -333,10 +333,10 @@ class ToolRunner:
 
 def _kept(context: StepContext, call: ToolCall, made: Sequence[Decision]) -> Decision | None:
     """Returns the decision that a correction of another one left standing here, if it did."""
-    place = context.course[context.step_index].place
+    step_path = context.step_sequence[context.step_index].step_path
     chosen = str(call.input["chosen"])
     return next(
-        (item for item in made if item.place == place and item.chosen_option == chosen), None
+        (item for item in made if item.place == step_path and item.chosen_option == chosen), None
     )
 
 

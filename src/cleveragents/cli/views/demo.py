@@ -93,7 +93,9 @@ def demo_report(story: Story) -> Report:
 
 
 def _what_ran(plan: Plan) -> Section:
-    steps = ", ".join(f"{number}. {item.step.name}" for number, item in enumerate(plan.course, 1))
+    steps = ", ".join(
+        f"{number}. {item.step.name}" for number, item in enumerate(plan.step_sequence, 1)
+    )
     return Fields(
         "1. A plan ran in a sandbox",
         (("plan", plan.name), ("steps", steps), ("project", "is not touched before step 8")),

@@ -40,7 +40,7 @@ def resume_report(summary: ResumeSummary) -> Report:
         "state": plan.state.value,
         "next_step": summary.next_step,
         "step_name": summary.step_name,
-        "steps": len(plan.course),
+        "steps": len(plan.step_sequence),
         "decision_id": summary.decision.id if summary.decision else None,
         "checkpoint": point.id if point else None,
         "checkpoint_label": point.metadata.label if point else None,
@@ -83,7 +83,7 @@ def resume_sentence(summary: ResumeSummary) -> str:
 def _next_step(summary: ResumeSummary) -> str:
     if summary.step_name is None:
         return "only the last checkpoint is missing"
-    return f"step {summary.next_step + 1} of {len(summary.plan.course)}: {summary.step_name}"
+    return f"step {summary.next_step + 1} of {len(summary.plan.step_sequence)}: {summary.step_name}"
 
 
 def _in_state(status: PlanStatus, state: PlanState) -> int:

@@ -30,7 +30,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "arguments": plan.arguments,
         "include_uncommitted": any(item.include_uncommitted for item in status.resources),
         "attempt": plan.attempt,
-        "steps": len(plan.course),
+        "steps": len(plan.step_sequence),
         "last_completed_step": plan.last_completed_step,
         "last_checkpoint_id": plan.last_checkpoint_id,
         "progress": [{"step": name, "status": state} for name, state in _progress(plan).items()],
@@ -109,7 +109,7 @@ def _is_interrupted(status: PlanStatus) -> bool:
 
 def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
     plan = status.plan
-    done = f"{plan.last_completed_step + 1} of {len(plan.course)}"
+    done = f"{plan.last_completed_step + 1} of {len(plan.step_sequence)}"
     rows = [
         ("plan", plan.id),
         ("name", plan.name),
