@@ -125,7 +125,7 @@ Feature: Looking at the whole installation
         | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-snapshots | warning | plan-01ARZ3NDEKTSV4RRFFQ69G5FAV      |
         | there is a directory that is not ours                         | 0    | orphaned-sandboxes | ok      | Every sandbox on disk is that of a   |
         | there is a snapshot that no record names                      | 0    | orphaned-snapshots | warning | refs/cleveragents/snapshots/PLAN     |
-        | there is half a sandbox                                       | 0    | leftovers          | warning | 0.0 MB of unfinished sandboxes       |
+        | there is half a sandbox                                       | 0    | leftovers          | warning | B of unfinished sandboxes            |
         | a killed run has left half a pack                             | 0    | leftovers          | warning | tmp_pack_cleveragents_1_00112233     |
         | the database was lost, and a new one made                     | 0    | orphaned-snapshots | warning | it knows no other plan of that store |
         | stored bytes are gone                                         | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be gone    |

@@ -25,7 +25,7 @@ Feature: Mending the installation
         | there is a sandbox with snapshots of a plan that nobody knows | orphaned-sandboxes     | 01ARZ3NDEKTSV4RRFFQ69G5FAV/project             |
         | there is a sandbox with snapshots of a plan that nobody knows | orphaned-snapshots     | Removed refs/                                  |
         | there is a snapshot that no record names                      | orphaned-snapshots     | Removed refs/cleveragents/snapshots/PLAN       |
-        | there is half a sandbox                                       | leftovers              | Removed 0.0 MB of unfinished sandboxes         |
+        | there is half a sandbox                                       | leftovers              | B of unfinished sandboxes                      |
         | a killed run has left half a pack                             | leftovers              | Removed                                        |
 
     Scenario: A plan that was interrupted waits for its user

@@ -11,6 +11,7 @@ from cleveragents.domain.record import Record
 from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import DiffFile, Resource, SandboxRef
 from cleveragents.domain.validation import ValidationResult
+from cleveragents.domain.wording import listed
 
 
 class ApplyMode(StrEnum):
@@ -135,7 +136,8 @@ class UncommittedChangesError(BusinessRuleViolation):
 
     def __init__(self, path: str, files: Sequence[str]) -> None:
         super().__init__(
-            f"{path} has uncommitted changes in files that the plan changed: {_listed(files)}",
+            f"{path} has uncommitted changes in files that the plan changed: "
+            f"{listed(files, most=10)}",
             hint="Commit or stash them, or add `--include-uncommitted` to merge with them",
             path=path,
             files=list(files),
@@ -150,7 +152,7 @@ class MergeConflictError(CleverAgentsError):
 
     def __init__(self, path: str, files: Sequence[str], *, hint: str) -> None:
         super().__init__(
-            f"The plan and {path} have both changed: {_listed(files)}",
+            f"The plan and {path} have both changed: {listed(files, most=10)}",
             hint=hint,
             path=path,
             files=list(files),
@@ -190,17 +192,9 @@ class SandboxChangedError(BusinessRuleViolation):
 
     def __init__(self, plan_id: str, files: Sequence[str]) -> None:
         super().__init__(
-            f"The sandbox was changed after the plan had run: {_listed(files)}",
+            f"The sandbox was changed after the plan had run: {listed(files, most=10)}",
             hint=f"Keep it with `agents plan checkpoint create {plan_id}`, or drop it with "
             f"`agents plan rollback {plan_id} @latest`; then apply",
             plan_id=plan_id,
             files=list(files),
         )
-
-
-_SHOWN = 10
-
-
-def _listed(files: Sequence[str]) -> str:
-    more = [f"and {len(files) - _SHOWN} more"] if len(files) > _SHOWN else []
-    return ", ".join([*files[:_SHOWN], *more])

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 
 from cleveragents.domain.record import Record
+from cleveragents.domain.wording import size
 
 PRIVATE_MODE = 0o700
 LITTLE_SPACE = 1 << 30
 """Free bytes below which a plan may soon have nowhere to write."""
 FIX = "Run `agents doctor --fix`"
-_SHOWN = 5
 
 
 class CheckStatus(StrEnum):
@@ -158,20 +158,6 @@ def worst(statuses: Iterable[CheckStatus]) -> CheckStatus:
     return max(statuses, key=order.index, default=CheckStatus.OK)
 
 
-def listed(items: Sequence[str]) -> str:
-    """Returns the first few items for a sentence, and how many more there are."""
-    more = len(items) - _SHOWN
-    return ", ".join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
-
-
-def megabytes(count: int) -> str:
-    return f"{count / (1 << 20):.1f} MB"
-
-
 def judge_home(facts: HomeFacts, *, mended: bool) -> Check:
     """Says whether the home directory is the user's own, and has room.
 
@@ -202,7 +188,7 @@ def judge_home(facts: HomeFacts, *, mended: bool) -> Check:
     if facts.free_bytes < LITTLE_SPACE:
         return judged(
             CheckStatus.WARNING,
-            f"Only {megabytes(facts.free_bytes)} are free where {facts.path} is",
+            f"Only {size(facts.free_bytes)} are free where {facts.path} is",
             "Run `agents gc`, or make room",
         )
     if mended:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.domain.errors import BusinessRuleViolation
-
-_SHOWN = 10
+from cleveragents.domain.wording import listed
 
 
 class ChildAppliedError(BusinessRuleViolation):
@@ -83,10 +82,9 @@ class BuiltUponError(BusinessRuleViolation):
     code = "built_upon"
 
     def __init__(self, step_index: int, paths: Sequence[str]) -> None:
-        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         super().__init__(
             f"Step {step_index + 1} alone cannot be taken back, because these paths were changed "
-            f"again after it: {', '.join(paths[:_SHOWN])}{more}",
+            f"again after it: {listed(paths, most=10)}",
             hint="Roll back to a checkpoint before it, or take back single paths with `--path`",
             step=step_index + 1,
             conflicts=list(paths),

@@ -16,6 +16,7 @@ from cleveragents.domain.merge import MergeConflict
 from cleveragents.domain.record import Record
 from cleveragents.domain.subplan import SPAWN_SUBPLAN
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.wording import listed
 
 RESOLVE_CONFLICT = "resolve-conflict"
 """The name that the record of a resolution has among the tool calls."""
@@ -82,18 +83,14 @@ class SubplanConflictError(ConflictError):
 
     def __init__(self, plan_id: str, conflicts: Sequence[OpenConflict]) -> None:
         paths = [item.conflict.path for item in conflicts]
-        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         names = ", ".join(dict.fromkeys(f"`{item.name}`" for item in conflicts))
         super().__init__(
-            f"What {names} made conflicts with what was there: {', '.join(paths[:_SHOWN])}{more}",
+            f"What {names} made conflicts with what was there: {listed(paths, most=10)}",
             hint=f"Run `agents plan conflicts {plan_id}` to see and resolve it, "
             f"then `agents plan resume {plan_id}`",
             plan_id=plan_id,
             files=paths,
         )
-
-
-_SHOWN = 10
 
 
 def merge_input(name: str, child_plan_id: str) -> dict[str, JsonValue]:

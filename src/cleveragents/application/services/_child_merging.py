@@ -44,6 +44,7 @@ from cleveragents.domain.subplan_merge import (
     open_conflicts,
 )
 from cleveragents.domain.tool import IRREVERSIBLE, ToolCall, ToolCallStatus
+from cleveragents.domain.wording import listed
 
 
 class ChildMerging:
@@ -250,8 +251,7 @@ def _ends(transaction: Transaction, child: Plan) -> tuple[CheckpointGroup, Check
 def _refused(merge: SubplanMerge) -> ExecutionError:
     paths = [conflict.path for part in merge.resources for conflict in part.conflicts]
     return ExecutionError(
-        f"What `{merge.name}` made conflicts with what was there: {', '.join(paths[:10])}"
-        + (f" and {len(paths) - 10} more" if len(paths) > 10 else ""),
+        f"What `{merge.name}` made conflicts with what was there: {listed(paths, most=10)}",
         hint="Choose another `merge_strategy`, or let the subplans run one after the other",
         tool=SPAWN_SUBPLAN,
         files=paths,

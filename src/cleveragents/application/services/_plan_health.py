@@ -15,11 +15,12 @@ from cleveragents.application.ports import (
 )
 from cleveragents.application.services.checkpoint_service import CheckpointService
 from cleveragents.domain.errors import CleverAgentsError, ConflictError, SandboxMissingError
-from cleveragents.domain.health import FIX, Check, CheckStatus, check, counted, listed, worst
+from cleveragents.domain.health import FIX, Check, CheckStatus, check, worst
 from cleveragents.domain.lease import Lease
 from cleveragents.domain.operation import Operation
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandbox import Resource, SandboxRef
+from cleveragents.domain.wording import counted, listed
 
 _GIVEN_UP = (PlanState.CANCELLED, PlanState.APPLIED)
 

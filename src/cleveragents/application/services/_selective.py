@@ -23,6 +23,7 @@ from cleveragents.domain.operation import Operation, OperationKind, Position
 from cleveragents.domain.plan import Plan, PlanEvent, transition
 from cleveragents.domain.refusals import BuiltUponError, NothingChangedError, StateGoneError
 from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.wording import listed
 
 Part = tuple[str, Collection[str]]
 """A snapshot, and the paths that are to be as they are in it."""
@@ -124,9 +125,7 @@ class OfPaths(Selective):
 
     @property
     def label(self) -> str:
-        more = f" and {len(self._paths) - 3} more" if len(self._paths) > 3 else ""
-        named = ", ".join(self._paths[:3]) + more
-        return f"{named} to {self._checkpoint.metadata.label}"
+        return f"{listed(self._paths, most=3)} to {self._checkpoint.metadata.label}"
 
     def parts(
         self,

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from cleveragents.application.ports import Database, Locks, Stores
 from cleveragents.application.services.maintenance_service import MaintenanceService
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
-from cleveragents.domain.health import FIX, Check, CheckStatus, check, counted, listed, megabytes
+from cleveragents.domain.health import FIX, Check, CheckStatus, check
 from cleveragents.domain.maintenance import StoreFindings
+from cleveragents.domain.wording import counted, listed, size
 
 _ELSEWHERE = "If they are in another database, set `core.database-url` to it; otherwise remove {}"
 
@@ -223,7 +224,7 @@ def _snapshots(before: Found, after: Found, tidied: _Tidied) -> Check:
 
 def _leftovers(before: Found, after: Found, tidied: _Tidied) -> Check:
     def items(found: Found) -> list[str]:
-        drafts = f"{megabytes(found.draft_bytes)} of unfinished sandboxes"
+        drafts = f"{size(found.draft_bytes)} of unfinished sandboxes"
         return [*found.temporary_files, *([drafts] if found.draft_bytes else [])]
 
     said = _Sentences("Left behind by killed processes:", "Nothing was left behind")

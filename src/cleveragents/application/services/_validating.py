@@ -28,6 +28,7 @@ from cleveragents.domain.validation import (
     ValidationResult,
     ValidationStatus,
 )
+from cleveragents.domain.wording import listed
 
 
 class Validating:
@@ -92,8 +93,7 @@ class Validating:
             self._events.emit(
                 Warned(
                     f"The validation `{definition.name}` changed the sandbox, which was taken "
-                    f"back: {', '.join(changed[:5])}"
-                    + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+                    f"back: {listed(changed)}"
                 )
             )
         result = ValidationResult(

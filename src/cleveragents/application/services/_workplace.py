@@ -19,6 +19,7 @@ from cleveragents.application.ports import (
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.domain.errors import SandboxMissingError, SnapshotCorruptError
 from cleveragents.domain.sandbox import Resource, SandboxRef, SandboxState, SandboxStrategy
+from cleveragents.domain.wording import listed
 
 
 class Workplace:
@@ -119,8 +120,7 @@ class Workplace:
                 self._events.emit(
                     Warned(
                         f"Changes in `{sandbox.resource}` came in without notice, and only the "
-                        f"last checkpoint has them: {', '.join(missed[:5])}"
-                        + (f" and {len(missed) - 5} more" if len(missed) > 5 else "")
+                        f"last checkpoint has them: {listed(missed)}"
                     )
                 )
 

@@ -56,6 +56,7 @@ from cleveragents.domain.operation import RollbackPreview, RollbackResult
 from cleveragents.domain.plan import Plan, PlanState
 from cleveragents.domain.retention import CheckpointRetentionPolicy
 from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
+from cleveragents.domain.wording import counted
 
 __all__ = ["CheckpointList", "CheckpointService", "Moment"]
 
@@ -325,7 +326,7 @@ class CheckpointService(CheckpointReader):
             under_way = transaction.plans.get(plan_id).state is PlanState.PROCESSING
         ended = self._tools.end_leftovers(plan_id) if under_way else 0
         if ended:
-            what = "a process" if ended == 1 else f"{ended} processes"
+            what = counted(ended, "process", "processes")
             self._events.emit(Warned(f"Ended {what} that the interrupted run had left behind"))
 
     def _operations(self) -> Operations:

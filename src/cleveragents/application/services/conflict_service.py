@@ -34,6 +34,7 @@ from cleveragents.domain.subplan_merge import (
     open_conflicts,
 )
 from cleveragents.domain.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.wording import listed
 
 _MARKERS = (b"<<<<<<< ", b">>>>>>> ")
 
@@ -139,11 +140,10 @@ class ConflictService:
                 return plan
             return plan.after(PlanEvent.RESOLVE, self._clock.now())
 
-        paths = ", ".join(item.conflict.path for item in chosen[:3])
-        more = f" and {len(chosen) - 3} more" if len(chosen) > 3 else ""
+        paths = [item.conflict.path for item in chosen]
         moment = Moment(
             CheckpointType.MANUAL,
-            label=f"resolved: {paths}{more}",
+            label=f"resolved: {listed(paths, most=3)}",
             reason=f"the user took {how.value}",
             step_index=chosen[0].step_index,
             source_tool=RESOLVE_CONFLICT,

@@ -31,13 +31,11 @@ from cleveragents.domain.health import (
     PlanDisk,
     StoredBytes,
     check,
-    counted,
     disk_use,
     judge_database,
     judge_home,
-    listed,
-    megabytes,
 )
+from cleveragents.domain.wording import counted, listed, size
 
 _NO_HOME = "There is no home directory yet; the first plan makes it: {}"
 _NOTHING = DiskUse(total_bytes=0, projects=())
@@ -234,7 +232,7 @@ class DoctorService:
         found = disk_use(stored, projects, plans)
         stores = counted(len(found.projects), "store")
         message = f"{stores} and the sandboxes of {counted(len(records), 'plan')}"
-        total = megabytes(found.total_bytes)
+        total = size(found.total_bytes)
         return check("disk", CheckStatus.OK, f"{total}: {message}"), found
 
 
@@ -243,5 +241,5 @@ def _key(store: str) -> str:
 
 
 def _plan_disk(record: PlanRecord, resource: str, stored: StoredBytes) -> PlanDisk:
-    size = stored.sandboxes.get(record.id, {}).get(resource, 0)
-    return PlanDisk(plan_id=record.id, sandbox_bytes=size, checkpoints=record.groups)
+    taken = stored.sandboxes.get(record.id, {}).get(resource, 0)
+    return PlanDisk(plan_id=record.id, sandbox_bytes=taken, checkpoints=record.groups)

@@ -47,6 +47,7 @@ from cleveragents.domain.tool import (
     ToolSpec,
     validate_input,
 )
+from cleveragents.domain.wording import listed
 
 Outcome = Callable[[Transaction, Plan], Plan]
 
@@ -348,9 +349,8 @@ def _refuse_writes_while_reading(plan: Plan, spec: ToolSpec) -> None:
 def _refuse_changes_of_a_reader(spec: ToolSpec, changes: ResourceChanges) -> None:
     paths = [item.path for _, found in changes for item in found]
     if paths and not spec.writes:
-        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
         raise ExecutionError(
-            f"`{spec.name}` says that it only reads, and changed {', '.join(paths[:3])}{more}",
+            f"`{spec.name}` says that it only reads, and changed {listed(paths, most=3)}",
             hint="Declare it with `writes: true`",
             tool=spec.name,
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.wording import size
 
 _RESERVE = 32 << 20
 """Bytes that stay free: the records need room too."""
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,7 @@ def require_room(free_bytes: int, needed_bytes: int) -> None:
     """Raises SnapshotError unless so many bytes can be written and the rest can go on working."""
     if free_bytes < needed_bytes + _RESERVE:
         raise SnapshotError(
-            f"There is not enough room for the snapshot: it needs {in_words(needed_bytes)}, "
-            f"{in_words(free_bytes)} are free",
+            f"There is not enough room for the snapshot: it needs {size(needed_bytes)}, "
+            f"{size(free_bytes)} are free",
             hint="Make room in the home directory of CleverAgents; `agents gc` may reclaim some",
         )
-
-
-def in_words(size: float) -> str:
-    """Returns a number of bytes as people say it."""
-    unit = 0
-    while size >= 1024 and unit < len(_UNITS) - 1:
-        size /= 1024
-        unit += 1
-    return f"{size:.0f} {_UNITS[unit]}" if unit == 0 else f"{size:.1f} {_UNITS[unit]}"

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.wording import size
 from cleveragents.infrastructure.sandbox.captured import (
     LINK_MODE,
     Captured,
@@ -29,7 +30,7 @@ from cleveragents.infrastructure.sandbox.hard_links import HardLinks
 from cleveragents.infrastructure.sandbox.ignore_rules import IgnoreRules, Wanted
 from cleveragents.infrastructure.sandbox.inotify import Watch, WatchUnavailableError
 from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY, LazyTree, ReadTree
-from cleveragents.infrastructure.sandbox.limits import Limits, in_words
+from cleveragents.infrastructure.sandbox.limits import Limits
 from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, ObjectChangedError
 
 SPECIAL = "special file"
@@ -462,12 +463,12 @@ class LiveState:
         self._ignored.discard(path)
         self._touched.add(parent_of(path))
 
-    def _is_too_large(self, path: str, size: int) -> bool:
+    def _is_too_large(self, path: str, needed: int) -> bool:
         most = self._limits.max_file_bytes
-        if most is not None and size > most:
-            self._lose(path, f"larger than {in_words(most)}")
+        if most is not None and needed > most:
+            self._lose(path, f"larger than {size(most)}")
             return True
-        if self.room is not None and size > self.room:
+        if self.room is not None and needed > self.room:
             self._lose(path, "the snapshots of the plan have reached their limit")
             return True
         return False

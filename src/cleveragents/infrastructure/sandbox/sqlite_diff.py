@@ -9,6 +9,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import quote
 
+from cleveragents.domain.wording import counted
+
 _STEPS_BETWEEN_CHECKS = 100_000
 _MOST_CHECKS = 500
 """For one question: a huge or devious table must not hold anybody up."""
@@ -73,7 +75,7 @@ def _definitions(connection: sqlite3.Connection, place: str) -> Mapping[str, str
 def _rows(connection: sqlite3.Connection, place: str, table: str) -> str:
     question = f"SELECT count(*) FROM {place}.{_quoted(table)}"  # nosec B608 # the name is quoted
     count = _number(connection, question)
-    return _UNCOUNTED if count is None else _counted(count)
+    return _UNCOUNTED if count is None else counted(count, "row")
 
 
 def _changed_rows(connection: sqlite3.Connection, table: str) -> str | None:
@@ -81,11 +83,7 @@ def _changed_rows(connection: sqlite3.Connection, table: str) -> str | None:
     name = _quoted(table)
     rows = f"SELECT * FROM new.{name} EXCEPT SELECT * FROM old.{name}"  # nosec B608 # quoted
     count = _number(connection, f"SELECT count(*) FROM ({rows})")  # nosec B608
-    return f"{_counted(count)} with another content" if count else None
-
-
-def _counted(rows: int) -> str:
-    return f"{rows} row{'' if rows == 1 else 's'}"
+    return f"{counted(count, 'row')} with another content" if count else None
 
 
 def _number(connection: sqlite3.Connection, question: str) -> int | None:

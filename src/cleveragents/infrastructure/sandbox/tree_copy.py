@@ -16,6 +16,7 @@ from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandbox import CopyMethod, Uncaptured
+from cleveragents.domain.wording import size
 from cleveragents.infrastructure.sandbox.copy_workers import CopyWorkers
 from cleveragents.infrastructure.sandbox.directory_copy import Copied, DirectoryCopy
 from cleveragents.infrastructure.sandbox.file_copy import clone, space_needed
@@ -93,7 +94,7 @@ class TreeCopy:
         if needed and needed + _ROOM_TO_SPARE > free:
             raise ProjectRefusedError(
                 str(self._source),
-                f"a copy needs {_megabytes(needed)}, and {_megabytes(free)} are free",
+                f"a copy needs {size(needed)}, and {size(free)} are free",
                 hint="Make room where the home directory of CleverAgents is",
             )
 
@@ -214,7 +215,3 @@ def method_between(source: int, target: Path) -> CopyMethod:
     """Returns how a file like the opened `source` would be copied to the directory `target`."""
     with tempfile.TemporaryFile(dir=target) as probe:
         return CopyMethod.REFLINK if clone(source, probe.fileno()) else CopyMethod.COPY
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1_000_000:,.1f} MB"

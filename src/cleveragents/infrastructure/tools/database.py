@@ -21,6 +21,7 @@ from cleveragents.domain.tool import (
     ToolResult,
     ToolSpec,
 )
+from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.tools.output import BoundedOutput
 from cleveragents.infrastructure.tools.sql_guard import SqlGuard
 from cleveragents.infrastructure.tools.sql_rows import Row, json_lines, table_lines
@@ -98,14 +99,14 @@ class _Answer:
         if more and self.is_json:
             self.output.feed(f'{{"more_rows": {more}}}\n'.encode())
         elif more:
-            self.output.add_note(f"{_rows(more, 'more ')}; `limit` says how many are given")
+            self.output.add_note(f"{counted(more, 'more row')}; `limit` says how many are given")
         self.has_rows, self.is_cut = True, self.is_cut or more > 0
 
     def result(self, changed: int) -> ToolResult:
         if self.is_json and not self.has_rows:
             self.output.feed(f'{{"changed": {changed}}}\n'.encode())
         elif not self.is_json and (changed or not self.has_rows):
-            self.output.feed(f"{_rows(changed)} changed\n".encode())
+            self.output.feed(f"{counted(changed, 'row')} changed\n".encode())
         result = self.output.result()
         return ToolResult(output=result.output, truncated=result.truncated or self.is_cut)
 
@@ -213,10 +214,6 @@ def _empty_log(connection: sqlite3.Connection) -> None:
     """Moves a write-ahead log into the database; others who read it may stand in the way."""
     with suppress(sqlite3.Error):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _rows(count: int, which: str = "") -> str:
-    return f"{count} {which}{'row' if count == 1 else 'rows'}"
 
 
 def _name(error: Exception) -> str:

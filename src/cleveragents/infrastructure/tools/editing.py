@@ -10,6 +10,7 @@ from cleveragents.domain.tool import (
     ToolResult,
     ToolSpec,
 )
+from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.tools.containment import open_parent
 from cleveragents.infrastructure.tools.whole_files import (
     PATH,
@@ -60,7 +61,7 @@ def edit_file(call: ToolInvocation) -> ToolResult:
         text = _decoded(path, file.content)
         changed, count = _changed(call, path, text)
         replace_file(parent, name, encoded(changed), file.mode)
-    return ToolResult(output=f"Replaced {_times(count, 'passage')} in {path}")
+    return ToolResult(output=f"Replaced {counted(count, 'passage')} in {path}")
 
 
 def _changed(call: ToolInvocation, path: str, text: str) -> tuple[str, int]:
@@ -89,7 +90,7 @@ def _require_count(call: ToolInvocation, path: str, found: int) -> None:
             found=0,
         )
     raise ExecutionError(
-        f"`{path}` holds the old text {_times(found, 'time')}, not {_times(wanted, 'time')}",
+        f"`{path}` holds the old text {counted(found, 'time')}, not {counted(wanted, 'time')}",
         hint="Give more of the text around it, or `count`, or `all: true`",
         path=path,
         found=found,
@@ -121,7 +122,3 @@ def _decoded(path: str, content: bytes) -> str:
     if "\0" in text:
         raise ExecutionError(f"`{path}` is a binary file", path=path)
     return text
-
-
-def _times(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
