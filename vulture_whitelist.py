@@ -2,9 +2,6 @@
 _.command_class  # Click: the class of commands added to a group
 _.cache_ok  # SQLAlchemy: a column type may be part of a cached statement
 _.impl  # SQLAlchemy: the type underneath a column type
-_.load_dialect_impl  # SQLAlchemy: a column type's form in one database
-_.process_bind_param  # SQLAlchemy: to the database
-_.process_result_value  # SQLAlchemy: from the database
 _.type_annotation_map  # SQLAlchemy: annotations to column types
 _.format_commands  # Click: part of the help
 _.format_epilog  # Click: part of the help

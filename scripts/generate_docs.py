@@ -181,7 +181,7 @@ def events() -> str:
     from dataclasses import fields
 
     from cleveragents.application import events as progress
-    from cleveragents.domain.events import HAPPENINGS
+    from cleveragents.domain.events import EVENT_TYPES
 
     def row(kind: Any) -> tuple[str, ...]:
         facts = [f"`{field.name}`" for field in fields(kind) if field.name != "plan_id"]
@@ -193,7 +193,7 @@ def events() -> str:
         "What happens to a plan is stored together with the records it follows from.\n"
         "`agents plan log` shows it, and `--progress json` prints it while it happens.\n"
         "Types and fields are added, never renamed or removed.",
-        table(head, [row(kind) for kind in HAPPENINGS.values()]),
+        table(head, [row(kind) for kind in EVENT_TYPES.values()]),
         "Indexes of steps count from 0.\n"
         "A group of checkpoints, which is one moment, is one event; "
         "`resources` are those that have a checkpoint in it.\n"

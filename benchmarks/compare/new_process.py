@@ -2,8 +2,8 @@
 
     python -m benchmarks.compare.new_process HOME PLAN ACT CHECKPOINT
 
-Started up means: everything is imported, the database is open and its statements
-are prepared, the plan and its checkpoints have been read. What a process needs to
+Started up means: everything is imported, the database is open, the plan and its
+checkpoints have been read. What a process needs to
 know of the sandbox is not.
 """
 
@@ -28,7 +28,6 @@ def main(home: str, plan_id: str, act: str, checkpoint: str) -> dict[str, object
     service = container.checkpoint_service()
     for module in pkgutil.iter_modules(cleveragents.infrastructure.sandbox.__path__):
         importlib.import_module(f"cleveragents.infrastructure.sandbox.{module.name}")
-    container.database().prepare()
     service.list_checkpoints(plan_id)
     if act == "memory":
         return memory_of(container, plan_id)

@@ -81,7 +81,6 @@ class Ours(Technique):
     def _make_sandbox(self) -> SandboxRef:
         """Does what a run begins with, so that its first snapshot can be measured alone."""
         database = self.container.database()
-        database.prepare()  # As a run does while git makes the sandbox.
         with database.read() as transaction:
             (resource,) = transaction.sandboxes.resources(self.plan_id)
         sandbox = self.container._sandboxes.create(MonotonicUlids().new(), self.plan_id, resource)

@@ -35,10 +35,12 @@ def processes(context: Context, count: int) -> None:
     """Stores a plan from each of `count` processes that begin at the same time."""
     program = (
         "import sys; from pathlib import Path;"
-        "from cleveragents.infrastructure.database.unit_of_work import SqlDatabase;"
+        "from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase;"
+        "from cleveragents.infrastructure.system import SystemClock;"
         "from cleveragents.testing.sample_records import plan;"
         "print(flush=True); sys.stdin.read();"
-        "database = SqlDatabase(sys.argv[3] or None, Path(sys.argv[1]))\n"
+        "connections = Connections(sys.argv[3] or None, Path(sys.argv[1]));"
+        "database = SqlDatabase(connections, SystemClock())\n"
         "with database.write() as transaction: transaction.plans.add(plan(sys.argv[2]))"
     )
     command = [sys.executable, "-c", program, str(context.world.home)]
@@ -213,8 +215,10 @@ def set_url(context: Context, url: str) -> None:
 def use_in_process(context: Context) -> None:
     context.world.python(
         "import sys; from pathlib import Path;"
-        "from cleveragents.infrastructure.database.unit_of_work import SqlDatabase\n"
-        f"with SqlDatabase(None, Path({str(context.world.home)!r})).read() as found:"
+        "from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase;"
+        "from cleveragents.infrastructure.system import SystemClock;"
+        f"connections = Connections(None, Path({str(context.world.home)!r}))\n"
+        "with SqlDatabase(connections, SystemClock()).read() as found:"
         " print(found.plans.ids(), 'alembic' in sys.modules)"
     )
 
@@ -376,7 +380,7 @@ def long_running_program(context: Context) -> None:
 
 @given("the program has opened it a second time and closed that again")
 def opened_twice(context: Context) -> None:
-    second = SqlDatabase(None, context.world.home)
+    second = support.open_database(context.world.home)
     with second.read() as transaction:
         transaction.plans.ids()
     second.close()
@@ -394,7 +398,7 @@ def both_store(context: Context) -> None:
 def all_there(context: Context) -> None:
     with databases(context).opened[0].read() as transaction:
         seen = sorted(transaction.plans.ids())
-    fresh = SqlDatabase(None, context.world.home)
+    fresh = support.open_database(context.world.home)
     with fresh.read() as transaction:
         found = sorted(transaction.plans.ids())
     fresh.close()

@@ -15,19 +15,26 @@ from pathlib import Path
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from features.support import postgres
-from sqlalchemy import create_engine, inspect, make_url, text
+from sqlalchemy import create_engine, make_url, text
 
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.engine import open_postgres
-from cleveragents.infrastructure.database.models import Model
-from cleveragents.infrastructure.database.sqlite_file import APPLICATION_ID
-from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
+from cleveragents.infrastructure.database.models import PLANS
+from cleveragents.infrastructure.database.session import Session
+from cleveragents.infrastructure.database.sqlite_file import APPLICATION_ID, connect
+from cleveragents.infrastructure.database.tables import METADATA
+from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
+from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing import sample_records as sample
 
 BUSY_SECONDS = 0.5
 NOBODY = 65534
 SUPPORT = Path(__file__).parent
+
+
+def open_database(home: Path, url: str | None = None, *, busy_seconds: float = 10) -> SqlDatabase:
+    return SqlDatabase(Connections(url, home, busy_seconds=busy_seconds), SystemClock())
 
 
 class Databases:
@@ -48,7 +55,7 @@ class Databases:
         self.url = {"SQLite": lambda: None, "PostgreSQL": postgres.new_database}[store]()
 
     def open(self) -> SqlDatabase:
-        database = SqlDatabase(self.url, self.home, busy_seconds=BUSY_SECONDS)
+        database = open_database(self.home, self.url, busy_seconds=BUSY_SECONDS)
         self.opened.append(database)
         return database
 
@@ -100,12 +107,12 @@ class Databases:
         return sorted(self.home.glob("state.db.backup-*"))
 
     def drift(self) -> list[object]:
-        """Returns how the stored schema differs from what the models say."""
+        """Returns how the stored schema differs from what the tables say."""
         url = f"sqlite:///{self.path}" if self.url is None else _with_driver(self.url)
         engine = create_engine(url)
         with engine.connect() as connection:
             configured = MigrationContext.configure(connection)
-            found = list(compare_metadata(configured, Model.metadata))
+            found = list(compare_metadata(configured, METADATA))
         engine.dispose()
         return found
 
@@ -116,19 +123,10 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
     schema.create_sqlite_file(path, revision, busy_seconds=BUSY_SECONDS)
     if plans:
         # As a row and nothing more, with the columns that the revision has.
-        from cleveragents.infrastructure.database.engine import open_sqlite
-        from cleveragents.infrastructure.database.models import PlanModel
-
-        engines = open_sqlite(path, busy_seconds=BUSY_SECONDS)
-        with engines.writing.begin() as connection:
-            known = {column["name"] for column in inspect(connection).get_columns("plans")}
-            values = {
-                name: value
-                for name, value in PlanModel.from_domain(sample.plan()).items()
-                if name in known
-            }
-            connection.execute(PlanModel.table().insert().values(values))
-        engines.dispose()
+        with closing(connect(path, busy_seconds=BUSY_SECONDS)) as connection:
+            known = {row[1] for row in connection.execute("PRAGMA table_info(plans)")}
+            row = {name: item for name, item in PLANS.row(sample.plan()).items() if name in known}
+            Session(connection, is_sqlite=True).insert_rows("plans", "plan", "plan_id", [row])
 
 
 def schema_of(path: Path) -> list[tuple[str, ...]]:

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from features.support.crash import measure_nothing
-from features.support.databases import make_sqlite, schema_of
+from features.support.databases import make_sqlite, open_database, schema_of
 from sqlalchemy import Engine, event
 
 from cleveragents.infrastructure.database import schema
-from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
 
 ACTIONS = {"os.rename", "os.remove", "sqlite3.connect", "os.link"}
 
@@ -55,7 +54,7 @@ def die_at(number: int, home: Path) -> bool:
 
 
 def use(home: Path) -> list[str]:
-    database = SqlDatabase(None, home)
+    database = open_database(home)
     with database.read() as transaction:
         found = list(transaction.plans.ids())
     database.close()

@@ -13,8 +13,7 @@ from pathlib import Path
 from cleveragents.application.ports import Clock, Database, Transaction
 from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.lease import Holder, Lease
-from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
-from cleveragents.infrastructure.fencing import FencedDatabase
+from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
 from cleveragents.infrastructure.locks import DatabaseLocks
 from cleveragents.testing import sample_records as sample
 
@@ -43,9 +42,6 @@ class BusyDatabase(Database):
     def read(self) -> AbstractContextManager[Transaction]:
         return self._database.read()
 
-    def prepare(self) -> None:
-        self._database.prepare()
-
     @contextmanager
     def write(self) -> Generator[Transaction]:
         if self.busy_for:
@@ -58,7 +54,7 @@ class BusyDatabase(Database):
 class Host:
     """One host with one process that works on the plan."""
 
-    def __init__(self, database: SqlDatabase, number: int, name: str, seconds: float) -> None:
+    def __init__(self, shared: Connections, number: int, name: str, seconds: float) -> None:
         self.clock = SetClock()
         self.holder = Holder(
             owner_id=f"OWNER{number}",
@@ -67,9 +63,9 @@ class Host:
             process_started="1",
             command="agents plan execute",
         )
-        self.under_locks = BusyDatabase(database)
+        self.under_locks = BusyDatabase(SqlDatabase(shared, self.clock))
         self.locks = DatabaseLocks(self.under_locks, self.clock, self.holder, lease_seconds=seconds)
-        self.database = FencedDatabase(database, self.locks)
+        self.database = SqlDatabase(shared, self.clock, on_begin=self.locks.verify)
         self.work = ExitStack()
 
     def write(self) -> None:
@@ -86,18 +82,19 @@ class TwoHosts:
     """A plan, the two hosts, and what the last act was told."""
 
     def __init__(self, home: Path) -> None:
-        self.sql = SqlDatabase(None, home)
+        self.shared = Connections(None, home)
+        self.sql = SqlDatabase(self.shared, SetClock())
         with self.sql.write() as transaction:
             transaction.plans.add(sample.plan(PLAN))
             transaction.plans.add(sample.plan(ANOTHER))
         self.hosts = {
-            "first": Host(self.sql, 1, "first", 300),
-            "second": Host(self.sql, 2, "second", 300),
+            "first": Host(self.shared, 1, "first", 300),
+            "second": Host(self.shared, 2, "second", 300),
         }
         self.told: ConflictError | None = None
 
     def shorten(self) -> None:
-        self.hosts["first"] = Host(self.sql, 1, "first", SHORT_SECONDS)
+        self.hosts["first"] = Host(self.shared, 1, "first", SHORT_SECONDS)
 
     def close(self) -> None:
         for host in self.hosts.values():

@@ -25,9 +25,10 @@ from features.support.world import Outcome, World
 
 from cleveragents.container import Container
 from cleveragents.infrastructure.config import load_settings
-from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
+from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
 from cleveragents.infrastructure.sandbox import stored_snapshots
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.system import SystemClock
 
 DATABASE_FILES = frozenset({"state.db", "state.db-wal", "state.db-shm"})
 _NEWEST = "SELECT max(plan_id) FROM plans WHERE parent_plan_id IS NULL"
@@ -308,7 +309,7 @@ def _models() -> Path:
     atexit.register(shutil.rmtree, place)
     environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull}
     make_repository(place / "project", environment)
-    database = SqlDatabase(None, place / "home")
+    database = SqlDatabase(Connections(None, place / "home"), SystemClock())
     with database.read() as transaction:
         assert not transaction.plans.ids()
     database.close()

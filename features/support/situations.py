@@ -10,7 +10,6 @@ from unittest.mock import patch
 from features.support import databases as support
 from features.support import postgres
 from features.support.databases import Databases
-from sqlalchemy import text
 
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
@@ -181,7 +180,7 @@ def full_disk(found: Databases) -> None:
 def _no_growth(database: SqlDatabase) -> Iterator[None]:
     # SQLite then says what it says when the disk is full. The setting is the connection's.
     with database.read() as transaction:
-        transaction._connection.execute(text("PRAGMA max_page_count = 1"))
+        transaction._session.run("PRAGMA max_page_count = 1")
     yield
 
 

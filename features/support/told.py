@@ -13,8 +13,8 @@ from cleveragents.application.events import Event
 from cleveragents.application.ports import EventSink
 from cleveragents.domain.events import (
     DecisionSuperseded,
-    Happening,
     PlanCancelled,
+    PlanEventRecord,
     ToolCompleted,
     ToolRetried,
 )
@@ -54,7 +54,7 @@ class Deadly(EventSink):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def enter(plans: Plans, listener: EventSink, event: Happening, *, fail: bool = False) -> None:
+def enter(plans: Plans, listener: EventSink, event: PlanEventRecord, *, fail: bool = False) -> None:
     """Enters an event as a program would; the transaction may fail afterwards."""
     container = plans.container(listener)
     try:

@@ -6,7 +6,7 @@ for what it uses. Imports are inside the methods for the same reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from cleveragents.application.services.plan_service import PlanService
     from cleveragents.application.services.retention_service import RetentionService
     from cleveragents.application.services.tool_runner import ToolRunner
-    from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
+    from cleveragents.domain.events import StoredEvent
+    from cleveragents.infrastructure.database.unit_of_work import Connections
     from cleveragents.infrastructure.locks import DatabaseLocks
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
     from cleveragents.infrastructure.sandbox.git import Git
@@ -138,11 +139,11 @@ class Container:
         return self._database
 
     def close(self) -> None:
-        """Lets go of the database."""
+        """Closes the database."""
         if "_locks" in self.__dict__:
             self._locks.close()
-        if "_sql_database" in self.__dict__:
-            self._sql_database.close()
+        if "_connections" in self.__dict__:
+            self._connections.close()
 
     @cached_property
     def _artifact_service(self) -> ArtifactService:
@@ -443,25 +444,37 @@ class Container:
 
     @cached_property
     def _database(self) -> Database:
-        """The database as services see it: fenced, and what is stored is announced."""
-        from cleveragents.infrastructure.database.announcing import AnnouncingDatabase
-        from cleveragents.infrastructure.fencing import FencedDatabase
+        """The database of the services.
 
-        fenced = FencedDatabase(self._sql_database, self._locks)
-        return AnnouncingDatabase(fenced, self._events)
-
-    @cached_property
-    def _sql_database(self) -> SqlDatabase:
+        Each write verifies the leases of this process in its own transaction, so a
+        process that another one has replaced cannot write
+        (docs/adr/0013-leases-and-fencing.md). New events are emitted once they are stored.
+        """
         from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
 
-        return SqlDatabase(self._settings[DATABASE_URL], self._home)
+        def emit_all(events: Sequence[StoredEvent]) -> None:
+            for event in events:
+                self._events.emit(event)
+
+        return SqlDatabase(
+            self._connections, self._clock, on_begin=self._locks.verify, on_commit=emit_all
+        )
+
+    @cached_property
+    def _connections(self) -> Connections:
+        from cleveragents.infrastructure.database.unit_of_work import Connections
+
+        return Connections(self._settings[DATABASE_URL], self._home)
 
     @cached_property
     def _locks(self) -> DatabaseLocks:
+        from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
         from cleveragents.infrastructure.locks import DatabaseLocks
         from cleveragents.infrastructure.system import this_process
 
-        return DatabaseLocks(self._sql_database, self._clock, this_process())
+        # Without the hooks: a lease that was lost must not keep others from being released.
+        database = SqlDatabase(self._connections, self._clock)
+        return DatabaseLocks(database, self._clock, this_process())
 
     @cached_property
     def _clock(self) -> Clock:

@@ -17,10 +17,15 @@ from cleveragents.application.events import Event
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.domain.apply import ApplyRequest, Target, TargetWork
 from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
+from cleveragents.domain.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointType,
+    EffectiveRecords,
+)
 from cleveragents.domain.correction import CorrectionAttempt
 from cleveragents.domain.decision import Decision
-from cleveragents.domain.events import Happening, StoredEvent
+from cleveragents.domain.events import PlanEventRecord, StoredEvent
 from cleveragents.domain.health import DatabaseFacts, HomeFacts, StoredBytes
 from cleveragents.domain.lease import Holder, Lease
 from cleveragents.domain.maintenance import CollectedStore, Named, StoreFindings
@@ -133,7 +138,7 @@ class CheckpointStore(Protocol):
         """
         ...
 
-    def in_effect(self, plan_id: str) -> InEffect:
+    def effective_records(self, plan_id: str) -> EffectiveRecords:
         """Returns what of the plan's records is in effect now, by sequence numbers."""
         ...
 
@@ -368,7 +373,7 @@ class EventStore(Protocol):
     records they are given. So the events cannot tell of anything else.
     """
 
-    def add(self, event: Happening) -> None:
+    def add(self, event: PlanEventRecord) -> None:
         """Enters what does not follow from a record."""
         ...
 
@@ -425,13 +430,6 @@ class Database(Protocol):
 
     def read(self) -> AbstractContextManager[Transaction]:
         """A consistent view; changes made through it are not kept."""
-        ...
-
-    def prepare(self) -> None:
-        """Does ahead what the first checkpoint of a process would otherwise wait for.
-
-        Changes nothing, need not be called, and may run in another thread.
-        """
         ...
 
     def write(self) -> AbstractContextManager[Transaction]:

@@ -91,7 +91,7 @@ class Checkpoint(Record):
 
 
 @dataclass(frozen=True)
-class InEffect:
+class EffectiveRecords:
     """What of a plan's records is in effect at a moment, as ranges of sequence numbers."""
 
     calls: tuple[tuple[int, int], ...]

@@ -1,4 +1,4 @@
-"""What happens to plans, as records that are stored with the facts they tell of.
+"""What happens to plans, as records that are stored with the change they describe.
 
 Type names and facts are a stable contract: they are added, never renamed or
 removed. `docs/reference/events.md` is generated from here.
@@ -21,8 +21,8 @@ def _plain(value: Any) -> JsonValue:
 
 
 @dataclass(frozen=True)
-class Happening:
-    """Something that happened to a plan. What a subclass adds are its facts."""
+class PlanEventRecord:
+    """Something that happened to a plan. The fields that a subclass adds are its facts."""
 
     type: ClassVar[str]
     plan_id: str
@@ -33,7 +33,7 @@ class Happening:
 
 
 @dataclass(frozen=True)
-class PlanCreated(Happening):
+class PlanCreated(PlanEventRecord):
     """A plan was made from a plan file."""
 
     type = "plan.created"
@@ -44,7 +44,7 @@ class PlanCreated(Happening):
 
 
 @dataclass(frozen=True)
-class PlanPhaseChanged(Happening):
+class PlanPhaseChanged(PlanEventRecord):
     """The plan entered another phase."""
 
     type = "plan.phase_changed"
@@ -53,7 +53,7 @@ class PlanPhaseChanged(Happening):
 
 
 @dataclass(frozen=True)
-class PlanStateChanged(Happening):
+class PlanStateChanged(PlanEventRecord):
     """The plan's state changed, within its phase or with it."""
 
     type = "plan.state_changed"
@@ -63,7 +63,7 @@ class PlanStateChanged(Happening):
 
 
 @dataclass(frozen=True)
-class PlanErrored(Happening):
+class PlanErrored(PlanEventRecord):
     """The plan failed."""
 
     type = "plan.errored"
@@ -75,7 +75,7 @@ class PlanErrored(Happening):
 
 
 @dataclass(frozen=True)
-class PlanCancelled(Happening):
+class PlanCancelled(PlanEventRecord):
     """The plan was given up."""
 
     type = "plan.cancelled"
@@ -83,7 +83,7 @@ class PlanCancelled(Happening):
 
 
 @dataclass(frozen=True)
-class PlanApplied(Happening):
+class PlanApplied(PlanEventRecord):
     """The plan's result is in the project."""
 
     type = "plan.applied"
@@ -95,7 +95,7 @@ class PlanApplied(Happening):
 
 
 @dataclass(frozen=True)
-class ValidationStarted(Happening):
+class ValidationStarted(PlanEventRecord):
     """A validation is about to run."""
 
     type = "validation.started"
@@ -104,7 +104,7 @@ class ValidationStarted(Happening):
 
 
 @dataclass(frozen=True)
-class ValidationPassed(Happening):
+class ValidationPassed(PlanEventRecord):
     """A validation found nothing wrong."""
 
     type = "validation.passed"
@@ -115,7 +115,7 @@ class ValidationPassed(Happening):
 
 
 @dataclass(frozen=True)
-class ValidationFailed(Happening):
+class ValidationFailed(PlanEventRecord):
     """A validation found something wrong, or could not be run."""
 
     type = "validation.failed"
@@ -127,7 +127,7 @@ class ValidationFailed(Happening):
 
 
 @dataclass(frozen=True)
-class DecisionCreated(Happening):
+class DecisionCreated(PlanEventRecord):
     """Something was decided."""
 
     type = "decision.created"
@@ -139,7 +139,7 @@ class DecisionCreated(Happening):
 
 
 @dataclass(frozen=True)
-class DecisionSuperseded(Happening):
+class DecisionSuperseded(PlanEventRecord):
     """A decision no longer stands."""
 
     type = "decision.superseded"
@@ -149,7 +149,7 @@ class DecisionSuperseded(Happening):
 
 
 @dataclass(frozen=True)
-class DecisionReinstated(Happening):
+class DecisionReinstated(PlanEventRecord):
     """A decision that did not stand stands again."""
 
     type = "decision.reinstated"
@@ -158,7 +158,7 @@ class DecisionReinstated(Happening):
 
 
 @dataclass(frozen=True)
-class DecisionCorrected(Happening):
+class DecisionCorrected(PlanEventRecord):
     """The user had a decision made anew, or added to."""
 
     type = "decision.corrected"
@@ -170,7 +170,7 @@ class DecisionCorrected(Happening):
 
 
 @dataclass(frozen=True)
-class ToolInvoked(Happening):
+class ToolInvoked(PlanEventRecord):
     """A tool is about to run."""
 
     type = "tool.invoked"
@@ -181,7 +181,7 @@ class ToolInvoked(Happening):
 
 
 @dataclass(frozen=True)
-class ToolCompleted(Happening):
+class ToolCompleted(PlanEventRecord):
     """A tool did its work."""
 
     type = "tool.completed"
@@ -193,7 +193,7 @@ class ToolCompleted(Happening):
 
 
 @dataclass(frozen=True)
-class ToolErrored(Happening):
+class ToolErrored(PlanEventRecord):
     """A tool failed."""
 
     type = "tool.errored"
@@ -206,7 +206,7 @@ class ToolErrored(Happening):
 
 
 @dataclass(frozen=True)
-class ToolRetried(Happening):
+class ToolRetried(PlanEventRecord):
     """A step whose tool failed is about to be tried again."""
 
     type = "tool.retried"
@@ -218,7 +218,7 @@ class ToolRetried(Happening):
 
 
 @dataclass(frozen=True)
-class SandboxCreated(Happening):
+class SandboxCreated(PlanEventRecord):
     """The private copy of a resource was made."""
 
     type = "sandbox.created"
@@ -230,7 +230,7 @@ class SandboxCreated(Happening):
 
 
 @dataclass(frozen=True)
-class SandboxRolledBack(Happening):
+class SandboxRolledBack(PlanEventRecord):
     """An operation took a sandbox back."""
 
     type = "sandbox.rolled_back"
@@ -241,7 +241,7 @@ class SandboxRolledBack(Happening):
 
 
 @dataclass(frozen=True)
-class SandboxCommitted(Happening):
+class SandboxCommitted(PlanEventRecord):
     """What a sandbox holds is in the project."""
 
     type = "sandbox.committed"
@@ -251,7 +251,7 @@ class SandboxCommitted(Happening):
 
 
 @dataclass(frozen=True)
-class CheckpointCreated(Happening):
+class CheckpointCreated(PlanEventRecord):
     """A checkpoint of every resource is durable."""
 
     type = "checkpoint.created"
@@ -267,7 +267,7 @@ class CheckpointCreated(Happening):
 
 
 @dataclass(frozen=True)
-class CheckpointRestored(Happening):
+class CheckpointRestored(PlanEventRecord):
     """Plan and sandboxes are again as the checkpoint has them."""
 
     type = "checkpoint.restored"
@@ -280,7 +280,7 @@ class CheckpointRestored(Happening):
 
 
 @dataclass(frozen=True)
-class CheckpointPruned(Happening):
+class CheckpointPruned(PlanEventRecord):
     """A checkpoint was dropped, because the limit said so."""
 
     type = "checkpoint.pruned"
@@ -290,7 +290,7 @@ class CheckpointPruned(Happening):
 
 
 @dataclass(frozen=True)
-class CheckpointDeleted(Happening):
+class CheckpointDeleted(PlanEventRecord):
     """A checkpoint was deleted, because the user said so."""
 
     type = "checkpoint.deleted"
@@ -300,7 +300,7 @@ class CheckpointDeleted(Happening):
 
 
 @dataclass(frozen=True)
-class CheckpointPinned(Happening):
+class CheckpointPinned(PlanEventRecord):
     """A checkpoint is kept from now on, whatever the limit says."""
 
     type = "checkpoint.pinned"
@@ -310,7 +310,7 @@ class CheckpointPinned(Happening):
 
 
 @dataclass(frozen=True)
-class CheckpointUnpinned(Happening):
+class CheckpointUnpinned(PlanEventRecord):
     """A checkpoint is no longer kept whatever the limit says."""
 
     type = "checkpoint.unpinned"
@@ -319,15 +319,15 @@ class CheckpointUnpinned(Happening):
     label: str
 
 
-HAPPENINGS: Mapping[str, type[Happening]] = MappingProxyType(
-    {kind.type: kind for kind in Happening.__subclasses__()}
+EVENT_TYPES: Mapping[str, type[PlanEventRecord]] = MappingProxyType(
+    {kind.type: kind for kind in PlanEventRecord.__subclasses__()}
 )
-"""Every kind of record, by the name of its type."""
+"""Every class of event record, by its type name."""
 
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """A happening as it is in the database, and as it is streamed once it is there."""
+    """A stored event, as the database holds it and as it is streamed once it is stored."""
 
     sequence: int
     """Grows; of two events of a plan the later has the higher number."""
@@ -339,9 +339,9 @@ class StoredEvent:
     """Its facts."""
 
     @property
-    def happening(self) -> Happening | None:
+    def record(self) -> PlanEventRecord | None:
         """The record, or None where what is stored is not what this program would store."""
-        kind = HAPPENINGS.get(self.type)
+        kind = EVENT_TYPES.get(self.type)
         if kind is None:
             return None
         try:
@@ -351,5 +351,5 @@ class StoredEvent:
 
 
 @cache
-def _reader(kind: type[Happening]) -> TypeAdapter[Happening]:
+def _reader(kind: type[PlanEventRecord]) -> TypeAdapter[PlanEventRecord]:
     return TypeAdapter(kind)

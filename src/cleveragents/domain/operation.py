@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import field_serializer
-
 from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.effects import Effect
@@ -56,10 +54,6 @@ class Position(Record):
     """The groups that no operation has gone past."""
     children: dict[str, PlanState] = {}
     """The state of every child plan, by its id."""
-
-    @field_serializer("finished_at")
-    def _as_text(self, value: datetime | None) -> str | None:
-        return None if value is None else value.isoformat()
 
     def of(self, plan: Plan, now: datetime) -> Plan:
         """Returns the plan as it is when it stands here."""

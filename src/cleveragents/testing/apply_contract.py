@@ -40,7 +40,7 @@ def validations_are_told(make_database: MakeDatabase) -> None:
     with database.write() as transaction:
         transaction.validations.add(sample.validation(1))
         transaction.validations.add(passed)
-        told = [event.happening for event in transaction.events.added()]
+        told = [event.record for event in transaction.events.added()]
     facts = (sample.ODD, "required", 1500)
     expect(
         told,
@@ -71,7 +71,7 @@ def applies_keep_what_they_do(make_database: MakeDatabase) -> None:
         expect(transaction.operations.pending("PLAN1"), begun)
     with database.write() as transaction:
         transaction.operations.save(done)
-        told = [event.happening for event in transaction.events.added()]
+        told = [event.record for event in transaction.events.added()]
     expect(
         told,
         [

@@ -20,7 +20,7 @@ def what_is_in_effect_is_told_as_ranges(make_database: MakeDatabase) -> None:
     database = with_plan(make_database)
     with database.write() as transaction:
         store = transaction.checkpoints
-        nothing = store.in_effect("PLAN1")
+        nothing = store.effective_records("PLAN1")
         expect((nothing.calls, nothing.decisions, nothing.groups), ((), (), ()))
         for number in range(1, 10):
             marked = "OPERATION1" if number in (1, 4, 5, 7) else None
@@ -33,11 +33,11 @@ def what_is_in_effect_is_told_as_ranges(make_database: MakeDatabase) -> None:
         for number in range(1, 4):
             store.add_group(sample.group(number), [])
         store.set_aside([sample.group(3).id], "OPERATION1")
-        found = store.in_effect("PLAN1")
+        found = store.effective_records("PLAN1")
         expect(found.calls, ((2, 3), (6, 6), (8, 9)))
         expect(found.decisions, ((1, 1), (3, 4)))
         expect(found.groups, ((1, 2),))
-        expect(store.in_effect("PLAN2"), nothing)
+        expect(store.effective_records("PLAN2"), nothing)
 
 
 def decisions_are_superseded_and_reinstated(make_database: MakeDatabase) -> None:

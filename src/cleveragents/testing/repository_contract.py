@@ -396,8 +396,8 @@ def calls_are_undone_and_brought_back(make_database: MakeDatabase) -> None:
         _expect(calls.make_effective("PLAN1", [(2, 3)], "OPERATION2"), 3)
     with database.write() as transaction:
         calls = transaction.tool_calls
-        _expect(list(transaction.checkpoints.in_effect("PLAN1").calls), [(2, 3)])
-        _expect(list(transaction.checkpoints.in_effect("PLAN2").calls), [(1, 1)])
+        _expect(list(transaction.checkpoints.effective_records("PLAN1").calls), [(2, 3)])
+        _expect(list(transaction.checkpoints.effective_records("PLAN2").calls), [(1, 1)])
         _expect(calls.make_effective("PLAN1", [], "OPERATION3"), 2)
         found = [call.undone_by for call in calls.list("PLAN1")]
         _expect(found, ["OPERATION2", "OPERATION3", "OPERATION3", "OPERATION2", "OPERATION2"])
@@ -625,7 +625,7 @@ def events_follow_from_what_is_stored(make_database: MakeDatabase) -> None:
         CheckpointPruned("PLAN1", "PLAN1-CHECKPOINT1", "PLAN1-GROUP1", sample.ODD),
     ]
     for event, wanted in zip(found, told, strict=True):
-        _expect(event.happening, wanted)
+        _expect(event.record, wanted)
     _expect([event.sequence for event in found], sorted({event.sequence for event in found}))
     _expect([event.created_at for event in found], sorted(event.created_at for event in found))
 
@@ -707,7 +707,7 @@ def what_is_told_is_what_is_stored(make_database: MakeDatabase) -> None:
         told = transaction.events.added()
     with database.read() as transaction:
         _expect(transaction.events.list("PLAN1")[1:], list(told))
-        _expect(told[0].happening, PlanCancelled("PLAN1", sample.ODD))
+        _expect(told[0].record, PlanCancelled("PLAN1", sample.ODD))
         _expect(list(transaction.events.added()), [])
 
 

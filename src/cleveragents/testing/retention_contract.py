@@ -15,7 +15,7 @@ from cleveragents.domain.events import (
     CheckpointPinned,
     CheckpointPruned,
     CheckpointUnpinned,
-    Happening,
+    PlanEventRecord,
 )
 from cleveragents.testing import sample_records as sample
 from cleveragents.testing.expectations import MakeDatabase, expect, expect_error, with_groups
@@ -99,8 +99,8 @@ def _expect_deletion(
         expect([found.sequence for found in transaction.checkpoints.list("PLAN1")], [1, 3])
 
 
-def _expect_told(transaction: Transaction, wanted: Sequence[Happening]) -> None:
-    expect([event.happening for event in transaction.events.added()], list(wanted))
+def _expect_told(transaction: Transaction, wanted: Sequence[PlanEventRecord]) -> None:
+    expect([event.record for event in transaction.events.added()], list(wanted))
 
 
 def _pins(transaction: Transaction) -> list[bool]:

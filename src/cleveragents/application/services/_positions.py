@@ -8,7 +8,12 @@ from datetime import datetime
 
 from cleveragents.application.ports import Transaction
 from cleveragents.application.services._family import descendants
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
+from cleveragents.domain.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointType,
+    EffectiveRecords,
+)
 from cleveragents.domain.effects import Effect, effects_of
 from cleveragents.domain.number_ranges import Ranges, holds, numbers_in, ranges_of
 from cleveragents.domain.operation import Operation, Position
@@ -40,7 +45,7 @@ class Difference:
 
 def present(transaction: Transaction, plan: Plan) -> Position:
     """Returns where the plan stands."""
-    effective = transaction.checkpoints.in_effect(plan.id)
+    effective = transaction.checkpoints.effective_records(plan.id)
     return Position(
         phase=plan.phase,
         state=plan.state,
@@ -208,7 +213,9 @@ def _renumber_decisions(transaction: Transaction, plan: Plan) -> None:
             transaction.decisions.save(decision.model_copy(update={"step_index": index}))
 
 
-def known_at(transaction: Transaction, checkpoint: Checkpoint, group: CheckpointGroup) -> InEffect:
+def known_at(
+    transaction: Transaction, checkpoint: Checkpoint, group: CheckpointGroup
+) -> EffectiveRecords:
     """Returns what was in effect when a checkpoint was made; older records say it less directly."""
     calls = checkpoint.metadata.effective_calls
     if calls is None:
@@ -216,7 +223,7 @@ def known_at(transaction: Transaction, checkpoint: Checkpoint, group: Checkpoint
         calls = ranges_of(call.sequence for call in known if checkpoint.metadata.knows(call))
     if group.way is not None:
         groups = ranges_of([*numbers_in(group.way.groups), group.sequence])
-        return InEffect(tuple(calls), group.way.decisions, tuple(groups))
+        return EffectiveRecords(tuple(calls), group.way.decisions, tuple(groups))
     done = checkpoint.metadata.last_completed_step
     decisions = ranges_of(
         decision.sequence
@@ -228,7 +235,7 @@ def known_at(transaction: Transaction, checkpoint: Checkpoint, group: Checkpoint
         for other in transaction.checkpoints.groups(group.plan_id)
         if other.sequence <= group.sequence and other.set_aside_by in (None, group.set_aside_by)
     )
-    return InEffect(tuple(calls), tuple(decisions), tuple(groups))
+    return EffectiveRecords(tuple(calls), tuple(decisions), tuple(groups))
 
 
 def meant_by(transaction: Transaction, operation: Operation) -> Position:

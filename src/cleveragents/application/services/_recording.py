@@ -36,7 +36,7 @@ class Recorder:
         """
         group_sequence, sequence = transaction.checkpoints.next_sequence(plan.id)
         before = _group_it_is_at(transaction, plan)
-        effective = transaction.checkpoints.in_effect(plan.id)
+        effective = transaction.checkpoints.effective_records(plan.id)
         group = CheckpointGroup(
             id=self._ids.new(),
             plan_id=plan.id,

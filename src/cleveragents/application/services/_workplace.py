@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
 from cleveragents.application.events import Stage, Warned
@@ -126,8 +125,6 @@ class Workplace:
 
     def _make(self, plan_id: str, resources: Sequence[Resource]) -> Sequence[SandboxRef]:
         self._events.emit(Stage("Preparing the sandbox"))
-        # While git works, this process has nothing to do.
-        threading.Thread(target=self._database.prepare, daemon=True).start()
         made: list[SandboxRef] = []
         try:
             for resource in resources:

@@ -366,7 +366,7 @@ class CheckpointService(CheckpointReader):
         if not moment.repeated:
             return None
         store = transaction.checkpoints
-        calls = store.in_effect(plan.id).calls
+        calls = store.effective_records(plan.id).calls
         for checkpoint in store.newest_first(plan.id):
             if checkpoint.metadata.last_completed_step != plan.last_completed_step:
                 return None

@@ -39,13 +39,13 @@ def log(session: Session, plan_ref: str, prefixes: tuple[str, ...], limit: int |
 
 
 def _types(prefixes: tuple[str, ...]) -> Collection[str]:
-    from cleveragents.domain.events import HAPPENINGS
+    from cleveragents.domain.events import EVENT_TYPES
     from cleveragents.domain.names import nearest
 
     for prefix in prefixes:
-        if not any(known.startswith(prefix) for known in HAPPENINGS):
-            families = {known.partition(".")[0] for known in HAPPENINGS}
+        if not any(known.startswith(prefix) for known in EVENT_TYPES):
+            families = {known.partition(".")[0] for known in EVENT_TYPES}
             raise UsageError(
                 f"No type of event begins with `{prefix}`", hint=nearest(prefix, families)
             )
-    return {known for known in HAPPENINGS if known.startswith(prefixes)}
+    return {known for known in EVENT_TYPES if known.startswith(prefixes)}

@@ -110,7 +110,7 @@ _ACTS = {
 
 def sentence(event: StoredEvent) -> str:
     """Says what happened; of an event that another program stored, all that it holds."""
-    match event.happening:
+    match event.record:
         case told.PlanCreated(name=name, project=project):
             return f"Plan `{name}` made for {project}"
         case told.PlanPhaseChanged(before=before, after=after):
@@ -142,7 +142,7 @@ def sentence(event: StoredEvent) -> str:
 
 
 def _of_checkpoint(event: StoredEvent) -> str:
-    match event.happening:
+    match event.record:
         case told.CheckpointCreated(label=label):
             return f"Checkpoint `{label}` made"
         case told.CheckpointPruned(label=label):
@@ -158,7 +158,7 @@ def _of_checkpoint(event: StoredEvent) -> str:
 
 
 def _of_tool(event: StoredEvent) -> str:
-    match event.happening:
+    match event.record:
         case told.ToolInvoked(step_index=index, tool=tool):
             return f"Step {index + 1}: {tool} started"
         case told.ToolCompleted(step_index=index, tool=tool, duration_ms=duration):

@@ -111,18 +111,7 @@ def open_sqlite(path: Path, *, busy_seconds: float, for_migration: bool = False)
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = _WRITES in connection.get_execution_options()
-    control(connection, "BEGIN IMMEDIATE" if writes else "BEGIN DEFERRED")
-
-
-def control(connection: Connection, statement: str) -> None:
-    """Begins a transaction or handles a savepoint: what has no values and gives no rows.
-
-    SQLite gets it directly, as SQLAlchemy's preparations take ten times as long.
-    """
-    if connection.dialect.name == "sqlite":
-        connection.connection.cursor().execute(statement)
-    else:
-        connection.exec_driver_sql(statement)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN DEFERRED")
 
 
 def open_postgres(url: URL, *, busy_seconds: float) -> Engines:

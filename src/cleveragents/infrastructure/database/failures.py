@@ -1,12 +1,13 @@
-"""What the drivers raise, as our errors: translated once, at this boundary."""
+"""Turns the errors of the database drivers into those of `domain.errors`."""
 
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError, StatementError
+from sqlalchemy.exc import DBAPIError
 
 from cleveragents.domain.errors import (
     CleverAgentsError,
@@ -24,17 +25,36 @@ _POSTGRES_BUSY = {"55P03", "40001", "40P01", "57014"}
 _POSTGRES_FULL = {"53100", "53200"}
 
 
+def driver_errors() -> tuple[type[Exception], ...]:
+    """Returns the errors of the drivers that are in use; psycopg is loaded only for a server."""
+    psycopg = sys.modules.get("psycopg")
+    return (sqlite3.Error,) if psycopg is None else (sqlite3.Error, psycopg.Error)
+
+
 @contextmanager
-def translated(place: str) -> Generator[None]:
-    """Turns a driver's error inside the block into ours; `place` names the database."""
+def driver_errors_as_ours(place: str) -> Generator[None]:
+    """Turns a driver's error in the block into one of ours; `place` names the database."""
     try:
         yield
     except DBAPIError as error:
         raise _translate(error.orig, place) from error
-    except StatementError as error:
-        raise _failed(place, str(error.orig)) from error
-    except sqlite3.Error as error:
+    except driver_errors() as error:
         raise _translate(error, place) from error
+
+
+def is_refused_row(error: Exception) -> bool:
+    """Returns whether the database refused a row because of a constraint."""
+    return isinstance(error, sqlite3.IntegrityError) or _state(error).startswith("23")
+
+
+def is_missing_reference(error: Exception) -> bool:
+    """Returns whether a row was refused because another row does not exist."""
+    return _state(error) == "23503" or "FOREIGN KEY" in str(error)
+
+
+def _state(error: BaseException | None) -> str:
+    """Returns PostgreSQL's error code, or an empty text where there is none."""
+    return getattr(error, "sqlstate", None) or ""
 
 
 def damaged(place: str, problem: str) -> SchemaVersionError:
@@ -47,12 +67,12 @@ def damaged(place: str, problem: str) -> SchemaVersionError:
 
 
 def busy(place: str) -> ConflictError:
-    """Returns the error for a lock that another process does not give back."""
+    """Returns the error for a lock that another process does not release."""
     return ConflictError(f"Another process is using the database {place}", hint=_RETRY, place=place)
 
 
 def full(place: str, problem: str) -> DatabaseError:
-    """Returns the error for a database that has no room to grow."""
+    """Returns the error for a database that cannot grow."""
     return DatabaseError(
         f"There is no space left for the database {place}: {problem}",
         hint="Free some space and try again; nothing was changed",
@@ -61,7 +81,7 @@ def full(place: str, problem: str) -> DatabaseError:
 
 
 def denied(place: str, problem: str) -> DatabaseError:
-    """Returns the error for a file that the user may not use."""
+    """Returns the error for a file that the user may not access."""
     return DatabaseError(
         f"The database {place} cannot be opened: {problem}",
         hint="Check the owner and permissions of the file and of its directory",
@@ -73,12 +93,12 @@ def _translate(cause: BaseException | None, place: str) -> CleverAgentsError:
     problem = str(cause).strip().splitlines()[0] if str(cause).strip() else repr(cause)
     if isinstance(cause, sqlite3.Error):
         return _from_sqlite(cause, problem, place)
-    state: object = getattr(cause, "sqlstate", None)
+    state = _state(cause)
     if state in _POSTGRES_BUSY:
         return busy(place)
     if state in _POSTGRES_FULL:
         return full(place, problem)
-    if state is None or str(state)[:2] in {"08", "28", "3D", "57"}:
+    if state[:2] in {"", "08", "28", "3D", "57"}:
         return DatabaseError(
             f"The database server cannot be used: {problem}",
             hint="Check `core.database-url` and that the server is running",

@@ -15,7 +15,7 @@ from cleveragents.infrastructure.database.engine import (
     locate,
     open_postgres,
 )
-from cleveragents.infrastructure.database.failures import translated
+from cleveragents.infrastructure.database.failures import driver_errors_as_ours
 
 _MOST_FAULTS = 10
 
@@ -34,7 +34,7 @@ class SqlInspection(DatabaseInspection):
         return isinstance(self._location, PostgresLocation)
 
     def look(self) -> DatabaseFacts | None:
-        with translated(self.place()):
+        with driver_errors_as_ours(self.place()):
             if isinstance(self._location, PostgresLocation):
                 return _look_at_server(self._location)
             path = self._location.path

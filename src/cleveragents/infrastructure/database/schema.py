@@ -20,7 +20,7 @@ from sqlalchemy import Connection, inspect
 from cleveragents.domain.errors import DatabaseError, SchemaVersionError
 from cleveragents.infrastructure.database import sqlite_file
 from cleveragents.infrastructure.database.engine import Engines, open_sqlite
-from cleveragents.infrastructure.database.failures import damaged, denied, translated
+from cleveragents.infrastructure.database.failures import damaged, denied, driver_errors_as_ours
 
 OLDER_REVISIONS: tuple[str, ...] = (
     "0001_base_tables",
@@ -47,7 +47,7 @@ def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
         DatabaseError: It cannot be read, written or created.
         ConflictError: Another process keeps it locked.
     """
-    with translated(str(path)):
+    with driver_errors_as_ours(str(path)):
         if not sqlite_file.is_ours(path):
             _create_sqlite(path, busy_seconds)
         with closing(sqlite_file.connect(path, busy_seconds=busy_seconds)) as connection:
@@ -66,7 +66,7 @@ def prepare_postgres(engines: Engines, place: str) -> None:
         DatabaseError: The server cannot be reached.
         ConflictError: Another process keeps it locked.
     """
-    with translated(place):
+    with driver_errors_as_ours(place):
         # Each question sees what was committed before it: with one view for both, a table that
         # another process has just made could seem to be there and empty.
         latest = engines.reading.execution_options(isolation_level="READ COMMITTED")

@@ -1,9 +1,10 @@
-"""JSON as it is stored: ASCII text, so that any string survives any database."""
+"""JSON as it is stored: ASCII text, so that every database returns it exactly."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 
 from pydantic import JsonValue, ValidationError
 
@@ -11,7 +12,7 @@ from cleveragents.domain.checkpoint import CheckpointMetadata
 from cleveragents.domain.record import Record
 
 UNREADABLE = "unreadable"
-"""What a text field of a checkpoint's metadata says when the stored value is lost."""
+"""Replaces a text of a checkpoint's metadata that cannot be read."""
 
 _PLACEHOLDERS: Mapping[str, JsonValue] = {
     "label": UNREADABLE,
@@ -25,23 +26,30 @@ _PLACEHOLDERS: Mapping[str, JsonValue] = {
     "resource": UNREADABLE,
     "not_captured": [{"path": UNREADABLE, "reason": "the stored list cannot be read"}],
 }
-"""What stands for a field that cannot be read and has no default."""
+"""Replaces each field that cannot be read and has no default."""
 
 
-def dump(value: Record | Mapping[str, JsonValue] | Mapping[str, str] | list[str]) -> str:
-    """Returns the stored form of a record or a JSON value."""
-    # Not `model_dump(mode="json")`: it replaces lone surrogates in keys.
-    plain = value.model_dump(by_alias=True) if isinstance(value, Record) else value
-    return json.dumps(plain, ensure_ascii=True)
+def dump(value: object) -> str:
+    """Returns the stored form of a JSON value, which may hold records and times."""
+    return json.dumps(value, ensure_ascii=True, default=_plain)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Record):
+        # Not `model_dump(mode="json")`: it replaces lone surrogates in keys.
+        return value.model_dump(by_alias=True)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} cannot be stored as JSON")
 
 
 def load_metadata(text: str) -> CheckpointMetadata:
     """Returns a checkpoint's metadata, whatever is stored; never raises.
 
-    Only this and `load_object` tolerate malformed data: a checkpoint whose
-    description is damaged still has its snapshot. Known fields that can be
-    read are kept, unknown ones dropped, and the others say `unreadable`, or -1
-    for a step; `not_captured` then holds one entry that says so.
+    Only this and `load_object` accept malformed data: a checkpoint whose
+    metadata is damaged still has its snapshot. Known fields that can be read
+    are kept and unknown ones dropped. The others become `unreadable`, or -1 for
+    a step; `not_captured` then has one entry that says so.
     """
     stored = load_object(text)
     known = {name: stored[name] for name in CheckpointMetadata.model_fields if name in stored}

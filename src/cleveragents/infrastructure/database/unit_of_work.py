@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
-from cleveragents.application.ports import Database, Transaction
+from cleveragents.application.ports import Clock, Database, Transaction
 from cleveragents.domain.events import StoredEvent
 from cleveragents.domain.plan import Plan
 from cleveragents.infrastructure.database import repositories, schema, sqlite_file
@@ -21,67 +22,68 @@ from cleveragents.infrastructure.database.engine import (
     open_postgres,
     open_sqlite,
 )
-from cleveragents.infrastructure.database.failures import translated
+from cleveragents.infrastructure.database.failures import driver_errors_as_ours
+from cleveragents.infrastructure.database.session import Session
 
 
 class UnitOfWork(Transaction):
     """The stores of one transaction."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, session: Session, clock: Clock) -> None:
+        self._session = session
         self._plans: dict[str, Plan] = {}
-        self._happened: list[StoredEvent] = []
+        self._events = repositories.EventRepository(session, clock)
 
     @property
     def plans(self) -> repositories.PlanRepository:
-        return repositories.PlanRepository(self._connection, self.events, self._plans)
+        return repositories.PlanRepository(self._session, self._events, self._plans)
 
     @property
     def sandboxes(self) -> repositories.SandboxRepository:
-        return repositories.SandboxRepository(self._connection, self.events)
+        return repositories.SandboxRepository(self._session, self._events)
 
     @property
     def checkpoints(self) -> repositories.CheckpointRepository:
-        return repositories.CheckpointRepository(self._connection, self.events)
+        return repositories.CheckpointRepository(self._session, self._events)
 
     @property
     def decisions(self) -> repositories.DecisionRepository:
-        return repositories.DecisionRepository(self._connection, self.events)
+        return repositories.DecisionRepository(self._session, self._events)
 
     @property
     def tool_calls(self) -> repositories.ToolCallRepository:
-        return repositories.ToolCallRepository(self._connection, self.events)
+        return repositories.ToolCallRepository(self._session, self._events)
 
     @property
     def changes(self) -> repositories.ChangeRepository:
-        return repositories.ChangeRepository(self._connection)
+        return repositories.ChangeRepository(self._session, self._events)
 
     @property
     def operations(self) -> repositories.OperationRepository:
-        return repositories.OperationRepository(self._connection, self.events)
+        return repositories.OperationRepository(self._session, self._events)
 
     @property
     def corrections(self) -> repositories.CorrectionRepository:
-        return repositories.CorrectionRepository(self._connection)
+        return repositories.CorrectionRepository(self._session, self._events)
 
     @property
     def validations(self) -> repositories.ValidationRepository:
-        return repositories.ValidationRepository(self._connection, self.events)
+        return repositories.ValidationRepository(self._session, self._events)
 
     @property
     def leases(self) -> repositories.LeaseRepository:
-        return repositories.LeaseRepository(self._connection)
+        return repositories.LeaseRepository(self._session, self._events)
 
     @property
     def events(self) -> repositories.EventRepository:
-        return repositories.EventRepository(self._connection, self._happened)
+        return self._events
 
 
-class SqlDatabase(Database):
-    """The database of one home directory, in SQLite or PostgreSQL.
+class Connections:
+    """The connections to the database of one home directory, in SQLite or PostgreSQL.
 
-    It is opened, checked, and where needed created or migrated, at its first
-    use; see `schema` for the errors that this can raise. Threads may share it.
+    The first use opens the database, checks it, and creates or migrates it where
+    needed; see `schema` for the errors that this can raise. Threads may share it.
     """
 
     def __init__(self, url: str | None, home: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
@@ -90,59 +92,101 @@ class SqlDatabase(Database):
         Args:
             url: `sqlite:////absolute/path` or `postgresql+psycopg://…`; None is
                 `state.db` in the home directory.
-            home: The home directory; it is made, for the user only, if it is not there.
-            busy_seconds: How long another process's lock is waited for.
+            home: The home directory; it is created, for the user only, if it does not exist.
+            busy_seconds: How long to wait for another process's lock.
 
         Raises:
             ConfigurationError: The URL cannot be used.
         """
-        self._location = locate(url, home)
+        self.location = locate(url, home)
         self._busy_seconds = busy_seconds
         self._engines: Engines | None = None
-        self._taken: tuple[int, int] | None = None
+        self._file_in_use: tuple[int, int] | None = None
         self._opening = threading.Lock()
 
-    @contextmanager
-    def read(self) -> Generator[UnitOfWork]:
-        with (
-            translated(str(self._location)),
-            self._opened().reading.connect() as connection,
-            connection.begin() as transaction,
-        ):
-            yield UnitOfWork(connection)
-            transaction.rollback()
-
-    @contextmanager
-    def write(self) -> Generator[UnitOfWork]:
-        with translated(str(self._location)), self._opened().writing.begin() as connection:
-            yield UnitOfWork(connection)
-
-    def prepare(self) -> None:
-        dialect = self._opened().reading.dialect
-        for statement in repositories.FOR_CHECKPOINTS:
-            statement.prepare(dialect)
-
-    def close(self) -> None:
-        """Gives the connections back; the next use opens it again."""
-        with self._opening:
-            if self._engines is not None:
-                self._engines.dispose()
-                self._engines = None
-            if self._taken is not None:
-                sqlite_file.let_go(self._taken)
-                self._taken = None
-
-    def _opened(self) -> Engines:
+    def opened(self) -> Engines:
         with self._opening:
             if self._engines is None:
                 self._engines = self._open()
             return self._engines
 
     def _open(self) -> Engines:
-        if isinstance(self._location, SqliteLocation):
-            schema.prepare_sqlite(self._location.path, busy_seconds=self._busy_seconds)
-            self._taken = sqlite_file.take(self._location.path)
-            return open_sqlite(self._location.path, busy_seconds=self._busy_seconds)
-        engines = open_postgres(self._location.url, busy_seconds=self._busy_seconds)
-        schema.prepare_postgres(engines, str(self._location))
+        if isinstance(self.location, SqliteLocation):
+            schema.prepare_sqlite(self.location.path, busy_seconds=self._busy_seconds)
+            self._file_in_use = sqlite_file.take(self.location.path)
+            return open_sqlite(self.location.path, busy_seconds=self._busy_seconds)
+        engines = open_postgres(self.location.url, busy_seconds=self._busy_seconds)
+        schema.prepare_postgres(engines, str(self.location))
         return engines
+
+    def close(self) -> None:
+        """Closes the connections; the next use opens the database again."""
+        with self._opening:
+            if self._engines is not None:
+                self._engines.dispose()
+                self._engines = None
+            if self._file_in_use is not None:
+                sqlite_file.let_go(self._file_in_use)
+                self._file_in_use = None
+
+
+def _nothing(_: object) -> None:
+    """The hook of a database that needs none."""
+
+
+class SqlDatabase(Database):
+    """Opens transactions. Several may share the connections, each with its own hooks."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        clock: Clock,
+        *,
+        on_begin: Callable[[Transaction], None] = _nothing,
+        on_commit: Callable[[Sequence[StoredEvent]], None] = _nothing,
+    ) -> None:
+        """Opens nothing yet.
+
+        Args:
+            connections: Where the transactions run.
+            clock: Gives the time of each event.
+            on_begin: Called at the start of each write transaction, which has the
+                write lock by then. If it raises, nothing is written.
+            on_commit: Called with the new events of each write transaction once they
+                are durable, and never if it was rolled back. If the process is killed
+                before the call, the events stay stored.
+        """
+        self._connections = connections
+        self._clock = clock
+        self._on_begin = on_begin
+        self._on_commit = on_commit
+
+    @contextmanager
+    def read(self) -> Generator[UnitOfWork]:
+        with (
+            driver_errors_as_ours(str(self._connections.location)),
+            self._connections.opened().reading.connect() as connection,
+            connection.begin() as transaction,
+        ):
+            yield self._unit_of_work(connection)
+            transaction.rollback()
+
+    @contextmanager
+    def write(self) -> Generator[UnitOfWork]:
+        with (
+            driver_errors_as_ours(str(self._connections.location)),
+            self._connections.opened().writing.begin() as connection,
+        ):
+            transaction = self._unit_of_work(connection)
+            self._on_begin(transaction)
+            yield transaction
+        self._on_commit(transaction.events.added())
+
+    def close(self) -> None:
+        """Closes the connections; the next use opens the database again."""
+        self._connections.close()
+
+    def _unit_of_work(self, connection: Connection) -> UnitOfWork:
+        driver: Any = connection.connection.driver_connection
+        session = Session(driver, is_sqlite=connection.dialect.name == "sqlite")
+        return UnitOfWork(session, self._clock)

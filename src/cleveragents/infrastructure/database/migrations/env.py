@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from alembic import context
 
-from cleveragents.infrastructure.database.models import Model
+from cleveragents.infrastructure.database.tables import METADATA
 
 
 def run() -> None:
     context.configure(
         connection=context.config.attributes["connection"],
-        target_metadata=Model.metadata,
-        # SQLite can change a table only by making it anew.
+        target_metadata=METADATA,
+        # SQLite can change a table only by creating it again.
         render_as_batch=True,
-        # True once the driver's own transaction handling is off, see engine.py.
+        # True because the driver's own transaction handling is off, see connections.py.
         transactional_ddl=True,
     )
     context.run_migrations()

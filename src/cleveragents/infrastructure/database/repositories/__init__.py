@@ -1,40 +1,36 @@
-"""The stores of `application.ports`, each on the session of one transaction."""
+"""The stores of `application.ports`, each on the `Session` of one transaction.
 
-from cleveragents.infrastructure.database.repositories import (
-    checkpoints,
-    control,
-    events,
-    execution,
-    in_effect,
-    plans,
-)
-from cleveragents.infrastructure.database.repositories.changes import ChangeRepository
+A repository holds SQL and nothing else that is hard: `models` turns records into
+rows, `Session` runs the statements, and `event_rules` says which events follow
+from a stored record. The repository stores those events in the same
+transaction, so a record cannot change without its event, and an event cannot
+describe something that was not stored.
+
+A repository never commits, never starts a thread or process, and never looks at
+files. Statements MUST work on SQLite and PostgreSQL alike.
+"""
+
 from cleveragents.infrastructure.database.repositories.checkpoints import CheckpointRepository
-from cleveragents.infrastructure.database.repositories.control import (
+from cleveragents.infrastructure.database.repositories.decisions import (
+    CorrectionRepository,
+    DecisionRepository,
+)
+from cleveragents.infrastructure.database.repositories.events import EventRepository
+from cleveragents.infrastructure.database.repositories.operations import (
     LeaseRepository,
     OperationRepository,
-)
-from cleveragents.infrastructure.database.repositories.corrections import CorrectionRepository
-from cleveragents.infrastructure.database.repositories.events import EventRepository
-from cleveragents.infrastructure.database.repositories.execution import (
-    DecisionRepository,
-    ToolCallRepository,
 )
 from cleveragents.infrastructure.database.repositories.plans import (
     PlanRepository,
     SandboxRepository,
+    ValidationRepository,
 )
-from cleveragents.infrastructure.database.repositories.validations import ValidationRepository
-
-FOR_CHECKPOINTS = tuple(
-    statement
-    for module in (checkpoints, control, events, execution, in_effect, plans)
-    for statement in module.FOR_CHECKPOINTS
+from cleveragents.infrastructure.database.repositories.tool_calls import (
+    ChangeRepository,
+    ToolCallRepository,
 )
-"""The statements that making a checkpoint and going back to one run."""
 
 __all__ = [
-    "FOR_CHECKPOINTS",
     "ChangeRepository",
     "CheckpointRepository",
     "CorrectionRepository",

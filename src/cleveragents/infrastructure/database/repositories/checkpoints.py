@@ -1,14 +1,17 @@
-"""Checkpoints and their groups."""
+"""Checkpoints and their groups, and which records of a plan are in effect."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
-from sqlalchemy import Connection, bindparam, func, select, update
-
 from cleveragents.application.ports import CheckpointStore
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType, InEffect
+from cleveragents.domain.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointType,
+    EffectiveRecords,
+)
 from cleveragents.domain.errors import CheckpointNotFoundError
 from cleveragents.domain.events import (
     CheckpointDeleted,
@@ -16,190 +19,175 @@ from cleveragents.domain.events import (
     CheckpointPruned,
     CheckpointUnpinned,
 )
-from cleveragents.infrastructure.database import happenings, stored_json
-from cleveragents.infrastructure.database.models import CheckpointGroupModel, CheckpointModel
-from cleveragents.infrastructure.database.repositories import rows
-from cleveragents.infrastructure.database.repositories.events import EventRepository
-from cleveragents.infrastructure.database.repositories.in_effect import in_effect
-from cleveragents.infrastructure.database.statements import Statement, StoredRow
+from cleveragents.domain.number_ranges import gaps
+from cleveragents.infrastructure.database import event_rules, stored_json
+from cleveragents.infrastructure.database.models import CHECKPOINTS, GROUPS, Row
+from cleveragents.infrastructure.database.repositories.events import Repository
+from cleveragents.infrastructure.database.session import id_lists
 
-_GROUPS, _CHECKPOINTS = CheckpointGroupModel.table(), CheckpointModel.table()
-_PLAN = bindparam("plan_id", type_=_GROUPS.c.plan_id.type)
-
-_NEXT_SEQUENCES = Statement(
-    select(
-        select(func.coalesce(func.max(_GROUPS.c.sequence), 0) + 1)
-        .where(_GROUPS.c.plan_id == _PLAN)
-        .scalar_subquery(),
-        select(func.coalesce(func.max(_CHECKPOINTS.c.sequence), 0) + 1)
-        .where(_CHECKPOINTS.c.plan_id == _PLAN)
-        .scalar_subquery(),
-    )
+_NEXT_SEQUENCES = (
+    "SELECT (SELECT coalesce(max(sequence), 0) + 1 FROM checkpoint_groups"
+    " WHERE plan_id = :plan_id),"
+    " (SELECT coalesce(max(sequence), 0) + 1 FROM checkpoint_metadata WHERE plan_id = :plan_id)"
 )
-_CHECKPOINT = Statement(
-    select(_CHECKPOINTS).where(_CHECKPOINTS.c.checkpoint_id == bindparam("checkpoint_id"))
-)
+_CHECKPOINT = f"{CHECKPOINTS.select} WHERE checkpoint_id = :checkpoint_id"
 _IN_PLAN = (
-    select(_CHECKPOINTS)
-    .join(_GROUPS, _GROUPS.c.group_id == _CHECKPOINTS.c.group_id)
-    .where(_CHECKPOINTS.c.plan_id == _PLAN)
+    f"{CHECKPOINTS.select}"
+    " JOIN checkpoint_groups ON checkpoint_groups.group_id = checkpoint_metadata.group_id"
+    " WHERE checkpoint_metadata.plan_id = :plan_id"
 )
-_VISIBLE_IN_PLAN = _IN_PLAN.where(_GROUPS.c.set_aside_by.is_(None))
-_DESCENDING = _VISIBLE_IN_PLAN.order_by(_CHECKPOINTS.c.sequence.desc())
-_ALL = Statement(_IN_PLAN.order_by(_CHECKPOINTS.c.sequence))
-_VISIBLE = Statement(_VISIBLE_IN_PLAN.order_by(_CHECKPOINTS.c.sequence))
-_NEWEST_FIRST = Statement(_DESCENDING)
-_NEWEST_OF_TYPE = Statement(
-    _DESCENDING.where(_CHECKPOINTS.c.checkpoint_type == bindparam("checkpoint_type")).limit(1)
+_ALL = f"{_IN_PLAN} ORDER BY checkpoint_metadata.sequence"
+_VISIBLE_IN_PLAN = f"{_IN_PLAN} AND checkpoint_groups.set_aside_by IS NULL"
+_VISIBLE = f"{_VISIBLE_IN_PLAN} ORDER BY checkpoint_metadata.sequence"
+_NEWEST_FIRST = f"{_VISIBLE_IN_PLAN} ORDER BY checkpoint_metadata.sequence DESC"
+_NEWEST_OF_TYPE = (
+    f"{_VISIBLE_IN_PLAN} AND checkpoint_type = :checkpoint_type"
+    " ORDER BY checkpoint_metadata.sequence DESC LIMIT 1"
 )
 
-_GROUPS_IN_PLAN = select(_GROUPS).where(_GROUPS.c.plan_id == _PLAN)
-_GROUP = Statement(select(_GROUPS).where(_GROUPS.c.group_id == bindparam("group_id")))
-_ALL_GROUPS = Statement(_GROUPS_IN_PLAN.order_by(_GROUPS.c.sequence))
-_VISIBLE_GROUPS = Statement(
-    _GROUPS_IN_PLAN.where(_GROUPS.c.set_aside_by.is_(None)).order_by(_GROUPS.c.sequence)
+_GROUP = f"{GROUPS.select} WHERE group_id = :group_id"
+_GROUP_OF = (
+    f"{GROUPS.select}"
+    " JOIN checkpoint_metadata ON checkpoint_metadata.group_id = checkpoint_groups.group_id"
+    " WHERE checkpoint_id = :checkpoint_id"
 )
-_GROUP_OF = Statement(
-    select(_GROUPS)
-    .join(_CHECKPOINTS, _CHECKPOINTS.c.group_id == _GROUPS.c.group_id)
-    .where(_CHECKPOINTS.c.checkpoint_id == bindparam("checkpoint_id"))
+_ALL_GROUPS = f"{GROUPS.select} WHERE plan_id = :plan_id ORDER BY sequence"
+_VISIBLE_GROUPS = (
+    f"{GROUPS.select} WHERE plan_id = :plan_id AND set_aside_by IS NULL ORDER BY sequence"
 )
-_COUNT = Statement(select(func.count()).where(_GROUPS.c.plan_id == _PLAN))
-# Each database has its own function that finds a text within another, but all can replace one.
-_NAMING_SNAPSHOT = Statement(
-    select(func.count()).where(
-        _GROUPS.c.plan_id == _PLAN,
-        func.replace(_GROUPS.c.snapshots_json, bindparam("entry"), "") != _GROUPS.c.snapshots_json,
+_COUNT = "SELECT count(*) FROM checkpoint_groups WHERE plan_id = :plan_id"
+# Each database has its own function to find a text in another, but all have `replace`.
+_NAMING_SNAPSHOT = (
+    "SELECT count(*) FROM checkpoint_groups WHERE plan_id = :plan_id"
+    " AND replace(snapshots_json, :entry, '') != snapshots_json"
+)
+_FIRST_OF_GROUP = (
+    "SELECT plan_id, checkpoint_id, metadata_json FROM checkpoint_metadata"
+    " WHERE group_id = :group_id ORDER BY sequence LIMIT 1"
+)
+_SET_ASIDE = "UPDATE checkpoint_groups SET set_aside_by = :operation_id WHERE group_id IN (:ids)"
+_SET_PINNED = (
+    "UPDATE checkpoint_groups SET pinned = :pinned WHERE group_id = :group_id AND pinned != :pinned"
+)
+# The foreign key of the checkpoints deletes them with their group.
+_DELETE_GROUP = "DELETE FROM checkpoint_groups WHERE group_id = :group_id"
+
+
+def _last_and_ranges(kind: int, table: str, mark: str) -> str:
+    """Selects the highest sequence number, and the ranges of the rows that have a mark.
+
+    Consecutive numbers have the same distance from their rank, so grouping by
+    that distance makes one range of them.
+    """
+    return (
+        f"SELECT {kind}, 0, coalesce(max(sequence), 0) FROM {table} WHERE plan_id = :plan_id"
+        f" UNION ALL SELECT {kind}, min(sequence), max(sequence) FROM"
+        " (SELECT sequence, sequence - row_number() OVER (ORDER BY sequence) AS distance"
+        f" FROM {table} WHERE plan_id = :plan_id AND {mark} IS NOT NULL) AS marked"
+        " GROUP BY distance"
     )
+
+
+# One statement for all three tables, since every checkpoint runs it.
+_EFFECTIVE = " UNION ALL ".join(
+    [
+        _last_and_ranges(0, "tool_calls", "undone_by"),
+        _last_and_ranges(1, "decisions", "superseded_by"),
+        _last_and_ranges(2, "checkpoint_groups", "set_aside_by"),
+    ]
 )
-_FIRST_OF_GROUP = Statement(
-    select(_CHECKPOINTS.c.plan_id, _CHECKPOINTS.c.checkpoint_id, _CHECKPOINTS.c.metadata_json)
-    .where(_CHECKPOINTS.c.group_id == bindparam("group_id"))
-    .order_by(_CHECKPOINTS.c.sequence)
-    .limit(1)
-)
-_DELETE_GROUP = Statement(_GROUPS.delete().where(_GROUPS.c.group_id == bindparam("group_id")))
-_WANTED = bindparam("wanted", type_=_GROUPS.c.pinned.type)
-_SET_PINNED = Statement(
-    _GROUPS.update()
-    .where(_GROUPS.c.group_id == bindparam("of_group"), _GROUPS.c.pinned != _WANTED)
-    .values(pinned=_WANTED)
-)
-_OfGroup: TypeAlias = (
+
+_GroupEvent: TypeAlias = (
     type[CheckpointPruned]
     | type[CheckpointDeleted]
     | type[CheckpointPinned]
     | type[CheckpointUnpinned]
 )
-"""What can be told of a group by its id and its first checkpoint alone."""
-
-FOR_CHECKPOINTS = (
-    *(_NEXT_SEQUENCES, _GROUP_OF, _GROUP, _COUNT, _ALL_GROUPS, _NAMING_SNAPSHOT),
-    *(_FIRST_OF_GROUP, _DELETE_GROUP),
-    *(rows.insertion(_GROUPS), rows.insertion(_CHECKPOINTS)),
-)
-"""What every checkpoint runs; see `Database.prepare`."""
+"""The events of a whole group; each names the group's first checkpoint."""
 
 
-class CheckpointRepository(CheckpointStore):
+class CheckpointRepository(Repository, CheckpointStore):
     """Checkpoints and their groups; a group is written, set aside, pinned and deleted whole."""
 
-    def __init__(self, connection: Connection, events: EventRepository) -> None:
-        self._connection = connection
-        self._events = events
-
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
-        with rows.whole(self._connection):
-            values = CheckpointGroupModel.from_domain(group)
-            rows.insert(self._connection, _GROUPS, values, "checkpoint group")
+        with self._session.savepoint():
+            self._session.insert(GROUPS, group)
             for checkpoint in checkpoints:
-                values = CheckpointModel.from_domain(checkpoint)
-                rows.insert(self._connection, _CHECKPOINTS, values, "checkpoint")
-        self._events.add_all(happenings.of_new_group(group, checkpoints))
+                self._session.insert(CHECKPOINTS, checkpoint)
+        self._events.add_all(event_rules.of_new_group(group, checkpoints))
 
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
-        [(group, checkpoint)] = _NEXT_SEQUENCES.rows(self._connection, {"plan_id": plan_id})
+        [(group, checkpoint)] = self._session.rows(_NEXT_SEQUENCES, plan_id=plan_id)
         return group, checkpoint
 
-    def in_effect(self, plan_id: str) -> InEffect:
-        return in_effect(self._connection, plan_id)
+    def effective_records(self, plan_id: str) -> EffectiveRecords:
+        rows = sorted(self._session.rows(_EFFECTIVE, plan_id=plan_id))
+
+        def ranges(kind: int) -> tuple[tuple[int, int], ...]:
+            (_, last), *marked = [(first, final) for of, first, final in rows if of == kind]
+            return tuple(gaps(marked, last))
+
+        return EffectiveRecords(calls=ranges(0), decisions=ranges(1), groups=ranges(2))
 
     def get(self, checkpoint_id: str) -> Checkpoint:
-        row = _CHECKPOINT.first(self._connection, {"checkpoint_id": checkpoint_id})
-        if row is None:
+        found = self._session.find_first(CHECKPOINTS, _CHECKPOINT, checkpoint_id=checkpoint_id)
+        if found is None:
             raise CheckpointNotFoundError(checkpoint_id)
-        return rows.record(row, CheckpointModel.to_domain, "checkpoint")
+        return found
 
     def label(self, checkpoint_id: str) -> str:
-        """Returns the label of a checkpoint; one that is gone has none that could be read."""
-        row = _CHECKPOINT.first(self._connection, {"checkpoint_id": checkpoint_id})
-        return stored_json.UNREADABLE if row is None else _label(row)
+        """Returns the label of a checkpoint, or `unreadable` if the checkpoint is deleted."""
+        found = self._session.find_first(CHECKPOINTS, _CHECKPOINT, checkpoint_id=checkpoint_id)
+        return stored_json.UNREADABLE if found is None else found.metadata.label
 
     def get_group(self, group_id: str) -> CheckpointGroup:
-        row = _GROUP.first(self._connection, {"group_id": group_id})
-        if row is None:
+        found = self._session.find_first(GROUPS, _GROUP, group_id=group_id)
+        if found is None:
             raise CheckpointNotFoundError(group_id)
-        return rows.record(row, CheckpointGroupModel.to_domain, "checkpoint group")
+        return found
 
     def group_of(self, checkpoint_id: str) -> CheckpointGroup:
-        row = _GROUP_OF.first(self._connection, {"checkpoint_id": checkpoint_id})
-        if row is None:
+        found = self._session.find_first(GROUPS, _GROUP_OF, checkpoint_id=checkpoint_id)
+        if found is None:
             raise CheckpointNotFoundError(checkpoint_id)
-        return rows.record(row, CheckpointGroupModel.to_domain, "checkpoint group")
+        return found
 
     def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:
-        found = (_ALL if set_aside else _VISIBLE).rows(self._connection, {"plan_id": plan_id})
-        return rows.records(found, CheckpointModel.to_domain, "checkpoint")
+        return self._session.find(CHECKPOINTS, _ALL if set_aside else _VISIBLE, plan_id=plan_id)
 
-    def newest_first(self, plan_id: str) -> Generator[Checkpoint]:
-        for row in _NEWEST_FIRST.iterate(self._connection, {"plan_id": plan_id}):
-            yield rows.record(row, CheckpointModel.to_domain, "checkpoint")
+    def newest_first(self, plan_id: str) -> Iterator[Checkpoint]:
+        return self._session.find_each(CHECKPOINTS, _NEWEST_FIRST, plan_id=plan_id)
 
     def newest(self, plan_id: str, checkpoint_type: CheckpointType) -> Checkpoint | None:
         values = {"plan_id": plan_id, "checkpoint_type": checkpoint_type.value}
-        row = _NEWEST_OF_TYPE.first(self._connection, values)
-        return None if row is None else rows.record(row, CheckpointModel.to_domain, "checkpoint")
+        return self._session.find_first(CHECKPOINTS, _NEWEST_OF_TYPE, **values)
 
     def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
-        query = _ALL_GROUPS if set_aside else _VISIBLE_GROUPS
-        found = query.rows(self._connection, {"plan_id": plan_id})
-        return rows.records(found, CheckpointGroupModel.to_domain, "checkpoint group")
+        sql = _ALL_GROUPS if set_aside else _VISIBLE_GROUPS
+        return self._session.find(GROUPS, sql, plan_id=plan_id)
 
-    def groups_oldest_first(self, plan_id: str) -> Generator[CheckpointGroup]:
-        for row in _ALL_GROUPS.iterate(self._connection, {"plan_id": plan_id}):
-            yield rows.record(row, CheckpointGroupModel.to_domain, "checkpoint group")
+    def groups_oldest_first(self, plan_id: str) -> Iterator[CheckpointGroup]:
+        return self._session.find_each(GROUPS, _ALL_GROUPS, plan_id=plan_id)
 
     def count_groups(self, plan_id: str) -> int:
-        return _only_value(_COUNT.rows(self._connection, {"plan_id": plan_id}))
+        return self._session.value(_COUNT, plan_id=plan_id)
 
     def is_snapshot_named(self, plan_id: str, resource_id: str, snapshot_id: str) -> bool:
         entry = stored_json.dump({resource_id: snapshot_id}).strip("{}")
-        values = {"plan_id": plan_id, "entry": entry}
-        return _only_value(_NAMING_SNAPSHOT.rows(self._connection, values)) > 0
+        return self._session.value(_NAMING_SNAPSHOT, plan_id=plan_id, entry=entry) > 0
 
     def ids(self, prefix: str) -> Sequence[str]:
-        query = (
-            select(_CHECKPOINTS.c.checkpoint_id)
-            .where(rows.begins_with(_CHECKPOINTS.c.checkpoint_id, prefix))
-            .order_by(_CHECKPOINTS.c.created_at, _CHECKPOINTS.c.checkpoint_id)
-        )
-        return self._connection.scalars(query).all()
+        return self._ids_starting_with("checkpoint_metadata", "checkpoint_id", prefix)
 
     def set_aside(self, group_ids: Collection[str], operation_id: str | None) -> None:
-        for portion in rows.portions(group_ids):
-            self._connection.execute(
-                update(_GROUPS)
-                .where(_GROUPS.c.group_id.in_(portion))
-                .values(set_aside_by=operation_id)
-            )
+        for sql, values in id_lists(_SET_ASIDE, group_ids):
+            self._session.run(sql, operation_id=operation_id, **values)
 
     def set_pinned(self, group_ids: Collection[str], *, pinned: bool) -> None:
-        happening = CheckpointPinned if pinned else CheckpointUnpinned
+        event = CheckpointPinned if pinned else CheckpointUnpinned
         for group_id in group_ids:
-            values = {"of_group": group_id, "wanted": pinned}
-            if _SET_PINNED.run(self._connection, values):
-                first = _FIRST_OF_GROUP.first(self._connection, {"group_id": group_id})
-                self._tell(happening, group_id, first)
+            if self._session.run(_SET_PINNED, group_id=group_id, pinned=pinned):
+                self._add_event(event, group_id, self._first_of(group_id))
 
     def prune_groups(self, group_ids: Collection[str]) -> None:
         self._delete(group_ids, CheckpointPruned)
@@ -207,25 +195,18 @@ class CheckpointRepository(CheckpointStore):
     def delete_groups(self, group_ids: Collection[str]) -> None:
         self._delete(group_ids, CheckpointDeleted)
 
-    def _delete(self, group_ids: Collection[str], happening: _OfGroup) -> None:
+    def _delete(self, group_ids: Collection[str], event: _GroupEvent) -> None:
         for group_id in group_ids:
-            first = _FIRST_OF_GROUP.first(self._connection, {"group_id": group_id})
-            # Its checkpoints go with it: their foreign key says so.
-            _DELETE_GROUP.run(self._connection, {"group_id": group_id})
-            self._tell(happening, group_id, first)
+            first = self._first_of(group_id)
+            self._session.run(_DELETE_GROUP, group_id=group_id)
+            self._add_event(event, group_id, first)
 
-    def _tell(self, happening: _OfGroup, group_id: str, first: StoredRow | None) -> None:
-        """Enters what became of a group, under the name of its first checkpoint."""
+    def _first_of(self, group_id: str) -> Row | None:
+        return self._session.first(_FIRST_OF_GROUP, group_id=group_id)
+
+    def _add_event(self, event: _GroupEvent, group_id: str, first: Row | None) -> None:
         if first is not None:
-            self._events.add(happening(first.plan_id, first.checkpoint_id, group_id, _label(first)))
-
-
-def _label(row: StoredRow) -> str:
-    """Returns a checkpoint's label, without reading all that its row says."""
-    label = stored_json.load_object(row.metadata_json).get("label")
-    return label if isinstance(label, str) else stored_json.UNREADABLE
-
-
-def _only_value(found: Sequence[StoredRow]) -> int:
-    [[value]] = found
-    return value
+            plan_id, checkpoint_id, metadata = first
+            label = stored_json.load_object(metadata).get("label")
+            readable = label if isinstance(label, str) else stored_json.UNREADABLE
+            self._events.add(event(plan_id, checkpoint_id, group_id, readable))

@@ -1,65 +1,75 @@
-"""What happened to plans."""
+"""Events, and the base of the repositories that record them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC, datetime
 
-from sqlalchemy import Connection, bindparam, select
+from cleveragents.application.ports import Clock, EventStore
+from cleveragents.domain.events import PlanEventRecord, StoredEvent
+from cleveragents.infrastructure.database.models import EVENTS
+from cleveragents.infrastructure.database.session import Session, id_lists
+from cleveragents.infrastructure.database.stored_json import dump
 
-from cleveragents.application.ports import EventStore
-from cleveragents.domain.events import Happening, StoredEvent
-from cleveragents.infrastructure.database import stored_json
-from cleveragents.infrastructure.database.models import EventModel
-from cleveragents.infrastructure.database.repositories import rows
-from cleveragents.infrastructure.database.statements import Statement
-
-_EVENTS = EventModel.table()
-_GIVEN = ("plan_id", "type", "data_json", "created_at")
-_ADD = Statement(
-    _EVENTS.insert()
-    .values({name: bindparam(name, type_=_EVENTS.c[name].type) for name in _GIVEN})
-    .returning(_EVENTS.c.sequence)
+_ADD = (
+    "INSERT INTO events (plan_id, type, data_json, created_at)"
+    " VALUES (:plan_id, :type, :data_json, :created_at) RETURNING sequence"
 )
-
-FOR_CHECKPOINTS = (_ADD,)
+_LATER = f"{EVENTS.select} WHERE plan_id = :plan_id AND sequence > :after"
 
 
 class EventRepository(EventStore):
-    """Events; the other repositories enter what follows from what they store."""
+    """The events of plans; the database numbers them."""
 
-    def __init__(self, connection: Connection, added: list[StoredEvent]) -> None:
-        """Args: `added` is what the transaction has entered so far."""
-        self._connection = connection
-        self._added = added
+    def __init__(self, session: Session, clock: Clock) -> None:
+        self._session = session
+        self._clock = clock
+        self._added: list[StoredEvent] = []
 
-    def add(self, event: Happening) -> None:
-        # The moment of storing, not one of the record's: so time and number grow together.
-        now, facts = datetime.now(UTC), event.facts()
-        values = {
-            "plan_id": event.plan_id,
-            "type": event.type,
-            "data_json": stored_json.dump(facts),
-            "created_at": now,
-        }
-        [(sequence,)] = _ADD.rows(self._connection, values)
+    def add(self, event: PlanEventRecord) -> None:
+        # The time of storing, not one of the record's: so time and sequence grow together.
+        now, facts = self._clock.now(), event.facts()
+        sequence = self._session.value(
+            _ADD, plan_id=event.plan_id, type=event.type, data_json=dump(facts), created_at=now
+        )
         self._added.append(StoredEvent(sequence, event.plan_id, event.type, now, facts))
 
-    def add_all(self, events: Iterable[Happening]) -> None:
+    def add_all(self, events: Iterable[PlanEventRecord]) -> None:
         for event in events:
             self.add(event)
 
     def list(
         self, plan_id: str, *, after: int = 0, types: Collection[str] | None = None
     ) -> Sequence[StoredEvent]:
-        query = (
-            select(_EVENTS)
-            .where(_EVENTS.c.plan_id == plan_id, _EVENTS.c.sequence > after)
-            .order_by(_EVENTS.c.sequence)
-        )
-        if types is not None:
-            query = query.where(_EVENTS.c.type.in_(types))
-        return rows.records(self._connection.execute(query), EventModel.to_domain, "event")
+        if types is None:
+            sql = f"{_LATER} ORDER BY sequence"
+            return self._session.find(EVENTS, sql, plan_id=plan_id, after=after)
+        found = [
+            event
+            for sql, values in id_lists(f"{_LATER} AND type IN (:ids)", types)
+            for event in self._session.find(EVENTS, sql, plan_id=plan_id, after=after, **values)
+        ]
+        return sorted(found, key=lambda event: event.sequence)
 
     def added(self) -> Sequence[StoredEvent]:
         return tuple(self._added)
+
+
+class Repository:
+    """A repository that records the events that follow from what it stores."""
+
+    def __init__(self, session: Session, events: EventRepository) -> None:
+        self._session = session
+        self._events = events
+
+    def _ids_starting_with(self, table: str, key: str, prefix: str, where: str = "") -> list[str]:
+        """Returns ids, oldest first.
+
+        Compares exactly: LIKE has wildcards, and whether it ignores case depends on the database.
+        """
+        rows = self._session.rows(
+            f"SELECT {key} FROM {table}"
+            f" WHERE substr({key}, 1, length(CAST(:prefix AS text))) = :prefix {where}"
+            f" ORDER BY created_at, {key}",
+            prefix=prefix,
+        )
+        return [row[0] for row in rows]

@@ -1,7 +1,7 @@
-"""What follows from a record that is stored: pure functions from before and after to events.
+"""Which events follow from a stored record: pure functions of the record before and after.
 
 The repositories call them where they write, so that an event is stored if and
-only if what it tells of is.
+only if the change that it describes is stored.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from cleveragents.domain.events import (
     CheckpointCreated,
     CheckpointRestored,
     DecisionCreated,
-    Happening,
     PlanApplied,
     PlanCancelled,
     PlanCreated,
     PlanErrored,
+    PlanEventRecord,
     PlanPhaseChanged,
     PlanStateChanged,
     SandboxCommitted,
@@ -37,11 +37,11 @@ from cleveragents.domain.tool import ToolCall, ToolCallStatus
 from cleveragents.domain.validation import ValidationResult, ValidationStatus
 
 
-def of_new_plan(plan: Plan) -> Iterator[Happening]:
+def of_new_plan(plan: Plan) -> Iterator[PlanEventRecord]:
     yield PlanCreated(plan.id, plan.name, plan.project, plan.phase.value, plan.state.value)
 
 
-def of_plan(before: Plan, after: Plan) -> Iterator[Happening]:
+def of_plan(before: Plan, after: Plan) -> Iterator[PlanEventRecord]:
     if before.phase is not after.phase:
         yield PlanPhaseChanged(after.id, before.phase.value, after.phase.value)
     if (before.phase, before.state) != (after.phase, after.state):
@@ -56,7 +56,7 @@ def of_plan(before: Plan, after: Plan) -> Iterator[Happening]:
         yield PlanCancelled(after.id, after.cancel_reason or "")
 
 
-def of_new_decision(decision: Decision) -> Iterator[Happening]:
+def of_new_decision(decision: Decision) -> Iterator[PlanEventRecord]:
     yield DecisionCreated(
         decision.plan_id,
         decision.id,
@@ -67,11 +67,11 @@ def of_new_decision(decision: Decision) -> Iterator[Happening]:
     )
 
 
-def of_new_tool_call(call: ToolCall) -> Iterator[Happening]:
+def of_new_tool_call(call: ToolCall) -> Iterator[PlanEventRecord]:
     yield ToolInvoked(call.plan_id, call.id, call.step_index, call.tool, call.resource)
 
 
-def of_tool_call(before: str, after: ToolCall) -> Iterator[Happening]:
+def of_tool_call(before: str, after: ToolCall) -> Iterator[PlanEventRecord]:
     if before == after.status:
         return
     facts = (after.plan_id, after.id, after.step_index, after.tool, after.resource)
@@ -87,7 +87,7 @@ def _milliseconds(call: ToolCall) -> int | None:
     return round((call.finished_at - call.started_at).total_seconds() * 1000)
 
 
-def of_new_sandbox(sandbox: SandboxRef) -> Iterator[Happening]:
+def of_new_sandbox(sandbox: SandboxRef) -> Iterator[PlanEventRecord]:
     yield SandboxCreated(
         sandbox.plan_id,
         sandbox.id,
@@ -98,8 +98,10 @@ def of_new_sandbox(sandbox: SandboxRef) -> Iterator[Happening]:
     )
 
 
-def of_new_group(group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> Iterator[Happening]:
-    """One moment is one event, however many resources have a checkpoint of it."""
+def of_new_group(
+    group: CheckpointGroup, checkpoints: Sequence[Checkpoint]
+) -> Iterator[PlanEventRecord]:
+    """Yields one event for the group, however many resources it has checkpoints of."""
     for first in checkpoints[:1]:
         yield CheckpointCreated(
             group.plan_id,
@@ -115,7 +117,7 @@ def of_new_group(group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> I
 
 def of_done_operation(
     operation: Operation, label: str, sandboxes: Sequence[SandboxRef]
-) -> Iterator[Happening]:
+) -> Iterator[PlanEventRecord]:
     plan_id, target = operation.plan_id, operation.target_checkpoint_id
     if operation.apply is not None:
         done = operation.apply
@@ -129,7 +131,7 @@ def of_done_operation(
         yield SandboxRolledBack(plan_id, sandbox.id, sandbox.resource, target, operation.id)
 
 
-def of_validation(result: ValidationResult) -> Iterator[Happening]:
+def of_validation(result: ValidationResult) -> Iterator[PlanEventRecord]:
     facts = (result.plan_id, result.id, result.name, result.mode.value, result.duration_ms)
     if result.status is ValidationStatus.PASSED:
         yield ValidationPassed(*facts)
