@@ -15,7 +15,7 @@ from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
-from cleveragents.infrastructure.tools.quoting import shown
+from cleveragents.infrastructure.tools.files.quoting import shown
 
 SECRET = "the secret"
 TOOLS = BuiltinTools({}, SignalInterruption())

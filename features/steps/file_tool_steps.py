@@ -14,7 +14,7 @@ from features.support.tools import (
 from features.support.values import plain, table_rows
 from pydantic import JsonValue
 
-from cleveragents.infrastructure.tools.searching import SEARCH_FILES
+from cleveragents.infrastructure.tools.files.search import SEARCH_FILES
 
 
 @when("a tool with an input of type {kind} is given `{value}`")

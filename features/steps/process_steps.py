@@ -17,7 +17,7 @@ from features.support.plans import plans
 from features.support.trees import difference, tree
 
 from cleveragents.infrastructure import system
-from cleveragents.infrastructure.tools.processes import end_plan
+from cleveragents.infrastructure.tools.process.leftover_processes import end_plan
 
 
 def start(context: Context, *arguments: str) -> subprocess.Popen[str]:

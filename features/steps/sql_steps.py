@@ -8,8 +8,8 @@ from behave.runner import Context
 from features.support.tools import ask_database, bench_of, lock_database, make_database
 from features.support.values import plain, table_rows
 
-from cleveragents.infrastructure.tools import database
-from cleveragents.infrastructure.tools.database import SQL
+from cleveragents.infrastructure.tools.sql import tool as database
+from cleveragents.infrastructure.tools.sql.tool import SQL
 
 PEOPLE = "create table people(name text unique, age int); insert into people values"
 

@@ -16,7 +16,7 @@ from features.support.tools import (
 from features.support.values import plain, row_values, table_rows
 
 from cleveragents.domain.tool import ToolSpec
-from cleveragents.infrastructure.tools.shell import SHELL
+from cleveragents.infrastructure.tools.process.shell import SHELL
 
 
 def bench(context: Context) -> Workbench:

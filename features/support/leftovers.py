@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from features.support.tools import Workbench, is_alive, without_proc
 
-from cleveragents.infrastructure.tools import processes
+from cleveragents.infrastructure.tools.process import leftover_processes as processes
 
 _PATIENCE_SECONDS = 60
 _RUN = """
@@ -32,7 +32,7 @@ tools.run(ToolInvocation(
 """
 _END = """
 import sys
-from cleveragents.infrastructure.tools.processes import end_plan
+from cleveragents.infrastructure.tools.process.leftover_processes import end_plan
 print(end_plan(sys.argv[1]))
 """
 _WORK = (

@@ -36,8 +36,10 @@ from cleveragents.domain.tool import (
     validate_input,
 )
 from cleveragents.infrastructure.interruption import SignalInterruption
-from cleveragents.infrastructure.tools import patching, processes, walking
 from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.tools.files import patch as patch_tool
+from cleveragents.infrastructure.tools.files import walk
+from cleveragents.infrastructure.tools.process import leftover_processes as processes
 
 SECRET = "secret\n"
 
@@ -290,7 +292,7 @@ def refuse_directory_renames() -> Callable[[], None]:
 
 def fail_second(step: str) -> Callable[[], None]:
     """Makes the second such act of a patch fail; gives what takes that back."""
-    where, target = (patching, "write_beside") if step == "writing" else (os, "rename")
+    where, target = (patch_tool, "write_beside") if step == "writing" else (os, "rename")
     real, calls = getattr(where, target), itertools.count(1)
 
     def act(*arguments: Any, **more: Any) -> Any:
@@ -305,15 +307,15 @@ def fail_second(step: str) -> Callable[[], None]:
 
 def vanish_after_first_look(directory: Path) -> Callable[[], None]:
     """Removes a directory once its parent has been listed; gives what takes that back."""
-    real = walking._children
+    real = walk._children
 
-    def children(top: int, parts: tuple[str, ...]) -> list[walking.Entry]:
+    def children(top: int, parts: tuple[str, ...]) -> list[walk.Entry]:
         found = real(top, parts)
         if not parts:
             shutil.rmtree(directory)
         return found
 
-    patcher = patch.object(walking, "_children", children)
+    patcher = patch.object(walk, "_children", children)
     patcher.start()
     return patcher.stop
 

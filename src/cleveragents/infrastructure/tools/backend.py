@@ -8,11 +8,11 @@ from types import MappingProxyType
 from cleveragents.application.ports import Interruption, ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
-from cleveragents.infrastructure.tools.child import run_in_child
-from cleveragents.infrastructure.tools.database import SQL, run_sql
-from cleveragents.infrastructure.tools.decisions import RECORD, record_decision
-from cleveragents.infrastructure.tools.editing import EDIT_FILE, edit_file
-from cleveragents.infrastructure.tools.files import (
+from cleveragents.infrastructure.tools.files.edit import EDIT_FILE, edit_file
+from cleveragents.infrastructure.tools.files.list import LIST_FILES, list_files
+from cleveragents.infrastructure.tools.files.move import MOVE_FILE, move_file
+from cleveragents.infrastructure.tools.files.patch import APPLY_PATCH, apply_patch
+from cleveragents.infrastructure.tools.files.read_write import (
     DELETE_FILE,
     READ_FILE,
     WRITE_FILE,
@@ -20,17 +20,17 @@ from cleveragents.infrastructure.tools.files import (
     read_file,
     write_file,
 )
-from cleveragents.infrastructure.tools.listing import LIST_FILES, list_files
-from cleveragents.infrastructure.tools.moving import MOVE_FILE, move_file
-from cleveragents.infrastructure.tools.patching import APPLY_PATCH, apply_patch
-from cleveragents.infrastructure.tools.processes import end_plan
-from cleveragents.infrastructure.tools.searching import SEARCH_FILES, search_files
-from cleveragents.infrastructure.tools.shell import (
+from cleveragents.infrastructure.tools.files.search import SEARCH_FILES, search_files
+from cleveragents.infrastructure.tools.process.leftover_processes import end_plan
+from cleveragents.infrastructure.tools.process.python_function import run_in_child
+from cleveragents.infrastructure.tools.process.shell import (
     SHELL,
     run_plan_tool,
     run_shell,
 )
-from cleveragents.infrastructure.tools.subplans import SPAWN
+from cleveragents.infrastructure.tools.record_decision import RECORD, record_decision
+from cleveragents.infrastructure.tools.spawn_subplan import SPAWN
+from cleveragents.infrastructure.tools.sql.tool import SQL, run_sql
 
 _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
     {

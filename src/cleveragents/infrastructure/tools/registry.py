@@ -11,8 +11,8 @@ from cleveragents.domain.errors import ConfigurationError, ExecutionError, NotFo
 from cleveragents.domain.names import NAME, nearest
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
 from cleveragents.infrastructure.tools.backend import BuiltinTools
-from cleveragents.infrastructure.tools.child import run_in_child
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
+from cleveragents.infrastructure.tools.process.python_function import run_in_child
 from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"

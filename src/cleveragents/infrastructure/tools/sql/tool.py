@@ -22,10 +22,10 @@ from cleveragents.domain.tool import (
     ToolSpec,
 )
 from cleveragents.domain.wording import counted
-from cleveragents.infrastructure.tools.output import BoundedOutput
-from cleveragents.infrastructure.tools.sql_guard import SqlGuard
-from cleveragents.infrastructure.tools.sql_rows import Row, json_lines, table_lines
-from cleveragents.infrastructure.tools.sql_statements import statements
+from cleveragents.infrastructure.tools.process.output import BoundedOutput
+from cleveragents.infrastructure.tools.sql.guard import SqlGuard
+from cleveragents.infrastructure.tools.sql.rows import Row, json_lines, table_lines
+from cleveragents.infrastructure.tools.sql.statements import statements
 
 LIMIT = 1000
 MAX_LIMIT = 100_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.infrastructure.tools.patch_parser import Hunk
+from cleveragents.infrastructure.tools.files.patch_parser import Hunk
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from cleveragents.domain.tool import (
     ToolSpec,
 )
 from cleveragents.domain.wording import counted
-from cleveragents.infrastructure.tools.containment import open_parent
-from cleveragents.infrastructure.tools.whole_files import (
+from cleveragents.infrastructure.tools.files.containment import open_parent
+from cleveragents.infrastructure.tools.files.whole_file import (
     PATH,
     encoded,
     our_errors,

@@ -19,11 +19,11 @@ from cleveragents.domain.tool import (
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.containment import open_parent, parts_inside
-from cleveragents.infrastructure.tools.hunks import apply_hunks
-from cleveragents.infrastructure.tools.patch_parser import Change, FilePatch, parse_patch
-from cleveragents.infrastructure.tools.quoting import shown
-from cleveragents.infrastructure.tools.whole_files import (
+from cleveragents.infrastructure.tools.files.containment import open_parent, parts_inside
+from cleveragents.infrastructure.tools.files.hunks import apply_hunks
+from cleveragents.infrastructure.tools.files.patch_parser import Change, FilePatch, parse_patch
+from cleveragents.infrastructure.tools.files.quoting import shown
+from cleveragents.infrastructure.tools.files.whole_file import (
     discard,
     name_of_ours,
     our_errors,

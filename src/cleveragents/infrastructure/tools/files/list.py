@@ -15,12 +15,12 @@ from cleveragents.domain.tool import (
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.containment import normal_parts, open_to_look_through
-from cleveragents.infrastructure.tools.globs import glob_matches
-from cleveragents.infrastructure.tools.output import BoundedOutput
-from cleveragents.infrastructure.tools.quoting import shown
-from cleveragents.infrastructure.tools.walking import Entry, walk
-from cleveragents.infrastructure.tools.whole_files import PATH, our_errors
+from cleveragents.infrastructure.tools.files.containment import normal_parts, open_to_look_through
+from cleveragents.infrastructure.tools.files.globs import glob_matches
+from cleveragents.infrastructure.tools.files.quoting import shown
+from cleveragents.infrastructure.tools.files.walk import Entry, walk
+from cleveragents.infrastructure.tools.files.whole_file import PATH, our_errors
+from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 LIMIT = 1000
 MAX_LIMIT = 100_000

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import NoReturn
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.infrastructure.tools.quoting import unquoted
-from cleveragents.infrastructure.tools.whole_files import encoded
+from cleveragents.infrastructure.tools.files.quoting import unquoted
+from cleveragents.infrastructure.tools.files.whole_file import encoded
 
 _NOWHERE = "/dev/null"
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")

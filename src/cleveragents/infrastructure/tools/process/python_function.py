@@ -30,9 +30,9 @@ from cleveragents.domain.errors import (
     InterruptedByUserError,
 )
 from cleveragents.domain.tool import ToolInvocation, ToolResult
-from cleveragents.infrastructure.tools.output import BoundedOutput
-from cleveragents.infrastructure.tools.processes import end_call, start_of
-from cleveragents.infrastructure.tools.shell import tool_environment
+from cleveragents.infrastructure.tools.process.leftover_processes import end_call, start_of
+from cleveragents.infrastructure.tools.process.output import BoundedOutput
+from cleveragents.infrastructure.tools.process.shell import tool_environment
 from cleveragents.tools import ToolFunction
 
 # As much as a pipe can hold: one last read takes all that ended processes left in it.

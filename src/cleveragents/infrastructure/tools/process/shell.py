@@ -27,13 +27,13 @@ from cleveragents.domain.tool import (
     ToolSpec,
     resource_variable,
 )
-from cleveragents.infrastructure.tools.output import BoundedOutput
-from cleveragents.infrastructure.tools.processes import (
+from cleveragents.infrastructure.tools.process.leftover_processes import (
     CALL_VARIABLE,
     PLAN_VARIABLE,
     end_call,
     start_of,
 )
+from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 _POLL_SECONDS = 0.05
 # As much as a pipe can hold: one last read takes all that ended processes left in it.

@@ -15,15 +15,15 @@ from cleveragents.domain.tool import (
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.containment import open_for_reading, open_parent
-from cleveragents.infrastructure.tools.output import BoundedOutput
-from cleveragents.infrastructure.tools.whole_files import (
+from cleveragents.infrastructure.tools.files.containment import open_for_reading, open_parent
+from cleveragents.infrastructure.tools.files.whole_file import (
     PATH,
     encoded,
     our_errors,
     refuse_unless_regular,
     replace_file,
 )
+from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 _CHUNK_BYTES = 64 * 1024
 

@@ -20,13 +20,13 @@ from cleveragents.domain.tool import (
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.containment import open_to_look_through
-from cleveragents.infrastructure.tools.globs import glob_matches
-from cleveragents.infrastructure.tools.listing import below
-from cleveragents.infrastructure.tools.output import BoundedOutput
-from cleveragents.infrastructure.tools.quoting import shown
-from cleveragents.infrastructure.tools.walking import walk
-from cleveragents.infrastructure.tools.whole_files import PATH, our_errors
+from cleveragents.infrastructure.tools.files.containment import open_to_look_through
+from cleveragents.infrastructure.tools.files.globs import glob_matches
+from cleveragents.infrastructure.tools.files.list import below
+from cleveragents.infrastructure.tools.files.quoting import shown
+from cleveragents.infrastructure.tools.files.walk import walk
+from cleveragents.infrastructure.tools.files.whole_file import PATH, our_errors
+from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 LIMIT = 200
 MAX_LIMIT = 10_000
