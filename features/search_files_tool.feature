@@ -57,7 +57,7 @@ Feature: Searching files
 
       Examples:
         | input                               | reason                                                                               |
-        | {"pattern": "("}                    | The pattern is no regular expression: missing ), unterminated subpattern at position 0 |
+        | {"pattern": "("}                    | The pattern is not a regular expression: missing ), unterminated subpattern at position 0 |
         | {"pattern": ""}                     | `pattern` must not be ``                                                             |
         | {"pattern": "x", "path": "secret"}  | `secret` is outside the sandbox                                                      |
         | {"pattern": "x", "path": ".."}      | `..` is outside the sandbox                                                          |

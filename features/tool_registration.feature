@@ -3,10 +3,14 @@ Feature: Tools that a program registers, and the list of all
 
   Rule: registered tools are like others
 
-    Scenario: Any function can be a tool
+    Scenario: A function of a module can be a tool
       Given a program has registered the tool greet
       When the tool greet of the package runs with `{}`
-      Then the output is "hello from a closure"
+      Then it is answered by another process
+
+    Scenario: A function that no other process can import cannot be a tool
+      When a program registers a function that it made itself as the tool greet
+      Then the registration is refused because `greet` cannot be registered: the process that runs it cannot import its function
 
     Scenario: A plan may use it
       Given a program has registered the tool greet
@@ -20,7 +24,7 @@ Feature: Tools that a program registers, and the list of all
 
     Scenario: The program's own tests call it as the function it is
       When a program calls its tool greet
-      Then it is answered "hello from a closure"
+      Then it is answered by this process
 
     Scenario: A misspelt name is answered with the nearest
       Given a program has registered the tool greet

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 
@@ -9,7 +10,9 @@ from behave.runner import Context
 from features.support.plan_files import PlanReading
 from features.support.plugins import (
     Packages,
+    closure,
     greeter,
+    hold_lock,
     refused_registration,
     run_and_kill,
     run_with,
@@ -54,7 +57,18 @@ def registered(context: Context, name: str) -> None:
 
 @when("a program registers the tool {name}")
 def register(context: Context, name: str) -> None:
-    context.refused = refused_registration(tools_of(context), name)
+    context.refused = refused_registration(tools_of(context), greeter(name))
+
+
+@when("a program registers a function that it made itself as the tool {name}")
+def register_closure(context: Context, name: str) -> None:
+    context.refused = refused_registration(tools_of(context), closure(name))
+
+
+@given("another thread of the program holds a lock that the tool {name} takes")
+def lock_held(context: Context, name: str) -> None:
+    tools_of(context).spec(name)
+    context.add_cleanup(hold_lock(sys.modules["acme_tools"].LOCK))
 
 
 @when("the tool {name} of the package runs with `{given_input}`")
@@ -88,9 +102,16 @@ def call_directly(context: Context, name: str) -> None:
     context.answer = tool(call)
 
 
-@then('it is answered "{text}"')
-def answered(context: Context, text: str) -> None:
-    assert context.answer == text, context.answer
+@then("it is answered by this process")
+def answered(context: Context) -> None:
+    assert context.answer == f"hello from process {os.getpid()}", context.answer
+
+
+@then("it is answered by another process")
+def answered_elsewhere(context: Context) -> None:
+    output = bench_of(context).output
+    assert output.startswith("hello from process "), output
+    assert output != f"hello from process {os.getpid()}", output
 
 
 @then('the plan is refused with the hint "{hint}"')

@@ -18,7 +18,7 @@ from cleveragents.infrastructure.tools.registry import Tools
 from cleveragents.tools import Tool, ToolInvocation, ToolSpec
 
 MODULE = """
-import os, subprocess, sys, time
+import os, subprocess, sys, threading, time
 from pathlib import Path
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.tools import ParameterType, ToolParameter, ToolResult, ToolSpec, tool
@@ -71,6 +71,18 @@ def background_act(call):
         time.sleep(0.01)
     return "done"
 background = makes("background", background_act)
+
+LOCK = threading.Lock()
+
+def take_lock_act(call):
+    with LOCK:
+        return "taken"
+take_lock = makes("take-lock", take_lock_act, timeout=30)
+
+def leave_thread_act(call):
+    threading.Thread(target=time.sleep, args=(60,)).start()
+    return "done"
+leave_thread = makes("leave-thread", leave_thread_act)
 shell = makes("shell", lambda call: "hacked")
 record_decision = makes("record-decision", lambda call: "hacked")
 runs = makes("runs", lambda call: "", run="echo hello")
@@ -113,18 +125,47 @@ def run_with(tools: Tools, bench: Workbench, name: str, given: dict[str, str]) -
     bench.run_spec(tools.specs()[name], dict(given))
 
 
-def refused_registration(tools: Tools, name: str) -> str | None:
+def refused_registration(tools: Tools, tool: Tool) -> str | None:
     try:
-        tools.register(greeter(name))
+        tools.register(tool)
     except ConfigurationError as error:
         return error.message
     return None
 
 
+def greet(call: ToolInvocation) -> str:
+    return f"hello from process {os.getpid()}"
+
+
 def greeter(name: str) -> Tool:
+    return Tool(ToolSpec(name=name, read_only=True), greet)
+
+
+def closure(name: str) -> Tool:
+    """A tool whose function has no name that another process could import."""
     secret = "from a closure"
     answer: Callable[[ToolInvocation], str] = lambda call: f"hello {secret}"  # noqa: E731
     return Tool(ToolSpec(name=name, read_only=True), answer)
+
+
+def hold_lock(lock: threading.Lock) -> Callable[[], None]:
+    """Takes the lock in another thread; gives what releases it."""
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+
+    def release() -> None:
+        done.set()
+        thread.join()
+
+    return release
 
 
 def stop_with(tools: Tools, bench: Workbench, name: str, given: dict[str, str]) -> str:

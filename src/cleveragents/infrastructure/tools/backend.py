@@ -22,7 +22,6 @@ from cleveragents.infrastructure.tools.files.read_write import (
 )
 from cleveragents.infrastructure.tools.files.search import SEARCH_FILES, search_files
 from cleveragents.infrastructure.tools.process.leftover_processes import end_plan
-from cleveragents.infrastructure.tools.process.python_function import run_in_child
 from cleveragents.infrastructure.tools.process.shell import (
     SHELL,
     run_plan_tool,
@@ -89,7 +88,7 @@ class BuiltinTools(ToolBackend):
         if call.spec.name == SHELL.name:
             return run_shell(call, self._environment, self._interruption)
         if call.spec.name == SEARCH_FILES.name:
-            return run_in_child(search_files, call, self._environment, self._interruption)
+            return search_files(call, self._environment, self._interruption)
         if call.spec.name == SQL.name:
             return run_sql(call, self._interruption)
         if call.spec.name in _RUN:

@@ -32,6 +32,11 @@ class Plugin:
         """The packages it comes from, with their versions."""
         return " and ".join(sorted({_package(entry) for entry in self.entries}))
 
+    @property
+    def reference(self) -> str:
+        """Where another process finds the tool: `module:name`."""
+        return f"{self.entries[0].module}:{self.entries[0].attr}"
+
     def load(self) -> Tool:
         """Imports the tool.
 

@@ -12,11 +12,15 @@ from cleveragents.domain.names import NAME, nearest
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
-from cleveragents.infrastructure.tools.process.python_function import run_in_child
+from cleveragents.infrastructure.tools.process.python_function import (
+    reference_to,
+    run_function,
+)
 from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"
 REGISTERED = "registered"
+_RUN_PLUGIN = "cleveragents.infrastructure.tools.plugin_process:run_plugin"
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,21 @@ class Tools(ToolBackend):
         """Adds a tool for as long as this program runs.
 
         Raises:
-            ConfigurationError: a built-in tool has that name, or no tool can have it.
+            ConfigurationError: a built-in tool has that name, no tool can have it, or
+                another process could not import the tool's function.
         """
         name = tool.spec.name
         if self._is_reserved(name):
             raise ConfigurationError(f"`{name}` is the name of a built-in tool", tool=name)
         if NAME.fullmatch(name) is None or tool.spec.run is not None:
             raise ConfigurationError(f"`{name}` cannot be registered as a tool", tool=name)
+        if reference_to(tool.run) is None:
+            raise ConfigurationError(
+                f"`{name}` cannot be registered: the process that runs it cannot import its "
+                "function",
+                hint="Define the function at the top of a module, not of the program itself",
+                tool=name,
+            )
         self._registered[name] = tool
 
     def specs(self) -> Mapping[str, ToolSpec]:
@@ -98,7 +110,8 @@ class Tools(ToolBackend):
             return self._builtin.run(call)
         for problem in validate_input(call.spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=name)
-        return run_in_child(self._foreign(name).run, call, self._environment, self._interruption)
+        argument = {"tool": self._reference(name), "call": call.model_dump()}
+        return run_function(_RUN_PLUGIN, argument, call, self._environment, self._interruption)
 
     def end_leftovers(self, plan_id: str) -> int:
         return self._builtin.end_leftovers(plan_id)
@@ -109,6 +122,11 @@ class Tools(ToolBackend):
         if name not in self._loaded:
             self._loaded[name] = self._plugins[name].load()
         return self._loaded[name]
+
+    def _reference(self, name: str) -> str | None:
+        if name in self._registered:
+            return reference_to(self._registered[name].run)
+        return self._plugins[name].reference
 
     def _source(self, name: str) -> str:
         if name in self._builtin.specs():

@@ -55,6 +55,11 @@ def normal_parts(directory: str, path: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
+def prefix_of_paths(directory: str, path: str) -> str:
+    """Returns what stands before each path of a walk that began at `path`."""
+    return "".join(f"{part}/" for part in normal_parts(directory, path))
+
+
 def refuse_escape(path: str) -> NoReturn:
     raise ExecutionError(
         f"`{path}` is outside the sandbox",

@@ -12,8 +12,8 @@ from cleveragents.domain.tool import (
 )
 from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.tools.files.containment import open_parent
+from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.whole_file import (
-    PATH,
     encoded,
     our_errors,
     read_whole,

@@ -15,11 +15,15 @@ from cleveragents.domain.tool import (
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.files.containment import normal_parts, open_to_look_through
+from cleveragents.infrastructure.tools.files.containment import (
+    open_to_look_through,
+    prefix_of_paths,
+)
 from cleveragents.infrastructure.tools.files.globs import glob_matches
+from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.quoting import shown
 from cleveragents.infrastructure.tools.files.walk import Entry, walk
-from cleveragents.infrastructure.tools.files.whole_file import PATH, our_errors
+from cleveragents.infrastructure.tools.files.whole_file import our_errors
 from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 LIMIT = 1000
@@ -84,15 +88,10 @@ def list_files(call: ToolInvocation) -> ToolResult:
 def _lines(call: ToolInvocation, path: str, top: int) -> Iterator[str]:
     pattern = call.input.get("pattern")
     recursive = bool(call.input.get("recursive", False)) or "/" in str(pattern)
-    prefix = below(call.directory, path)
+    prefix = prefix_of_paths(call.directory, path)
     for entry in walk(top, recursive=recursive):
         if pattern is None or glob_matches(str(pattern), entry.path):
             yield shown(prefix + entry.path) + _kind(entry)
-
-
-def below(directory: str, path: str) -> str:
-    """Returns what stands before paths of a walk that began at `path`."""
-    return "".join(f"{part}/" for part in normal_parts(directory, path))
 
 
 def _kind(entry: Entry) -> str:

@@ -15,7 +15,8 @@ from cleveragents.domain.tool import (
     ToolSpec,
 )
 from cleveragents.infrastructure.tools.files.containment import open_parent, parts_inside
-from cleveragents.infrastructure.tools.files.whole_file import PATH, our_errors
+from cleveragents.infrastructure.tools.files.path_parameter import PATH
+from cleveragents.infrastructure.tools.files.whole_file import our_errors
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 

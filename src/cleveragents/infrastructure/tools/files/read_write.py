@@ -16,8 +16,8 @@ from cleveragents.domain.tool import (
     ToolSpec,
 )
 from cleveragents.infrastructure.tools.files.containment import open_for_reading, open_parent
+from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.whole_file import (
-    PATH,
     encoded,
     our_errors,
     refuse_unless_regular,

@@ -10,18 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import ParameterType, ToolParameter
 
 MAX_BYTES = 64 * 1024 * 1024
 """What a tool holds in memory of one file."""
 _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATION = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-PATH = ToolParameter(
-    type=ParameterType.STRING,
-    description="Relative to the sandbox; it may not lead out of it",
-    pattern=r"[^\0]+",
-)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from cleveragents.domain.tool import ToolResult
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cleveragents.domain.tool import ToolResult
 
 HEAD_BYTES = 64 * 1024
 TAIL_BYTES = 192 * 1024
@@ -35,11 +38,22 @@ class BoundedOutput:
         separator = "\n" if last and not last.endswith(b"\n") else ""
         self.feed(f"{separator}[{note}]\n".encode())
 
-    def result(self) -> ToolResult:
+    @property
+    def is_truncated(self) -> bool:
+        """Whether bytes were left out. Ask after `text`."""
+        return self._dropped > 0
+
+    def text(self) -> str:
         self._cut(len(self._tail) - TAIL_BYTES)
         between = f"\n[{self._dropped} bytes left out]\n".encode() if self._dropped else b""
         text = (bytes(self._head) + between + bytes(self._tail)).decode(errors="replace")
-        return ToolResult(output=text.replace("\0", "\ufffd"), truncated=self._dropped > 0)
+        return text.replace("\0", "\ufffd")
+
+    def result(self) -> ToolResult:
+        # Slow to import, and a process that only searches files does without it.
+        from cleveragents.domain.tool import ToolResult
+
+        return ToolResult(output=self.text(), truncated=self.is_truncated)
 
     def _cut(self, excess: int) -> None:
         if excess > 0:

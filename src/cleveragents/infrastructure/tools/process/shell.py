@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import selectors
 import signal
-import subprocess
-import time
 from collections.abc import Mapping
 from contextlib import suppress
-from enum import Enum, auto
-from io import FileIO
-from typing import IO
 
 from cleveragents.application.ports import Interruption
-from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
 from cleveragents.domain.template import render
 from cleveragents.domain.tool import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -25,21 +16,9 @@ from cleveragents.domain.tool import (
     ToolParameter,
     ToolResult,
     ToolSpec,
-    resource_variable,
 )
-from cleveragents.infrastructure.tools.process.leftover_processes import (
-    CALL_VARIABLE,
-    PLAN_VARIABLE,
-    end_call,
-    start_of,
-)
-from cleveragents.infrastructure.tools.process.output import BoundedOutput
+from cleveragents.infrastructure.tools.process.run import Program, failure_of, run_program
 
-_POLL_SECONDS = 0.05
-# As much as a pipe can hold: one last read takes all that ended processes left in it.
-_CHUNK_BYTES = 1024 * 1024
-_LAST_LINES = 5
-_LINE_CHARACTERS = 500
 _INPUT_VARIABLE = "CLEVERAGENTS_INPUT_"
 
 SHELL = ToolSpec(
@@ -62,14 +41,6 @@ SHELL = ToolSpec(
     writes=True,
     write_scope="sandbox",
 )
-
-
-class _End(Enum):
-    """Why a command is not waited for any more."""
-
-    BY_ITSELF = auto()
-    TOO_LATE = auto()
-    INTERRUPTED = auto()
 
 
 def run_shell(
@@ -103,17 +74,6 @@ def run_plan_tool(
     return _run(call, rendered, call.spec.timeout, {**environment, **inputs}, interruption)
 
 
-def tool_environment(call: ToolInvocation, environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the user's environment without git's variables, which would lead git elsewhere.
-
-    It says whose the tool is, by which its processes are found later.
-    """
-    kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-    kept |= {resource_variable(name): path for name, path in call.resources.items()}
-    marks = {PLAN_VARIABLE: call.plan_id, CALL_VARIABLE: call.call_id}
-    return kept | {name: value for name, value in marks.items() if value is not None}
-
-
 def _run(
     call: ToolInvocation,
     command: str,
@@ -121,108 +81,19 @@ def _run(
     environment: Mapping[str, str],
     interruption: Interruption,
 ) -> ToolResult:
-    call_id = call.call_id or secrets.token_hex(8)
-    theirs = tool_environment(call.model_copy(update={"call_id": call_id}), environment)
-    output = BoundedOutput()
-    reader, writer = os.pipe()
-    with open(reader, "rb", buffering=0) as pipe:
-        os.set_blocking(reader, False)
-        with open(writer, "wb") as their_end:
-            process = _start(call, command, theirs, their_end)
-        started = start_of(process.pid)
-        try:
-            end = _collect(process, pipe, output, time.monotonic() + timeout, interruption)
-        finally:
-            # Also when Ctrl-C or a signal handler raised: nothing may go on writing.
-            left = end_call(process.pid, started, call_id)
-            process.wait()
-        _read(pipe, output)
-    if end is _End.INTERRUPTED:
-        raise InterruptedByUserError(
-            f"`{call.spec.name}` was interrupted and ended", tool=call.spec.name
-        )
-    if end is _End.TOO_LATE:
-        raise _failure(call, f"took longer than {timeout:g} seconds and was ended", output)
-    if process.returncode != 0:
-        raise _failure(call, _said(process.returncode), output, process.returncode)
-    if left:
-        output.add_note(f"ended {left} background process{'es' if left > 1 else ''}")
-    return output.result()
+    program = Program(["/bin/sh", "-c", command], call.directory, timeout)
+    finished = run_program(call, program, environment, interruption)
+    if finished.status != 0:
+        raise failure_of(call, _describe(finished.status), finished.output, finished.status)
+    if left := finished.background_processes:
+        finished.output.add_note(f"ended {left} background process{'es' if left > 1 else ''}")
+    return finished.output.result()
 
 
-def _start(
-    call: ToolInvocation, command: str, environment: Mapping[str, str], output: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            ["/bin/sh", "-c", command],
-            cwd=call.directory,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise ExecutionError(f"`{call.spec.name}` cannot start: {error}") from error
-
-
-def _collect(
-    process: subprocess.Popen[bytes],
-    pipe: FileIO,
-    output: BoundedOutput,
-    deadline: float,
-    interruption: Interruption,
-) -> _End:
-    """Reads until the process has ended, whoever else holds its output open."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        while process.poll() is None:
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
-                return _End.TOO_LATE
-            if interruption.requested():
-                return _End.INTERRUPTED
-            seconds = min(remaining, _POLL_SECONDS)
-            if not selector.get_map():
-                _wait(process, seconds)
-            elif selector.select(seconds) and _read(pipe, output) == b"":
-                selector.unregister(pipe)  # It closed its output and goes on.
-    return _End.BY_ITSELF
-
-
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
-
-
-def _read(pipe: FileIO, output: BoundedOutput) -> bytes | None:
-    """Takes one piece of what is there: nothing at the end, None when more may come."""
-    data = pipe.read(_CHUNK_BYTES)
-    output.feed(data or b"")
-    return data
-
-
-def _said(status: int) -> str:
+def _describe(status: int) -> str:
     if status > 0:
         return f"failed with status {status}"
     name = str(-status)
     with suppress(ValueError):
         name = signal.Signals(-status).name
     return f"was ended by signal {name}"
-
-
-def _failure(
-    call: ToolInvocation, what: str, output: BoundedOutput, status: int | None = None
-) -> ExecutionError:
-    text = output.result().output
-    last = [
-        line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}…"
-        for line in [line for line in text.splitlines() if line.strip()][-_LAST_LINES:]
-    ]
-    return ExecutionError(
-        "\n".join([f"`{call.spec.name}` {what}" + (":" if last else ""), *last]),
-        tool=call.spec.name,
-        status=status,
-        output=text,
-    )
