@@ -11,6 +11,7 @@ from cleveragents.domain.errors import ConfigurationError, ExecutionError, NotFo
 from cleveragents.domain.names import NAME, nearest
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
 from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.tools.plugin_process import run_plugin
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
 from cleveragents.infrastructure.tools.process.python_function import (
     reference_to,
@@ -20,7 +21,6 @@ from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"
 REGISTERED = "registered"
-_RUN_PLUGIN = "cleveragents.infrastructure.tools.plugin_process:run_plugin"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Tools(ToolBackend):
         for problem in validate_input(call.spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=name)
         argument = {"tool": self._reference(name), "call": call.model_dump()}
-        return run_function(_RUN_PLUGIN, argument, call, self._environment, self._interruption)
+        return run_function(run_plugin, argument, call, self._environment, self._interruption)
 
     def end_leftovers(self, plan_id: str) -> int:
         return self._builtin.end_leftovers(plan_id)

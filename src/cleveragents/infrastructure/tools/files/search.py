@@ -17,12 +17,12 @@ from cleveragents.domain.tool import (
     ToolSpec,
 )
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
+from cleveragents.infrastructure.tools.files.search_process import search
 from cleveragents.infrastructure.tools.process.python_function import run_function
 
 LIMIT = 200
 MAX_LIMIT = 10_000
 _SECONDS = 60
-_SEARCH = "cleveragents.infrastructure.tools.files.search_process:search"
 
 SEARCH_FILES = ToolSpec(
     name="search-files",
@@ -76,4 +76,4 @@ def search_files(
         InterruptedByUserError: the user wants to stop.
     """
     argument = {"directory": call.directory, "path": ".", "limit": LIMIT, **call.input}
-    return run_function(_SEARCH, argument, call, environment, interruption)
+    return run_function(search, argument, call, environment, interruption)

@@ -41,7 +41,7 @@ main(request)
 
 
 def run_function(
-    function: str,
+    function: Callable[[Mapping[str, Any]], dict[str, Any]],
     argument: Mapping[str, Any],
     call: ToolInvocation,
     environment: Mapping[str, str],
@@ -52,7 +52,7 @@ def run_function(
     What it prints becomes a part of the message if it fails, and is dropped otherwise.
 
     Args:
-        function: `module:name`. It takes the argument and returns the fields of a ToolResult.
+        function: one that a new process can import. It returns the fields of a ToolResult.
         argument: anything that JSON can hold.
         call: the tool call it is run for.
         environment: what the tool inherits.
@@ -67,7 +67,7 @@ def run_function(
         "parent": os.getpid(),
         "directory": call.directory,
         "tool": call.spec.name,
-        "function": function,
+        "function": reference_to(function),
         "argument": argument,
     }
     with tempfile.TemporaryFile() as exchange:
