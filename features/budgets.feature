@@ -12,10 +12,10 @@ Feature: What a checkpoint may cost
 
       Examples:
         | case                                | before                                             | first limit             | after                             | second limit            | first                       | second                       |
-        | A large file                        | head -c 5000 /dev/zero > large; echo 1 > small     | max-file-size 4 kB      | true                              | max-file-size 4 kB      | large (larger than 3.9 KB) | large (larger than 3.9 KB)  |
-        | A file that shrinks                 | head -c 5000 /dev/zero > large                     | max-file-size 4 kB      | echo 1 > large                    | max-file-size 4 kB      | large (larger than 3.9 KB) | nothing                      |
-        | A file that grows                   | echo 1 > f                                         | max-file-size 4 kB      | head -c 5000 /dev/zero > f        | max-file-size 4 kB      | nothing                     | f (larger than 3.9 KB)      |
-        | The limit is lifted                 | head -c 5000 /dev/zero > large                     | max-file-size 4 kB      | sleep 0.1                         | no limit                | large (larger than 3.9 KB) | nothing                      |
+        | A large file                        | head -c 5000 /dev/zero > large; echo 1 > small     | max-file-size 4 kB      | true                              | max-file-size 4 kB      | large (larger than 3.9 KiB) | large (larger than 3.9 KiB)  |
+        | A file that shrinks                 | head -c 5000 /dev/zero > large                     | max-file-size 4 kB      | echo 1 > large                    | max-file-size 4 kB      | large (larger than 3.9 KiB) | nothing                      |
+        | A file that grows                   | echo 1 > f                                         | max-file-size 4 kB      | head -c 5000 /dev/zero > f        | max-file-size 4 kB      | nothing                     | f (larger than 3.9 KiB)      |
+        | The limit is lifted                 | head -c 5000 /dev/zero > large                     | max-file-size 4 kB      | sleep 0.1                         | no limit                | large (larger than 3.9 KiB) | nothing                      |
         | Too much altogether                 | head -c 50000 /dev/urandom > f                     | max-size-per-plan 20 kB | echo 1 > g                        | max-size-per-plan 20 kB | f (the snapshots of the plan have reached their limit) | f (the snapshots of the plan have reached their limit) |
         | More is allowed altogether          | head -c 50000 /dev/urandom > f                     | max-size-per-plan 20 kB | sleep 0.1                         | max-size-per-plan 1 MB  | f (the snapshots of the plan have reached their limit) | nothing |
         | No time to look                     | mkdir d; echo 1 > d/f                              | deadline 0.000001       | sleep 0.1                         | no limit                | d (it was not reached before the deadline) | nothing       |
@@ -32,7 +32,7 @@ Feature: What a checkpoint may cost
       And snapshots are made under max-file-size 4 kB
       When the agent runs `head -c 6000 /dev/zero > large; echo 2 > small`, and then the sandbox is rolled back
       Then afterwards the agent's `wc -c < large; cat small` says `6000 1`
-      And what was left alone is large (larger than 3.9 KB)
+      And what was left alone is large (larger than 3.9 KiB)
 
     Scenario Outline: What has become too much is not overwritten: <case>
       Given a sandbox in which the agent has run `echo 1 > f; mkdir d; echo 1 > d/f`
@@ -67,7 +67,7 @@ Feature: What a checkpoint may cost
         | one  | runs `head -c 5000 /dev/zero > large`  |
       When the user runs the plan
       Then the exit code is 0
-      And the checkpoint "after one" lists large as left out, because larger than 3.9 KB
+      And the checkpoint "after one" lists large as left out, because larger than 3.9 KiB
 
     Scenario: A rollback over it is refused
       Given a plan with the steps

@@ -13,6 +13,7 @@ from cleveragents.domain.change import PathState
 from cleveragents.domain.errors import SnapshotError, UsageError
 from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.resource import SandboxStrategy
+from cleveragents.domain.uncaptured import reason_from
 from cleveragents.infrastructure.sandbox.captured import Captured, UsualModes, ancestors
 from cleveragents.infrastructure.sandbox.combination import combined
 from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY, LazyTree
@@ -149,7 +150,7 @@ class CombiningMachine(SandboxMachine):
         unknown = {
             item.path.rstrip("/")
             for item in (*base.checkpoint.not_captured, *other.checkpoint.not_captured)
-            if not item.reason.startswith("special file")
+            if not reason_from(item.reason).is_special_file
         }
         return path in other.uncaptured or not unknown.isdisjoint((path, *ancestors(path)))
 

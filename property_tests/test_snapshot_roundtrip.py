@@ -29,6 +29,7 @@ from hypothesis.stateful import (
 from cleveragents.domain.errors import BusinessRuleViolation
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import SandboxCheckpoint
+from cleveragents.domain.uncaptured import reason_from
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.engine_state import state_path
 from cleveragents.testing.trees import Tree, changes_by_hand, differing
@@ -167,7 +168,7 @@ class SandboxMachine(RuleBasedStateMachine):
         for item in moment.checkpoint.not_captured:
             if item.reason == "ignored":
                 ignored.add(item.path.rstrip("/"))
-            elif item.reason.startswith("special file"):
+            elif reason_from(item.reason).is_special_file:
                 assert moment.tree[item.path].kind == "special"
             else:
                 assert item.path.startswith(".git"), item

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.uncaptured import Reason
 from cleveragents.infrastructure.sandbox.captured import Captured, UsualModes
 from cleveragents.infrastructure.sandbox.change_scan import (
     SLACK_NANOSECONDS,
@@ -37,7 +38,7 @@ class Likeness:
     """A sandbox beside a snapshot."""
 
     ignored: frozenset[str]
-    not_captured: Mapping[str, str]
+    not_captured: Mapping[str, Reason]
     directories: Collection[str]
     """All that are looked into."""
     is_same: bool

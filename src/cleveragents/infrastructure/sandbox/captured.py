@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cleveragents.domain.errors import SnapshotCorruptError
+from cleveragents.domain.uncaptured import Reason, reason_from
 from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY, Node
 
 _VERSION = 1
@@ -89,7 +90,7 @@ class Captured:
     """Permission bits of the sandbox's own directory."""
     empty_directories: Set[str]
     """Directories in which nothing was captured, not even a directory."""
-    not_captured: Mapping[str, str]
+    not_captured: Mapping[str, Reason]
     """Why a path could not be captured; a directory ends with `/`."""
     ignored: Set[str]
     """Paths left out on purpose; a directory ends with `/`. Not part of the state."""
@@ -114,7 +115,9 @@ class Captured:
             },
             "unusual_modes": dict(self.unusual),
             "empty_directories": sorted(self.empty_directories),
-            "not_captured": sorted(self.not_captured.items()),
+            "not_captured": sorted(
+                (path, reason.text) for path, reason in self.not_captured.items()
+            ),
             "head": {"branch": self.git.branch, "commit": self.git.commit},
             "index": {"tree": self.git.index_tree, "listing": self.git.index_listing},
         }
@@ -143,7 +146,7 @@ def captured_from(document: bytes, ignored: Iterable[str]) -> Captured:
             unusual=dict(content["unusual_modes"]),
             top_mode=int(content["top_mode"]),
             empty_directories=frozenset(content["empty_directories"]),
-            not_captured=dict(content["not_captured"]),
+            not_captured={path: reason_from(text) for path, text in content["not_captured"]},
             ignored=frozenset(ignored),
             git=GitState(
                 branch=content["head"]["branch"],

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.named_paths import NamedPaths
+from cleveragents.domain.uncaptured import IGNORED, Reason
 from cleveragents.infrastructure.sandbox.captured import Captured, GitState, ancestors
-from cleveragents.infrastructure.sandbox.difference import around_nothing, in_terms_of, is_special
+from cleveragents.infrastructure.sandbox.difference import around_nothing, in_terms_of
 from cleveragents.infrastructure.sandbox.lazy_tree import LazyTree, ReadTree
 from cleveragents.infrastructure.sandbox.objects import NewObject
 
@@ -109,7 +110,7 @@ def _chosen(
 
 def _not_captured(
     base: Captured, other: Captured, is_taken: Callable[[str], bool]
-) -> Mapping[str, str]:
+) -> Mapping[str, Reason]:
     """What is said of the sandbox's own git goes with `HEAD` and index."""
     return _chosen(
         base.not_captured,
@@ -123,24 +124,26 @@ def _require_captured(path: str, base: Captured, other: Captured) -> None:
 
     A special file holds no bytes, so that it may go; but it cannot be brought back.
     """
-    lost = [item for item in _left_out(path, other) if item[0] == path or not is_special(item[1])]
-    lost += [item for item in _left_out(path, base) if not is_special(item[1])]
+    lost = [
+        item for item in _left_out(path, other) if item[0] == path or not item[1].is_special_file
+    ]
+    lost += [item for item in _left_out(path, base) if not item[1].is_special_file]
     if lost:
         place, reason = lost[0]
         raise SnapshotError(
-            f"A checkpoint does not hold `{path}`: `{place}` was not captured ({reason})",
+            f"A checkpoint does not hold `{path}`: `{place}` was not captured ({reason.text})",
             hint="Leave this path out, or choose another checkpoint; nothing was changed",
             path=path,
-            reason=reason,
+            reason=reason.text,
         )
 
 
-def _left_out(path: str, state: Captured) -> Iterator[tuple[str, str]]:
+def _left_out(path: str, state: Captured) -> Iterator[tuple[str, Reason]]:
     """Yields what was not captured of a path and of the directories above it, and why."""
     for place in (path, *ancestors(path)):
         for name in (place, f"{place}/"):
             if name in state.ignored:
-                yield name, "ignored"
+                yield name, IGNORED
             elif name in state.not_captured and not _is_own_git(state, place):
                 yield name, state.not_captured[name]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cleveragents.domain.sandbox import ChangeAction, FileChange, Uncaptured
+from cleveragents.domain.uncaptured import IGNORED
 from cleveragents.infrastructure.sandbox.captured import Captured, Entry, ancestors
 from cleveragents.infrastructure.sandbox.lazy_tree import (
     DIRECTORY,
@@ -19,7 +20,6 @@ from cleveragents.infrastructure.sandbox.lazy_tree import (
 
 TOP = "."
 _NOT_IN_CHECKPOINT = "not captured when the checkpoint was made"
-_SPECIAL = "special file"
 
 
 @dataclass(frozen=True)
@@ -192,26 +192,22 @@ def _removable(
 
 
 def _left_alone(present: Captured, sides: _Sides, spared: Iterable[str]) -> tuple[Uncaptured, ...]:
-    found = [(path, "ignored") for path in present.ignored]
+    found = [(path, IGNORED.text) for path in present.ignored]
     found += [(path, _NOT_IN_CHECKPOINT) for path in spared]
     found += [
-        (path, reason)
+        (path, reason.text)
         for path, reason in present.not_captured.items()
         if not (
-            is_special(reason) and (sides.is_file_wanted(path) or sides.is_directory_wanted(path))
+            reason.is_special_file
+            and (sides.is_file_wanted(path) or sides.is_directory_wanted(path))
         )
     ]
     return tuple(Uncaptured(path=path, reason=reason) for path, reason in sorted(found))
 
 
-def is_special(reason: str) -> bool:
-    """A special file holds no bytes: one at the very place of a target's file may go."""
-    return reason.startswith(_SPECIAL)
-
-
 def _in_the_way(present: Captured, sides: _Sides, spared: Iterable[str]) -> tuple[str, ...]:
     """Returns uncaptured paths that a restore would have to overwrite or delete."""
-    uncaptured = [(path, "ignored") for path in (*present.ignored, *spared)]
+    uncaptured = [(path, IGNORED) for path in (*present.ignored, *spared)]
     blocked: set[str] = set()
     for path, reason in (*uncaptured, *present.not_captured.items()):
         bare = path.rstrip("/")
@@ -220,7 +216,7 @@ def _in_the_way(present: Captured, sides: _Sides, spared: Iterable[str]) -> tupl
             bare == path and sides.is_directory_wanted(bare)
         )
         around_a_file = bare != path and sides.holds_wanted_files(bare)
-        if below_a_file or around_a_file or (same_place and not is_special(reason)):
+        if below_a_file or around_a_file or (same_place and not reason.is_special_file):
             blocked.add(path)
     return tuple(sorted(blocked))
 

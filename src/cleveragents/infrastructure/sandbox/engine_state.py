@@ -14,6 +14,7 @@ from typing import Any
 
 from cleveragents.domain.errors import SnapshotCorruptError
 from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.uncaptured import reason_from
 from cleveragents.infrastructure.files import write_note
 from cleveragents.infrastructure.sandbox.captured import Captured, captured_from
 from cleveragents.infrastructure.sandbox.change_scan import Moment
@@ -93,14 +94,15 @@ def _git_document(seen: tuple[Stamps, GitLook] | None) -> dict[str, object] | No
     if seen is None or seen[1].state.index_listing is not None:
         return None
     stamps, look = seen
+    uncaptured = [(path, reason.text) for path, reason in look.uncaptured]
     forced = sorted(look.tracked_though_ignored)
-    return {"stamps": stamps, "uncaptured": look.uncaptured, "forced": forced}
+    return {"stamps": stamps, "uncaptured": uncaptured, "forced": forced}
 
 
 def _git_from(content: Any, captured: Captured) -> tuple[Stamps, GitLook] | None:
     if content is None:
         return None
-    uncaptured = tuple((path, reason) for path, reason in content["uncaptured"])
+    uncaptured = tuple((path, reason_from(text)) for path, text in content["uncaptured"])
     look = GitLook(captured.git, (), uncaptured, frozenset(content["forced"]))
     return content["stamps"], look
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import time_ns
 
 from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.uncaptured import GIT_OPERATIONS, OTHER_GIT, STAGED_BY_NAME, Reason
 from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.sandbox.blobs import blob_reader
 from cleveragents.infrastructure.sandbox.captured import GitState
@@ -33,17 +34,6 @@ from cleveragents.infrastructure.sandbox.tree_names import ESCAPED
 _UNUSUAL = re.compile(rb"(?:\A|\0)(?:(?!H |\Z)|H \d+ [0-9a-f]+ [1-3]\t)")
 _ABSENT = "000000"
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-UNDER_WAY = {
-    "MERGE_HEAD": "a merge in progress",
-    "CHERRY_PICK_HEAD": "a cherry-pick in progress",
-    "REVERT_HEAD": "a revert in progress",
-    "sequencer": "a cherry-pick or revert in progress",
-    "rebase-merge": "a rebase in progress",
-    "rebase-apply": "a rebase in progress",
-    "BISECT_LOG": "a bisection in progress",
-}
-
-
 _NO_GIT = GitState()
 
 Stamps = list[list[int] | None]
@@ -57,7 +47,7 @@ class GitLook:
     state: GitState = _NO_GIT
     objects: tuple[NewObject, ...] = ()
     """What has to be stored to keep the index: its trees, or a listing where trees will not do."""
-    uncaptured: tuple[tuple[str, str], ...] = ()
+    uncaptured: tuple[tuple[str, Reason], ...] = ()
     """What a snapshot does not hold, and why."""
     tracked_though_ignored: frozenset[str] = frozenset()
 
@@ -90,7 +80,7 @@ class SandboxGit:
             branch = ""
         places = [f"{admin}/HEAD", f"{admin}/index", f"{self._sandbox.path}/.git"]
         places += [f"{self._sandbox.store}/{name}" for name in (branch, "packed-refs")]
-        places += [f"{admin}/{name}" for name in UNDER_WAY]
+        places += [f"{admin}/{name}" for name in GIT_OPERATIONS]
         return [_stamp(place) for place in places]
 
     def look(self) -> GitLook:
@@ -197,19 +187,19 @@ class SandboxGit:
         else:
             self.git.run("update-ref", wanted.branch, wanted.commit)
 
-    def _under_way(self) -> list[tuple[str, str]]:
+    def _under_way(self) -> list[tuple[str, Reason]]:
         return [
             (f".git/{name}", reason)
-            for name, reason in UNDER_WAY.items()
+            for name, reason in GIT_OPERATIONS.items()
             if (self._admin / name).exists()
         ]
 
-    def _strange_link(self) -> list[tuple[str, str]]:
+    def _strange_link(self) -> list[tuple[str, Reason]]:
         if self._is_linked() or not os.path.lexists(self._link):
             return []
-        return [(".git", "not the sandbox's own; a rollback moves it aside")]
+        return [(".git", OTHER_GIT)]
 
-    def _staged_by_name(self, git: Git, listing: bytes) -> list[tuple[str, str]]:
+    def _staged_by_name(self, git: Git, listing: bytes) -> list[tuple[str, Reason]]:
         """Returns what `git add --intent-to-add` named: the index has it as an empty file."""
         heads = (line.partition(b"\t") for line in listing.split(b"\0"))
         empty = {name for head, _, name in heads if _EMPTY_BLOB in head}
@@ -219,7 +209,7 @@ class SandboxGit:
         options = ("--cached", "--ita-invisible-in-index", "--name-only", "-z", "--no-renames")
         shown = git.run("diff-index", *options, EMPTY_TREE)
         names = sorted(map(os.fsdecode, empty.difference(shown.split(b"\0"))))
-        return [(f".git/index: {name}", "staged by name only") for name in names]
+        return [(f".git/index: {name}", STAGED_BY_NAME) for name in names]
 
     def _restore_index(self, wanted: GitState, *, keep: bool) -> None:
         """With `keep`, entries that stay the same keep what git knows about their files."""

@@ -14,7 +14,16 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from cleveragents.domain.errors import SnapshotError
-from cleveragents.domain.wording import size
+from cleveragents.domain.uncaptured import (
+    CHANGING,
+    OVERDUE,
+    PLAN_LIMIT,
+    Reason,
+    special_file,
+    special_kind,
+    too_large,
+    unreadable,
+)
 from cleveragents.infrastructure.sandbox.captured import (
     LINK_MODE,
     Captured,
@@ -33,9 +42,6 @@ from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY, LazyTree, R
 from cleveragents.infrastructure.sandbox.limits import Limits
 from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, ObjectChangedError
 
-SPECIAL = "special file"
-CHANGING = "it kept changing while it was read"
-OVERDUE = "it was not reached before the deadline"
 _READ_ATTEMPTS = 3
 _NO_PATHS: Set[str] = frozenset()
 
@@ -129,7 +135,7 @@ class LiveState:
         }
         return wanted.union(path.rstrip("/") for path in self._not_captured)
 
-    def captured(self, git: GitState, git_uncaptured: Iterable[tuple[str, str]]) -> Captured:
+    def captured(self, git: GitState, git_uncaptured: Iterable[tuple[str, Reason]]) -> Captured:
         """Returns the state as a value; the trees made for it are in `blobs` then."""
         tree, made = self._tree.flush()
         self.blobs.update({item.id: item for item in made})
@@ -363,7 +369,7 @@ class LiveState:
             self._forget(path)
             return []
         except OSError as error:
-            self._lose(f"{path}/" if self._is_listed_directory(path) else path, _reason(error))
+            self._lose(f"{path}/" if self._is_listed_directory(path) else path, unreadable(error))
             return []
         if not stat.S_ISDIR(status.st_mode):
             self._look_at_leaf(path, full, status)
@@ -405,7 +411,7 @@ class LiveState:
         try:
             names = os.listdir(self._full(path))
         except OSError as error:
-            self._not_captured[f"{path}/"] = _reason(error)
+            self._not_captured[f"{path}/"] = unreadable(error)
             return []
         inside = [f"{path}/{name}" for name in names]
         self._refuse_waiting(inside)
@@ -437,7 +443,7 @@ class LiveState:
                     continue
             except OSError as error:
                 if error.errno != errno.ELOOP:  # It has become a link since.
-                    self._lose(path, _reason(error))
+                    self._lose(path, unreadable(error))
                     return
         self._lose(path, CHANGING)
 
@@ -445,7 +451,7 @@ class LiveState:
         if stat.S_ISLNK(status.st_mode):
             blob, mode = NewObject.of(Kind.BLOB, os.fsencode(os.readlink(full))), LINK_MODE
         elif not stat.S_ISREG(status.st_mode):
-            self._lose(path, f"{SPECIAL}: {_kind(status.st_mode)}")
+            self._lose(path, special_file(special_kind(status.st_mode)))
             return
         elif self._is_too_large(path, status.st_size):
             return
@@ -466,14 +472,14 @@ class LiveState:
     def _is_too_large(self, path: str, needed: int) -> bool:
         most = self._limits.max_file_bytes
         if most is not None and needed > most:
-            self._lose(path, f"larger than {size(most)}")
+            self._lose(path, too_large(most))
             return True
         if self.room is not None and needed > self.room:
-            self._lose(path, "the snapshots of the plan have reached their limit")
+            self._lose(path, PLAN_LIMIT)
             return True
         return False
 
-    def _lose(self, path: str, reason: str) -> None:
+    def _lose(self, path: str, reason: Reason) -> None:
         self._forget(path.rstrip("/"))
         self._changed = True
         self._not_captured[path] = reason
@@ -576,12 +582,3 @@ def _is_fifo(full: str) -> bool:
         return stat.S_ISFIFO(os.lstat(full).st_mode)
     except OSError:
         return False
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or "it cannot be read").lower()
-
-
-def _kind(mode: int) -> str:
-    kinds = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
-    return kinds.get(stat.S_IFMT(mode), "device")

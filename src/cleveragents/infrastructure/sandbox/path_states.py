@@ -6,7 +6,7 @@ import stat
 
 from cleveragents.domain.change import PathState
 from cleveragents.infrastructure.sandbox.captured import Captured, ancestors
-from cleveragents.infrastructure.sandbox.difference import TOP, around_nothing, is_special
+from cleveragents.infrastructure.sandbox.difference import TOP, around_nothing
 from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY, LazyTree, Node, ReadTree
 
 
@@ -43,7 +43,7 @@ class PathStates:
         held = self.captured
         return any(
             name in held.ignored
-            or (name in held.not_captured and not is_special(held.not_captured[name]))
+            or (name in held.not_captured and not held.not_captured[name].is_special_file)
             for name in (path, f"{path}/")
         )
 

@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 from cleveragents.domain.errors import GitCommandError, ProjectRefusedError
 from cleveragents.domain.sandbox import Uncaptured
+from cleveragents.domain.uncaptured import special_file, special_kind
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import private_directory
 from cleveragents.infrastructure.sandbox.project import Repository
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_KINDS = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
 _HERE = b"./"
 _WITHOUT = "or leave out `--include-uncommitted`"
 
@@ -137,9 +137,9 @@ class _Walk:
                         if name in self.names:
                             self.leaves[name] = _leaf(status)
                     else:
-                        special[name] = _KINDS.get(stat.S_IFMT(status.st_mode), "device")
+                        special[name] = special_file(special_kind(status.st_mode)).text
             ignored = self._ignored([*unsure, *special])
-            self._skip({name: f"special file: {kind}" for name, kind in special.items()}, ignored)
+            self._skip(special, ignored)
             level = [name for name in inside if name not in ignored]
             self.directories |= {name: inside[name] for name in level}
 

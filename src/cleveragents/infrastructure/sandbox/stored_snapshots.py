@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
 from cleveragents.domain.sandbox import SandboxRef, Uncaptured
+from cleveragents.domain.uncaptured import IGNORED, ReasonKind
 from cleveragents.infrastructure.sandbox.blobs import BlobReader, missing_objects
 from cleveragents.infrastructure.sandbox.captured import (
     Captured,
@@ -25,7 +26,6 @@ from cleveragents.infrastructure.sandbox.git_state import staged_objects
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.lazy_tree import LazyTree
 from cleveragents.infrastructure.sandbox.limits import require_room
-from cleveragents.infrastructure.sandbox.live_state import OVERDUE
 from cleveragents.infrastructure.sandbox.objects import (
     EMPTY_TREE,
     GITLINK,
@@ -136,7 +136,9 @@ class StoredSnapshots:
             state_hash=made.state_hash,
             size_bytes=size,
             not_captured=_uncaptured(captured),
-            partial=OVERDUE in captured.not_captured.values(),
+            partial=any(
+                reason.kind is ReasonKind.OVERDUE for reason in captured.not_captured.values()
+            ),
         )
 
     def _pack(self, wanted: Iterable[NewObject]) -> StoredPack:
@@ -177,5 +179,6 @@ class StoredSnapshots:
 
 
 def _uncaptured(captured: Captured) -> tuple[Uncaptured, ...]:
-    found = [*captured.not_captured.items(), *((path, "ignored") for path in captured.ignored)]
-    return tuple(Uncaptured(path=path, reason=reason) for path, reason in sorted(found))
+    found = [*captured.not_captured.items(), *((path, IGNORED) for path in captured.ignored)]
+    texts = ((path, reason.text) for path, reason in found)
+    return tuple(Uncaptured(path=path, reason=text) for path, text in sorted(texts))

@@ -8,8 +8,8 @@ from pathlib import Path
 from cleveragents.domain.apply import TargetRefusedError, TargetWork
 from cleveragents.domain.errors import ProjectRefusedError, UsageError
 from cleveragents.domain.sandbox import ProjectFacts
+from cleveragents.domain.uncaptured import GIT_OPERATIONS
 from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.git_state import UNDER_WAY
 from cleveragents.infrastructure.sandbox.project import (
     Repository,
     find_repository,
@@ -39,9 +39,9 @@ def look_at_target(git: Git, work: TargetWork) -> tuple[Repository, ProjectFacts
         )
     if repository.git_dir == repository.common_dir:
         _refuse_other_working_trees(repository, git.at(repository.git_dir))
-    for name, what in UNDER_WAY.items():
+    for name, operation in GIT_OPERATIONS.items():
         if os.path.lexists(repository.git_dir / name):
-            raise TargetRefusedError(str(path), f"it has {what}", hint="End that first")
+            raise TargetRefusedError(str(path), f"it has {operation.text}", hint="End that first")
     _refuse_names(work)
     return repository, facts
 

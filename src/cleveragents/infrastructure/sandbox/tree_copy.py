@@ -17,6 +17,7 @@ from pathlib import Path
 from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandbox import CopyMethod, Uncaptured
 from cleveragents.domain.wording import size
+from cleveragents.domain.uncaptured import special_file
 from cleveragents.infrastructure.sandbox.copy_workers import CopyWorkers
 from cleveragents.infrastructure.sandbox.directory_copy import Copied, DirectoryCopy
 from cleveragents.infrastructure.sandbox.file_copy import clone, space_needed
@@ -129,7 +130,7 @@ class TreeCopy:
     def _take_in(self, copied: Copied) -> None:
         for path, number in copied.unreadable.items():
             self._do_without(path, os.strerror(number))
-        kinds = {path: f"special file: {kind}" for path, kind in copied.special.items()}
+        kinds = {path: special_file(kind).text for path, kind in copied.special.items()}
         self._special.update(kinds)
         self._later += copied.later
         self._all_shared &= copied.all_shared
