@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import select
 import signal
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
 from cleveragents.application.ports import Interruption
+from cleveragents.infrastructure.descriptors import readable
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -67,4 +67,4 @@ class ChildInterruption(SignalInterruption):
         self._pipe = pipe
 
     def requested(self) -> bool:
-        return super().requested() or bool(select.select([self._pipe], [], [], 0)[0])
+        return super().requested() or bool(readable([self._pipe], 0))

@@ -7,7 +7,6 @@ done as one. Threads do not: each waits for the other after every call.
 from __future__ import annotations
 
 import os
-import select
 import subprocess
 import sys
 from collections.abc import Generator
@@ -16,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, cast
 
+from cleveragents.infrastructure.descriptors import readable
 from cleveragents.infrastructure.sandbox.copy_worker import understood
 from cleveragents.infrastructure.sandbox.directory_copy import Copied
 
@@ -113,7 +113,7 @@ class CopyWorkers(AbstractContextManager["CopyWorkers"]):
             busy = [number for number, worker in by_answers.items() if worker.waited_for]
             if not busy:
                 return
-            for ready in select.select(busy, [], [])[0]:
+            for ready in readable(busy):
                 for copied in by_answers[ready].hear():
                     waiting += copied.inside
                     yield copied

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import select
 import subprocess  # nosec B404 # started by `Git`, with an argument list
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Protocol
 
 from cleveragents.domain.errors import GitCommandError
+from cleveragents.infrastructure.descriptors import readable
 from cleveragents.infrastructure.sandbox.git import Git
 
 _FIELDS = 4
@@ -137,7 +137,7 @@ class GitIgnoreRules(IgnoreRules):
         missing = fields
         descriptor = Git.pipes(process)[1].fileno()
         while missing > 0:
-            if not select.select([descriptor], [], [], self._git.patience)[0]:
+            if not readable([descriptor], self._git.patience):
                 process.kill()
                 self._end()
                 raise GitCommandError(
