@@ -73,22 +73,27 @@ def _put_back_inside(
     deadline: float,
     check: Callable[[], None] | None,
 ) -> bool:
-    """Returns False when what is there turns out to be no database."""
+    """Returns False when what is there turns out not to be a database."""
     try:
         with our_errors(), closing(connect(place, "mode=rw")) as target:
             with closing(connect(content, "mode=ro")) as source:
-                if _needs_to_leave_write_ahead(target, source, wanted):
-                    _journal(target, "delete", deadline)
-                    check = None  # That has written to it.
+                leaves_write_ahead = _leaves_write_ahead(target, source, wanted)
+                # A single page is copied and committed in one step, so that `back_up` has no
+                # moment in between at which to check.
+                if leaves_write_ahead or (check is not None and _is_one_page(source)):
+                    _keep_others_out(target, deadline, check)
+                    check = None
+                if leaves_write_ahead:
+                    _when_alone(target, "PRAGMA journal_mode=delete", deadline)
                 back_up(source, target, deadline, check)
             if wanted.write_ahead:
-                _journal(target, "wal", deadline)
+                _when_alone(target, "PRAGMA journal_mode=wal", deadline)
     except DatabaseDamagedError:
         return False
     return True
 
 
-def _needs_to_leave_write_ahead(
+def _leaves_write_ahead(
     target: sqlite3.Connection, source: sqlite3.Connection, wanted: DatabaseState
 ) -> bool:
     """In write-ahead mode SQLite cannot change the size of pages."""
@@ -97,12 +102,32 @@ def _needs_to_leave_write_ahead(
     return mode == "wal" and (not wanted.write_ahead or len(sizes) > 1)
 
 
-def _journal(target: sqlite3.Connection, mode: str, deadline: float) -> None:
-    """Needs to be alone with the database, so it may have to wait."""
+def _is_one_page(source: sqlite3.Connection) -> bool:
+    (count,) = source.execute("PRAGMA page_count").fetchone()
+    return count <= 1
+
+
+def _keep_others_out(
+    target: sqlite3.Connection, deadline: float, check: Callable[[], None] | None
+) -> None:
+    """Locks the database until the connection is closed, then runs `check`.
+
+    In this locking mode SQLite keeps the lock of the first write transaction, also while the
+    journal mode changes. So nobody can write after `check`. Nothing is written before it.
+    """
+    target.execute("PRAGMA locking_mode=EXCLUSIVE")
+    _when_alone(target, "BEGIN EXCLUSIVE", deadline)
+    if check is not None:
+        check()
+    target.execute("COMMIT")
+
+
+def _when_alone(target: sqlite3.Connection, statement: str, deadline: float) -> None:
+    """Runs what needs the database for itself, and waits for others to leave it."""
     while True:
         try:
             with our_errors():
-                target.execute(f"PRAGMA journal_mode={mode}")
+                target.execute(statement)
             return
         except DatabaseBusyError:
             if time.monotonic() > deadline:
