@@ -1,7 +1,6 @@
 """Reading stored objects back, each checked against its name.
 
-A few are read straight from the packs. What is not found there is asked of git, which then
-stays and answers for all the others too.
+One resident git process answers for all of them.
 """
 
 from __future__ import annotations
@@ -15,24 +14,20 @@ from typing import IO
 
 from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
 from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.pack_reading import Packs
 
 _CHUNK = 1 << 20
 _ASKED_AT_ONCE = 200
 """Fewer than a pipe holds, so that git never waits for us while we wait for it."""
-_FEW = 20
-"""Up to so many objects are read before git has started."""
 
 Write = Callable[[bytes], object]
 
 
 class BlobReader:
-    """Answers for the bytes of objects in one repository; starts git when that is needed."""
+    """Answers for the bytes of objects in one repository; starts git at the first question."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
         self._place = str(git.directory)
-        self._packs = Packs(git.directory / "objects" / "pack")
         self._process: subprocess.Popen[bytes] | None = None
 
     def close(self) -> None:
@@ -47,10 +42,6 @@ class BlobReader:
             SnapshotMissingError: the object is not there.
             SnapshotCorruptError: its bytes do not have that name.
         """
-        content = self._packs.read(object_id) if self._process is None else None
-        if content is not None:
-            write(content)
-            return
         self._ask([object_id])
         self._answer(object_id, write)
 
@@ -61,12 +52,7 @@ class BlobReader:
 
     def copy_many(self, object_ids: Iterable[str], writer: Callable[[str], Write]) -> None:
         """Like `copy` for each object, asking ahead; `writer` gives what takes its bytes."""
-        wanted = list(object_ids)
-        if len(wanted) <= _FEW:
-            for object_id in wanted:
-                self.copy(object_id, writer(object_id))
-            return
-        waiting = iter(wanted)
+        waiting = iter(object_ids)
         asked: list[str] = []
         while batch := list(islice(waiting, _ASKED_AT_ONCE)):
             self._ask(batch)
