@@ -58,10 +58,10 @@ def _scratch_session(session: Session, directory: Path) -> Session:
 
 
 def _show(session: Session, directory: Path, *, keep: bool) -> Report:
+    from cleveragents.cli.demo_project import make_repository
     from cleveragents.cli.views.demo import Story, demo_report
     from cleveragents.domain.apply import ApplyRequest
     from cleveragents.domain.operation import OperationKind
-    from cleveragents.infrastructure.sandbox.scratch import make_repository
 
     project = directory / "project"
     container = session.container(None)

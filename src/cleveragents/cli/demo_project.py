@@ -1,4 +1,4 @@
-"""A small git repository made from nothing, for showing things."""
+"""A small git repository for `agents demo`, made from nothing."""
 
 from __future__ import annotations
 
