@@ -34,6 +34,7 @@ Feature: Directories can be brought back
         | filesystem_copy | missing sandboxes are refused           |
         | filesystem_copy | repeated rollbacks find nothing to do   |
         | filesystem_copy | differences are told                    |
+        | filesystem_copy | long patches are cut                    |
         | filesystem_copy | changes are told path by path           |
         | filesystem_copy | changes are told while watching         |
         | filesystem_copy | equal snapshots need no look            |
@@ -93,6 +94,7 @@ Feature: Directories can be brought back
         | overlay         | unknown snapshots are missing           |
         | overlay         | repeated rollbacks find nothing to do   |
         | overlay         | differences are told                    |
+        | overlay         | long patches are cut                    |
         | overlay         | changes are told path by path           |
         | overlay         | changes are told while watching         |
         | overlay         | equal snapshots need no look            |

@@ -31,6 +31,30 @@ Feature: A plan with several kinds of resources
     When the plan is run and the checkpoints of its database are compared
     Then the comparison names each file with its resource, in the patch too
 
+  Scenario: Odd names are compared with their resources
+    Given a plan on all three that writes these files to the project and to `data`
+      | name          |
+      | q b/bin       |
+      | a "quotation" |
+      | a\nline       |
+      | a\xffbyte     |
+    When the plan is run and the checkpoints of its database are compared
+    Then the comparison names each file with its resource, in the patch too
+
+  Scenario: A patch says of each odd name which resource it is in
+    Given a plan on all three that writes these files to the project and to `data`
+      | name          |
+      | q b/bin       |
+      | a "quotation" |
+    When the plan is run and its patch is shown
+    Then the patch has these headers
+      | header                                                                        |
+      | diff --git "a/project/a \"quotation\"" "b/project/a \"quotation\""      |
+      | diff --git a/project/q b/bin b/project/q b/bin                                |
+      | Binary files /dev/null and b/project/q b/bin differ                           |
+      | Binary files /dev/null and b/files/q b/bin differ                             |
+      | +++ b/base/app.db                                                             |
+
   Scenario: Without git any directory will do for a project
     Given a plan on `app.db` alone, in a directory without git
     When the plan is run and rolled back to its first checkpoint

@@ -34,6 +34,7 @@ Feature: A snapshot can be brought back
         | git_worktree | missing sandboxes are refused         |
         | git_worktree | repeated rollbacks find nothing to do |
         | git_worktree | differences are told                  |
+        | git_worktree | long patches are cut                  |
         | git_worktree | changes are told path by path         |
         | git_worktree | changes are told while watching       |
         | git_worktree | equal snapshots need no look          |

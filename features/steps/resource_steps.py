@@ -88,7 +88,7 @@ def act_on_none(context: Context, act: str) -> None:
         "restore": lambda: context.engine.restore("none", None),
         "preview": lambda: context.engine.preview("none"),
         "verify": lambda: context.engine.verify("none"),
-        "compare": lambda: context.engine.diff("none", "none"),
+        "compare": lambda: context.engine.diff("none", "none", ""),
         "place": lambda: context.engine.place("none", ["f"]),
         "combine": lambda: context.engine.combine("none", "none", NamedPaths(["f"])),
     }

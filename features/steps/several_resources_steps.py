@@ -16,6 +16,11 @@ def on_all(context: Context) -> None:
     context.several.plan_on_all()
 
 
+@given("a plan on all three that writes these files to the project and to `data`")
+def on_odd_names(context: Context) -> None:
+    context.several.plan_on_odd_names([name for (name,) in table_rows(context.table)])
+
+
 @given("a plan on `app.db` alone, in a directory without git")
 def on_database(context: Context) -> None:
     context.several.plan_on_database()
@@ -44,6 +49,18 @@ def run_and_return(context: Context) -> None:
 @when("the plan is run and the checkpoints of its database are compared")
 def run_and_compare(context: Context) -> None:
     context.several.compare()
+
+
+@when("the plan is run and its patch is shown")
+def run_and_show(context: Context) -> None:
+    context.several.show_patch()
+
+
+@then("the patch has these headers")
+def has_headers(context: Context) -> None:
+    lines = context.world.last.stdout.splitlines()
+    missing = [header for (header,) in table_rows(context.table) if header not in lines]
+    assert not missing, (missing, lines)
 
 
 @then("every sandbox is as it was before the run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -71,6 +72,21 @@ class SeveralResources:
             ],
         )
 
+    def plan_on_odd_names(self, names: list[str]) -> None:
+        """Writes a binary file of each name to both; `\\n` and the like are shell escapes."""
+        spelled = " ".join(f"$'{name}'" for name in names)
+        write = (
+            f'for name in {spelled}; do mkdir -p "$(dirname "$name")"; printf "\\0" > "$name"; done'
+        )
+        command = f"bash -c {shlex.quote(write)}; {INSERT}"
+        self.plan(
+            RESOURCES,
+            [
+                {"tool": "shell", "with": {"command": command}},
+                {"tool": "shell", "resource": "files", "with": {"command": command}},
+            ],
+        )
+
     def plan_on_database(self) -> None:
         self.leave_git()
         self.plan({"base": RESOURCES["base"]}, [{"tool": "shell", "with": {"command": INSERT}}])
@@ -98,6 +114,10 @@ class SeveralResources:
     def compare(self) -> None:
         self.run()
         self.world.agents("plan", "diff", "@latest", "@first", "@latest", "--format", "json")
+
+    def show_patch(self) -> None:
+        self.run()
+        self.world.agents("plan", "diff", "@latest", "--format", "plain")
 
     def expect_as_before(self) -> None:
         assert self.world.last.exit_code == 0, self.world.last.stderr

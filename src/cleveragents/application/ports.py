@@ -591,8 +591,8 @@ class SnapshotStore(Protocol):
         """Drops snapshots; the space is reclaimed later. MUST be repeatable."""
         ...
 
-    def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
-        """Says how two snapshots differ."""
+    def diff(self, sandbox: SandboxRef, old: str, new: str, prefix: str = "") -> TreeDiff:
+        """Compares two snapshots; every path, in the patch too, begins with `prefix`."""
         ...
 
     def sizes(self, sandbox: SandboxRef, hashes: Collection[str]) -> Mapping[str, int]:

@@ -159,15 +159,32 @@ class DiffFile(Record):
 
     path: str
     status: str
-    """`added`, `modified`, `deleted` or `type changed`."""
+    """`added`, `modified`, `deleted`, `type changed` or `mode changed`."""
     insertions: int | None
     """None for a binary file."""
     deletions: int | None
+
+
+class FilePatch(Record):
+    """One section of a patch: how the content of one file differs.
+
+    A file whose type changed has two, one for what was deleted and one for what was added.
+    """
+
+    path: str
+    text: str
+    """Ends with a line end; quotes odd names as git does."""
 
 
 class TreeDiff(Record):
     """How two snapshots differ."""
 
     files: tuple[DiffFile, ...]
-    patch: str
+    patches: tuple[FilePatch, ...]
+    """In the order of the patch; directories have none."""
     patch_truncated: bool
+
+    @property
+    def patch(self) -> str:
+        """The whole patch as one text."""
+        return "".join(item.text for item in self.patches)

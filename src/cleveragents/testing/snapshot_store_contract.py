@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -357,21 +358,48 @@ def differences_are_told(make_sandbox: MakeSandbox) -> None:
     (work.root / "linked").unlink()
     (work.root / "linked").symlink_to("changed")
     (work.root / "empty").mkdir()
-    diff = work.open_store().diff(work.sandbox, old, work.store())
+    diff = work.open_store().diff(work.sandbox, old, work.store(), "in b/")
     expect(
         {file.path: (file.status, file.insertions, file.deletions) for file in diff.files},
         {
-            "added": ("added", 1, 0),
-            "binary": ("added", None, None),
-            "changed": ("modified", 2, 1),
-            "deleted": ("deleted", 0, 1),
-            "directory/": ("mode changed", 0, 0),
-            "empty/": ("added", 0, 0),
-            "executable": ("mode changed", 0, 0),
-            "linked": ("type changed", 1, 1),
+            "in b/added": ("added", 1, 0),
+            "in b/binary": ("added", None, None),
+            "in b/changed": ("modified", 2, 1),
+            "in b/deleted": ("deleted", 0, 1),
+            "in b/directory/": ("mode changed", 0, 0),
+            "in b/empty/": ("added", 0, 0),
+            "in b/executable": ("mode changed", 0, 0),
+            "in b/linked": ("type changed", 1, 1),
         },
     )
+    expect(
+        [(patch.path, patch.text.split("\n")[0]) for patch in diff.patches],
+        [
+            (f"in b/{name}", f"diff --git a/in b/{name} b/in b/{name}")
+            for name in ("added", "binary", "changed", "deleted", "executable", "linked", "linked")
+        ],
+    )
     expect("+three\n" in diff.patch, True)
+
+
+def long_patches_are_cut(make_sandbox: MakeSandbox) -> None:
+    """A patch has whole lines, says that it was cut, and is never in memory as a whole."""
+    work = make_sandbox()
+    old = work.store()
+    for number in range(4):
+        work.write(f"long {number}", b"0123456\n" * (1 << 20))
+    new = work.store()
+    tracemalloc.start()
+    try:
+        diff = work.open_store().diff(work.sandbox, old, new)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    expect(diff.patch_truncated, True)
+    expect([patch.path for patch in diff.patches], ["long 0"])
+    expect(diff.patches[0].text.splitlines()[-1], "+0123456")
+    if peak > 16 << 20:
+        raise ContractError(f"comparing took {peak} bytes of memory")
 
 
 def changes_are_told_path_by_path(make_sandbox: MakeSandbox) -> None:
@@ -612,6 +640,7 @@ CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     missing_sandboxes_are_refused,
     repeated_rollbacks_find_nothing_to_do,
     differences_are_told,
+    long_patches_are_cut,
     changes_are_told_path_by_path,
     changes_are_told_while_watching,
     equal_snapshots_need_no_look,

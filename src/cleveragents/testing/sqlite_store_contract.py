@@ -366,10 +366,16 @@ def differences_are_told(make_place: MakePlace) -> None:
         "INSERT INTO t VALUES (5, 'later')",
         "UPDATE swapped SET x = 2",
         'CREATE TABLE "odd "" name"(x)',
+        'CREATE TABLE "@@ line\n@@ name"(x)',
     )
     new = work.store()
-    found = work.open_store().diff(work.sandbox, old, new)
-    expect([(item.path, item.status) for item in found.files], [(work.path.name, "modified")])
+    found = work.open_store().diff(work.sandbox, old, new, 'in "b/')
+    path = f'in "b/{work.path.name}'
+    expect([(item.path, item.status) for item in found.files], [(path, "modified")])
+    expect([item.path for item in found.patches], [path])
+    quoted = f'in \\"b/{work.path.name}"'
+    expect(found.patch.split("\n")[0], f'diff --git "a/{quoted} "b/{quoted}')
+    expect("\n@@ name" in found.patch, False)
     for line in ("@@ t @@", "-2 rows", "+3 rows", "+0 rows", " 1 row with another content"):
         if line not in found.patch.splitlines():
             raise ContractError(f"{line!r} is not in {found.patch!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from cleveragents.domain.checkpoint import (
 )
 from cleveragents.domain.number_ranges import Ranges
 from cleveragents.domain.plan import Plan, PlanPhase
-from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef, TreeDiff
+from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
 
 Taken = tuple[SandboxRef, SandboxCheckpoint]
 """A sandbox and the snapshot just made of it."""
@@ -104,34 +103,3 @@ def checkpoint_of(
             effective_calls=tuple(effective_calls),
         ),
     )
-
-
-def united_diff(parts: Sequence[tuple[SandboxRef, TreeDiff]], *, several: bool) -> TreeDiff:
-    """Returns differences as one; with several resources a path names its resource first."""
-    if not several:
-        return parts[0][1] if parts else TreeDiff(files=(), patch="", patch_truncated=False)
-    files = [
-        item.model_copy(update={"path": f"{sandbox.resource}/{item.path}"})
-        for sandbox, part in parts
-        for item in part.files
-    ]
-    return TreeDiff(
-        files=tuple(files),
-        patch="".join(_named(part.patch, sandbox.resource) for sandbox, part in parts),
-        patch_truncated=any(part.patch_truncated for _, part in parts),
-    )
-
-
-def _named(patch: str, resource: str) -> str:
-    """Returns a patch in which every path begins with the name of its resource."""
-    sections: list[str] = []
-    for section in re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE):
-        header, hunks, rest = section.partition("\n@@")
-        named = re.sub(
-            r'^(diff --git |--- |\+\+\+ )("?)a/', rf"\1\2a/{resource}/", header, flags=re.M
-        )
-        named = re.sub(r'^(\+\+\+ )("?)b/', rf"\1\2b/{resource}/", named, flags=re.M)
-        named = re.sub(r'^(diff --git .*? )("?)b/', rf"\1\2b/{resource}/", named, count=1)
-        sections.append(named + hunks + rest)
-    text = "".join(sections)
-    return text if not text or text.endswith("\n") else f"{text}\n"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from cleveragents.application.ports import Database, SnapshotStore
 from cleveragents.application.services import _changes
-from cleveragents.application.services._group import united_diff
 from cleveragents.application.services._pruning import resume_point
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
@@ -87,20 +86,25 @@ class CheckpointReader:
         return _changes.changes_between(sandboxes, self._snapshots, before, after)
 
     def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
-        """Says how the resources differ between two checkpoints."""
+        """Says how the resources differ; with several, each path begins with its resource."""
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
             before = transaction.checkpoints.get_group(old.group_id).snapshots
             after = transaction.checkpoints.get_group(new.group_id).snapshots
+        several = len(sandboxes) > 1
         kept = [item for item in sandboxes if item.strategy is not SandboxStrategy.NONE]
-        return united_diff(
-            [
-                (
-                    item,
-                    self._snapshots.diff(item, before[item.resource_id], after[item.resource_id]),
-                )
-                for item in kept
-                if before[item.resource_id] != after[item.resource_id] or len(kept) == 1
-            ],
-            several=len(sandboxes) > 1,
+        parts = [
+            self._snapshots.diff(
+                item,
+                before[item.resource_id],
+                after[item.resource_id],
+                prefix=f"{item.resource}/" if several else "",
+            )
+            for item in kept
+            if before[item.resource_id] != after[item.resource_id] or len(kept) == 1
+        ]
+        return TreeDiff(
+            files=tuple(file for part in parts for file in part.files),
+            patches=tuple(patch for part in parts for patch in part.patches),
+            patch_truncated=any(part.patch_truncated for part in parts),
         )

@@ -12,7 +12,7 @@ from cleveragents.cli.views.words import moment, readable, with_article
 from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
-from cleveragents.domain.sandbox import DiffFile, SandboxRef, TreeDiff
+from cleveragents.domain.sandbox import DiffFile, FilePatch, SandboxRef, TreeDiff
 
 
 def plan_data(status: PlanStatus) -> dict[str, object]:
@@ -231,7 +231,7 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
             }
             for item in diff.files
         ],
-        "patch_preview": _hunks(diff.patch),
+        "patch_preview": [{"file": item.path, "hunks": _hunks(item)} for item in diff.patches],
         "patch_truncated": diff.patch_truncated,
     }
     rows = tuple((item.path, item.status, _change(item)) for item in diff.files)
@@ -242,7 +242,7 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
         empty="Nothing differs.",
     )
     sections: list[Section] = [table]
-    if diff.patch:
+    if diff.patches:
         sections.append(Text("Patch", diff.patch))
     warnings = ("The patch is too long and was cut",) if diff.patch_truncated else ()
     is_result = plan.is_applied and new.id == plan.last_checkpoint_id
@@ -282,19 +282,6 @@ def _change(item: DiffFile) -> str:
     return "binary" if item.insertions is None else f"+{item.insertions} -{item.deletions}"
 
 
-def _hunks(patch: str) -> list[dict[str, object]]:
-    files: list[dict[str, object]] = []
-    for section in re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE):
-        if section:
-            header, *hunks = re.split(r"^(?=@@ )", section, flags=re.MULTILINE)
-            files.append({"file": _patched_file(header), "hunks": hunks})
-    return files
-
-
-def _patched_file(header: str) -> str:
-    """Returns the path a patch section is about; for a binary file git names it only at the top."""
-    for start in ("+++ b/", "--- a/"):
-        for line in header.splitlines():
-            if line.startswith(start):
-                return line.removeprefix(start).rstrip("\t")
-    return header.splitlines()[0].partition(" b/")[2]
+def _hunks(patch: FilePatch) -> list[str]:
+    """Returns the hunks of one section of a patch: in it, only a hunk begins with `@@`."""
+    return re.split(r"^(?=@@ )", patch.text, flags=re.MULTILINE)[1:]

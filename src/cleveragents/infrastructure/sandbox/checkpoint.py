@@ -83,9 +83,9 @@ class CheckpointManager(SnapshotStore):
         with self._use(sandbox) as engine:
             engine.delete(snapshot_ids)
 
-    def diff(self, sandbox: SandboxRef, old: str, new: str) -> TreeDiff:
+    def diff(self, sandbox: SandboxRef, old: str, new: str, prefix: str = "") -> TreeDiff:
         with self._use(sandbox) as engine:
-            return engine.diff(old, new)
+            return engine.diff(old, new, prefix)
 
     def sizes(self, sandbox: SandboxRef, hashes: Collection[str]) -> Mapping[str, int]:
         with self._use(sandbox) as engine:

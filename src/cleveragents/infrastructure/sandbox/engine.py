@@ -123,9 +123,9 @@ class FileEngine(SnapshotEngine):
         target = self._target(snapshot_id, sparing)
         return self._files.bring_to(target, snapshot_id, self._stored.refs.name(snapshot_id))
 
-    def diff(self, old: str, new: str) -> TreeDiff:
+    def diff(self, old: str, new: str, prefix: str) -> TreeDiff:
         before, after = (old, self._stored.load(old)), (new, self._stored.load(new))
-        return tree_diff(self._stored.git, before, after, self._stored.objects.read)
+        return tree_diff(self._stored.git, before, after, self._stored.objects.read, prefix)
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
         return path_changes(self._stored.load(old), self._stored.load(new), self._stored.read_tree)

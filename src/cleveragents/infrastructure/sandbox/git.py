@@ -120,6 +120,22 @@ class Git:
         done = self._finished(arguments, None, ok)
         return done.returncode, done.stdout
 
+    def beginning(self, limit: int, *arguments: str) -> bytes:
+        """Returns at most `limit` bytes of what git prints, and stops git there; else like `run`.
+
+        However much git has to say, no more than that is ever in memory.
+        """
+        with self.start(*arguments, stderr=subprocess.PIPE) as process:
+            begun = self.pipes(process)[1].read(limit)
+            if len(begun) == limit:
+                return begun
+            said = process.stderr.read() if process.stderr else b""
+        if process.returncode != 0:
+            raise GitCommandError(
+                f"git {arguments[0]}", process.returncode, said.decode(errors="replace")
+            )
+        return begun
+
     def succeeds(self, *arguments: str) -> bool:
         """Returns whether git ended with status 0: for questions, not for acts."""
         return self._start(self._command(arguments), self._variables(), None).returncode == 0

@@ -94,7 +94,7 @@ class NoSnapshots(SnapshotEngine):
     def delete(self, snapshot_ids: Iterable[str]) -> None:
         """There is nothing to delete."""
 
-    def diff(self, old: str, new: str) -> TreeDiff:
+    def diff(self, old: str, new: str, prefix: str) -> TreeDiff:
         self._refuse()
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from cleveragents.domain.wording import counted
+from cleveragents.infrastructure.sandbox.tree_names import quoted
 
 _STEPS_BETWEEN_CHECKS = 100_000
 _MOST_CHECKS = 500
@@ -22,10 +23,11 @@ _DEFINITIONS = (
 
 def table_summary(old: Path | None, new: Path | None, name: str) -> str:
     """Returns a patch whose hunks are tables; None stands for no database."""
+    before, after = quoted(f"a/{name}"), quoted(f"b/{name}")
     head = (
-        f"diff --git a/{name} b/{name}",
-        f"--- {'/dev/null' if old is None else f'a/{name}'}",
-        f"+++ {'/dev/null' if new is None else f'b/{name}'}",
+        f"diff --git {before} {after}",
+        f"--- {'/dev/null' if old is None else before}",
+        f"+++ {'/dev/null' if new is None else after}",
     )
     with closing(sqlite3.connect(":memory:", uri=True, isolation_level=None)) as connection:
         connection.execute("PRAGMA trusted_schema=OFF")
@@ -64,7 +66,7 @@ def _hunks(connection: sqlite3.Connection) -> Iterator[str]:
             lines = [f" {changed}"]
         else:
             continue
-        yield "\n".join((f"@@ {table} @@", *lines))
+        yield "\n".join((f"@@ {quoted(table)} @@", *lines))
 
 
 def _definitions(connection: sqlite3.Connection, place: str) -> Mapping[str, str]:

@@ -28,6 +28,7 @@ from cleveragents.domain.sandbox import (
     DiffFile,
     Evidence,
     FileChange,
+    FilePatch,
     RestorePreview,
     RestoreReport,
     SandboxRef,
@@ -63,10 +64,10 @@ from cleveragents.infrastructure.sandbox.sqlite_restore import put_back
 from cleveragents.infrastructure.sandbox.sqlite_stored import load_state, rebuild
 from cleveragents.infrastructure.sandbox.store_lock import StoreUse
 from cleveragents.infrastructure.sandbox.strategy import Merging, SnapshotEngine, StoredSnapshot
+from cleveragents.infrastructure.sandbox.tree_diff import PATCH_LIMIT
 
 _CHUNKS_IN_ONE_PACK = 256
 """As many as are in memory at once: 16 MiB."""
-_PATCH_LIMIT = 1 << 20
 _KEPT_DOCUMENTS = 20
 _RACY_NANOSECONDS = 20_000_000
 _COARSE_RACY_NANOSECONDS = 2_500_000_000
@@ -189,25 +190,26 @@ class SqliteSnapshots(SnapshotEngine):
         if commands:
             self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
 
-    def diff(self, old: str, new: str) -> TreeDiff:
+    def diff(self, old: str, new: str, prefix: str) -> TreeDiff:
         """Compares two snapshots; the patch says which tables have other rows."""
+        name = f"{prefix}{self._place.name}"
         with (
             self._room("The snapshots could not be compared") as room,
             blob_reader(self._git) as blobs,
         ):
             before, after = self._load(old, blobs), self._load(new, blobs)
             if before == after:
-                return TreeDiff(files=(), patch="", patch_truncated=False)
+                return TreeDiff(files=(), patches=(), patch_truncated=False)
             patch = table_summary(
                 self._readable(before, room / "old", blobs),
                 self._readable(after, room / "new", blobs),
-                self._place.name,
+                name,
             )
-        change = DiffFile(
-            path=self._place.name, status=_status(before, after), insertions=None, deletions=None
-        )
+        change = DiffFile(path=name, status=_status(before, after), insertions=None, deletions=None)
         return TreeDiff(
-            files=(change,), patch=patch[:_PATCH_LIMIT], patch_truncated=len(patch) > _PATCH_LIMIT
+            files=(change,),
+            patches=(FilePatch(path=name, text=patch[: patch.rfind("\n", 0, PATCH_LIMIT) + 1]),),
+            patch_truncated=len(patch) > PATCH_LIMIT,
         )
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:

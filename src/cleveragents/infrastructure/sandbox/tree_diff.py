@@ -4,39 +4,70 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cleveragents.domain.sandbox import DiffFile, TreeDiff
+from cleveragents.domain.sandbox import DiffFile, FilePatch, TreeDiff
 from cleveragents.infrastructure.sandbox.captured import Captured, Entry
 from cleveragents.infrastructure.sandbox.difference import difference
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.lazy_tree import LazyTree, ReadTree
 from cleveragents.infrastructure.sandbox.tree_names import shown
 
-_PATCH_LIMIT = 1 << 20
+PATCH_LIMIT = 1 << 20
 _QUIET = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+_SECTION = b"diff --git "
 
 
 def tree_diff(
-    git: Git, old: tuple[str, Captured], new: tuple[str, Captured], read: ReadTree
+    git: Git, old: tuple[str, Captured], new: tuple[str, Captured], read: ReadTree, prefix: str
 ) -> TreeDiff:
-    """Compares two snapshots, given as (commit, what it holds)."""
+    """Compares two snapshots, given as (commit, what it holds); `prefix` begins every path."""
     counts = line_counts(git, old[0], new[0])
     files = [
         DiffFile(
-            path=path,
+            path=f"{prefix}{path}",
             status=status,
             insertions=counts.get(path, (0, 0))[0],
             deletions=counts.get(path, (0, 0))[1],
         )
         for path, status in sorted(_statuses(old[1], new[1], read).items())
     ]
-    patch = git.run("diff", *_QUIET, "--patch", old[0], new[0]) if files else b""
+    if not files:
+        return TreeDiff(files=(), patches=(), patch_truncated=False)
+    patch = git.beginning(PATCH_LIMIT + 1, *_patch_arguments(prefix), old[0], new[0])
     return TreeDiff(
         files=tuple(files),
-        patch=patch[:_PATCH_LIMIT].decode(errors="surrogateescape"),
-        patch_truncated=len(patch) > _PATCH_LIMIT,
+        patches=tuple(_patches(_patched_paths(git, old[0], new[0]), patch, prefix)),
+        patch_truncated=len(patch) > PATCH_LIMIT,
     )
+
+
+def _patch_arguments(prefix: str) -> tuple[str, ...]:
+    return ("diff", *_QUIET, "--patch", f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}")
+
+
+def _patches(paths: Sequence[str], patch: bytes, prefix: str) -> Iterator[FilePatch]:
+    """Gives each section of a patch its path, which a header does not tell unambiguously.
+
+    Sections have the order of the listing. Every line of content begins with a space, a sign
+    or a backslash, and no name has a line end in it, so only a header can begin a section.
+    """
+    whole_lines = patch[: patch.rfind(b"\n", 0, PATCH_LIMIT) + 1]
+    sections = (b"\n" + whole_lines).split(b"\n" + _SECTION)[1:]
+    for path, section in zip(paths, sections, strict=False):  # The patch may have been cut.
+        text = os.fsdecode(_SECTION + section.removesuffix(b"\n") + b"\n")
+        yield FilePatch(path=f"{prefix}{path}", text=text)
+
+
+def _patched_paths(git: Git, old: str, new: str) -> list[str]:
+    """Returns the path of each section of the patch: two where the type of a file changed."""
+    listing = git.run("diff", *_QUIET, "--name-status", "-z", old, new).split(b"\0")[:-1]
+    return [
+        shown(os.fsdecode(path))
+        for status, path in zip(listing[::2], listing[1::2], strict=True)
+        for _ in range(2 if status == b"T" else 1)
+    ]
 
 
 def line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, int | None]]:
