@@ -125,6 +125,17 @@ Feature: Output formats
         | field      | value |
         | error.code | "bug" |
 
+    Scenario Outline: Every time in a document is written the same way
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      When the user runs "agents <command> --format json"
+      Then every time in the document is in UTC with six decimals
+
+      Examples:
+        | command                      |
+        | plan status @latest          |
+        | plan log @latest             |
+        | plan checkpoint list @latest |
+
   Rule: the format is found in a fixed order
 
     Scenario Outline: The format in force

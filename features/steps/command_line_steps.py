@@ -171,6 +171,13 @@ def document_has(context: Context, notation: str) -> None:
         assert value == json.loads(row["value"]), (row["field"], value)
 
 
+@then("every time in the document is in UTC with six decimals")
+def times_are_alike(context: Context) -> None:
+    times = re.findall(r'"(\d{4}-\d\d-\d\dT[^"]*)"', context.world.last.stdout)
+    odd = [each for each in times if not re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{6}Z", each)]
+    assert len(times) > 1 and not odd, (times, odd)
+
+
 @then("neither {libraries} was loaded")
 def not_loaded(context: Context, libraries: str) -> None:
     *_, loaded = context.world.last.stdout.splitlines()

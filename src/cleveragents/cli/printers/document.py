@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 from pathlib import PurePath
 from typing import cast
 
+from cleveragents.cli.views.words import moment
 from cleveragents.domain.formats import OutputFormat
 
 
@@ -37,7 +38,7 @@ def jsonable(value: object) -> object:
         case None | str() | int() | float():
             return value
         case datetime():
-            return timestamp(value)
+            return moment(value)
         case PurePath():
             return str(value)
         case Mapping():
@@ -47,8 +48,3 @@ def jsonable(value: object) -> object:
             return [jsonable(item) for item in cast("Iterable[object]", value)]
         case _:
             raise TypeError(f"{type(value).__name__} cannot be part of a document")
-
-
-def timestamp(moment: datetime) -> str:
-    """Returns ISO-8601 in UTC, to the millisecond: `2026-01-31T09:30:00.000Z`."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

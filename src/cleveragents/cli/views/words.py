@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 SHORT_HASH = 12
 
 
 def moment(time: datetime | None) -> str | None:
-    """Returns a time as documents print it."""
-    return None if time is None else time.isoformat().replace("+00:00", "Z")
+    """Returns a time as documents print it: `2026-01-31T09:30:00.000000Z`."""
+    if time is None:
+        return None
+    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def readable(time: datetime) -> str:
