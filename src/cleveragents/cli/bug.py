@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cleveragents.cli.output import Failure
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.infrastructure.home import home_directory, private_directory
+from cleveragents.reports.report import Failure
 
 EXIT_CODE = 70
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import COLORS, Session
 from cleveragents.domain.formats import OutputFormat
+from cleveragents.reports.report import Report
 
 __all__ = [
     "Lazy",

@@ -14,9 +14,9 @@ import click
 from cleveragents import __version__
 from cleveragents.cli import output
 from cleveragents.cli.frame import Lazy, LazyGroup
-from cleveragents.cli.output import Failure
 from cleveragents.cli.session import Session, guess_format
 from cleveragents.domain.errors import CleverAgentsError
+from cleveragents.reports.report import Failure
 
 COMPLETION_VARIABLE = "_AGENTS_COMPLETE"
 
@@ -109,7 +109,7 @@ def _run(session: Session, arguments: Sequence[str]) -> int:
         session.settle_format(tolerant=True)
         return _show_click_error(session, error)
     except CleverAgentsError as error:
-        return output.show_failure(session, output.failure(error))
+        return output.show_failure(session, Failure.of(error))
 
 
 def _show_click_error(session: Session, error: click.ClickException) -> int:

@@ -7,36 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
 from cleveragents.cli import terminal
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
-from cleveragents.cli.views.words import moment
-from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.formats import OutputFormat
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What went wrong, for people and programs."""
-
-    code: str
-    message: str
-    exit_code: int
-    hint: str | None
-    details: Mapping[str, object]
-    data: object
-    """What exists in spite of the failure, such as the plan that failed."""
-
-
-def failure(error: CleverAgentsError) -> Failure:
-    """Splits the `data` an error may carry from its details."""
-    details = dict(error.details)
-    data = details.pop("data", None)
-    return Failure(error.code, error.message, error.exit_code, error.hint, details, data)
+from cleveragents.reports.report import Failure, Report
+from cleveragents.reports.words import moment
 
 
 def show_report(session: Session, report: Report) -> int:
@@ -59,14 +37,8 @@ def show_report(session: Session, report: Report) -> int:
 def show_failure(session: Session, failed: Failure) -> int:
     """Prints a failure and returns its exit code."""
     if session.format.is_document:
-        error = {
-            "code": failed.code,
-            "message": failed.message,
-            "hint": failed.hint,
-            "details": failed.details,
-        }
         outcome = {"status": "error", "exit_code": failed.exit_code, "data": failed.data}
-        _printed(_document(session, outcome, session.warnings, error=error))
+        _printed(_document(session, outcome, session.warnings, error=failed.error))
         return failed.exit_code
     _complain(session, session.warnings, ())
     say = partial(_label, session)

@@ -19,8 +19,8 @@ from cleveragents.application.events import (
 )
 from cleveragents.application.ports import EventSink
 from cleveragents.cli import terminal
-from cleveragents.cli.views.words import moment
 from cleveragents.domain.events import StoredEvent, ToolRetried
+from cleveragents.reports.words import moment
 
 if TYPE_CHECKING:
     from cleveragents.cli.session import Session

@@ -89,6 +89,14 @@ class ToolSpec(Record):
         return self
 
 
+class KnownTool(Record):
+    """A tool and where it comes from."""
+
+    spec: ToolSpec
+    source: str
+    """`built-in`, `registered`, or the package with its version."""
+
+
 class ToolCallStatus(StrEnum):
     """How a tool call ended, or that it has not."""
 

@@ -11,9 +11,9 @@ from cleveragents.cli import frame
 from cleveragents.cli.commands.history import dry_run_option, refused, yes_option
 from cleveragents.cli.commands.options import progress_option
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import CleverAgentsError, InterruptedByUserError, UsageError
+from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services.plan_service import PlanStatus
@@ -72,8 +72,8 @@ def apply_plan(
     dry_run: bool = False,
 ) -> Report:
     """Applies a plan, showing first what that would do unless `yes`."""
-    from cleveragents.cli.views.apply import preview_report, preview_text, result_report
     from cleveragents.domain.operation import OperationKind
+    from cleveragents.reports.apply import preview_report, preview_text, result_report
 
     service, plans = container.plan_apply_service(), container.plan_service()
     if dry_run:
@@ -117,7 +117,7 @@ def applied_too(
     session: Session, container: Container, plan_id: str, *, include_uncommitted: bool
 ) -> Report:
     """Applies a plan that has just run; the report is that of the run, with the apply in it."""
-    from cleveragents.cli.views.plans import plan_data
+    from cleveragents.reports.plans import plan_data
 
     request = _request(no_commit=False, branch=None, include_uncommitted=include_uncommitted)
     service = container.plan_service()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.plan import open_plan, plan_argument
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
+from cleveragents.reports.report import Report
 
 
 @frame.command(
@@ -16,7 +16,7 @@ from cleveragents.cli.session import Session
 @plan_argument
 @frame.pass_session
 def artifacts(session: Session, plan_ref: str) -> Report:
-    from cleveragents.cli.views.artifacts import artifacts_report
+    from cleveragents.reports.artifacts import artifacts_report
 
     with open_plan(session, plan_ref) as (container, found):
         return artifacts_report(container.artifact_service().artifacts(found.id))

@@ -8,9 +8,9 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
+from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
     from cleveragents.container import Container
@@ -38,7 +38,7 @@ checkpoint = frame.group(
 @click.option("--all", "everything", is_flag=True, help="Also those a rollback went past.")
 @frame.pass_session
 def list_(session: Session, plan_ref: str, everything: bool) -> Report:
-    from cleveragents.cli.views.checkpoints import checkpoint_list_report
+    from cleveragents.reports.checkpoints import checkpoint_list_report
 
     with open_plan(session, plan_ref) as (container, found):
         listed = container.checkpoint_service().list_checkpoints(found.id, set_aside=everything)
@@ -54,7 +54,7 @@ def list_(session: Session, plan_ref: str, everything: bool) -> Report:
 @click.argument("checkpoint_ref", metavar="CHECKPOINT")
 @frame.pass_session
 def show(session: Session, plan_ref: str, checkpoint_ref: str) -> Report:
-    from cleveragents.cli.views.checkpoints import checkpoint_report
+    from cleveragents.reports.checkpoints import checkpoint_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
@@ -73,7 +73,7 @@ def show(session: Session, plan_ref: str, checkpoint_ref: str) -> Report:
 @click.argument("checkpoint_ref", metavar="[CHECKPOINT]", required=False)
 @frame.pass_session
 def verify(session: Session, plan_ref: str, checkpoint_ref: str | None) -> Report:
-    from cleveragents.cli.views.maintenance import verify_report
+    from cleveragents.reports.maintenance import verify_report
 
     with open_plan(session, plan_ref) as (container, found):
         chosen = None
@@ -91,7 +91,7 @@ def verify(session: Session, plan_ref: str, checkpoint_ref: str | None) -> Repor
 @click.option("--label", default="made by hand", help="What to call it.")
 @frame.pass_session
 def create(session: Session, plan_ref: str, label: str) -> Report:
-    from cleveragents.cli.views.checkpoints import checkpoint_report
+    from cleveragents.reports.checkpoints import checkpoint_report
 
     if not label.strip() or len(label) > LABEL_LENGTH:
         raise UsageError(f"A label has between 1 and {LABEL_LENGTH} characters")
@@ -113,7 +113,7 @@ def create(session: Session, plan_ref: str, label: str) -> Report:
 @_checkpoints_argument
 @frame.pass_session
 def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Report:
-    from cleveragents.cli.views.retention import pinned_report
+    from cleveragents.reports.retention import pinned_report
 
     with open_plan(session, plan_ref) as (container, found):
         chosen = _found(container, found.id, checkpoint_refs)
@@ -130,7 +130,7 @@ def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Re
 @_checkpoints_argument
 @frame.pass_session
 def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Report:
-    from cleveragents.cli.views.retention import unpinned_report
+    from cleveragents.reports.retention import unpinned_report
 
     with open_plan(session, plan_ref) as (container, found):
         chosen = _found(container, found.id, checkpoint_refs)
@@ -153,7 +153,7 @@ def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> 
 def delete(
     session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...], yes: bool, dry_run: bool
 ) -> Report:
-    from cleveragents.cli.views.retention import deletion_report, deletion_text, rehearsal_report
+    from cleveragents.reports.retention import deletion_report, deletion_text, rehearsal_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.retention_service()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.report import Report, Text
+from cleveragents.reports.report import Report, Text
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -8,7 +8,6 @@ from typing import Any, cast
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.report import Fields, Report, Table
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import ConfigurationError, UsageError
 from cleveragents.domain.settings import (
@@ -23,6 +22,7 @@ from cleveragents.domain.settings import (
 )
 from cleveragents.infrastructure.config import find_project, global_file, is_home, project_file
 from cleveragents.infrastructure.config_file import refuse_link, remove_value, write_value
+from cleveragents.reports.report import Fields, Report, Table
 
 config = frame.group(
     "config",

@@ -6,9 +6,9 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
+from cleveragents.reports.report import Report
 
 
 @frame.command(
@@ -37,8 +37,8 @@ def conflicts(
     take: str | None,
     everything: bool,
 ) -> Report:
-    from cleveragents.cli.views.conflicts import conflicts_report
     from cleveragents.domain.subplan_merge import Resolution
+    from cleveragents.reports.conflicts import conflicts_report
 
     if (take is not None) != (everything or bool(paths)) or (everything and paths):
         raise UsageError(

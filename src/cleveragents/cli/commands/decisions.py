@@ -6,8 +6,8 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.plan import open_plan, plan_argument
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
+from cleveragents.reports.report import Report
 
 
 @frame.command(
@@ -19,7 +19,7 @@ from cleveragents.cli.session import Session
 @click.option("--show-superseded", is_flag=True, help="Also what does not stand any more.")
 @frame.pass_session
 def tree(session: Session, plan_ref: str, show_superseded: bool) -> Report:
-    from cleveragents.cli.views.decisions import tree_report
+    from cleveragents.reports.decisions import tree_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.decision_service()
@@ -36,7 +36,7 @@ def tree(session: Session, plan_ref: str, show_superseded: bool) -> Report:
 @click.option("--show-context", is_flag=True, help="Also what was known when it was made.")
 @frame.pass_session
 def explain(session: Session, decision_ref: str, show_context: bool) -> Report:
-    from cleveragents.cli.views.decisions import explain_report
+    from cleveragents.reports.decisions import explain_report
 
     container = session.container(None)
     try:

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
+from cleveragents.reports.report import Report
 
 _PROJECT = {
     "README.md": "# Greetings\n\nA small project.\n",
@@ -59,7 +59,7 @@ def _scratch_session(session: Session, directory: Path) -> Session:
 
 def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     from cleveragents.cli.demo_project import make_repository
-    from cleveragents.cli.views.demo import Story, demo_report
+    from cleveragents.cli.demo_story import Story, demo_report
     from cleveragents.domain.apply import ApplyRequest
     from cleveragents.domain.operation import OperationKind
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import ConfigurationError, UsageError
+from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services.doctor_service import DoctorService
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @frame.pass_session
 def doctor(session: Session, fix: bool, quick: bool) -> Report:
     from cleveragents.application.services.doctor_service import Examination
-    from cleveragents.cli.views.health import health_report
+    from cleveragents.reports.health import health_report
 
     service, refused = _service(session)
     here = None if refused else _refused_here(session)

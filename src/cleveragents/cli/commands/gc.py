@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
+from cleveragents.reports.report import Report
 
 
 @frame.command(
@@ -17,7 +17,7 @@ from cleveragents.cli.session import Session
 @click.option("--dry-run", is_flag=True, help="Say what would be reclaimed and change nothing.")
 @frame.pass_session
 def gc(session: Session, dry_run: bool) -> Report:
-    from cleveragents.cli.views.maintenance import garbage_report
+    from cleveragents.reports.maintenance import garbage_report
 
     container = session.container(None)
     return garbage_report(container.maintenance_service().collect_garbage(dry_run=dry_run))

@@ -8,9 +8,9 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
+from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services._intents import Intent
@@ -66,8 +66,8 @@ def rollback(
     yes: bool,
     dry_run: bool,
 ) -> Report:
-    from cleveragents.cli.views.checkpoints import checkpoint_list_report
     from cleveragents.domain.operation import OperationKind
+    from cleveragents.reports.checkpoints import checkpoint_list_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
@@ -117,7 +117,7 @@ def redo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 def _taken_back(
     session: Session, plan_ref: str, kind: OperationKind, *, yes: bool, dry_run: bool
 ) -> Report:
-    from cleveragents.cli.views.rollbacks import preview_report, preview_text, result_report
+    from cleveragents.reports.rollbacks import preview_report, preview_text, result_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.history_service()
@@ -144,7 +144,7 @@ def _carried_out(
     yes: bool,
     dry_run: bool,
 ) -> Report:
-    from cleveragents.cli.views.rollbacks import preview_report, preview_text, result_report
+    from cleveragents.reports.rollbacks import preview_report, preview_text, result_report
 
     preview = service.preview(plan_id, intent)
     if dry_run:

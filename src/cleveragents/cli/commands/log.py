@@ -8,9 +8,9 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.plan import open_plan, plan_argument
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
+from cleveragents.reports.report import Report
 
 
 @frame.command(
@@ -31,7 +31,7 @@ from cleveragents.domain.errors import UsageError
 )
 @frame.pass_session
 def log(session: Session, plan_ref: str, prefixes: tuple[str, ...], limit: int | None) -> Report:
-    from cleveragents.cli.views.log import log_report
+    from cleveragents.reports.log import log_report
 
     types = _types(prefixes) if prefixes else None
     with open_plan(session, plan_ref) as (container, found):

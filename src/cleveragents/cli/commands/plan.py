@@ -12,9 +12,9 @@ import click
 from cleveragents.cli import frame
 from cleveragents.cli.commands.options import progress_option
 from cleveragents.cli.frame import Lazy
-from cleveragents.cli.report import Report
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError, UsageError
+from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services._operations import Recovered
@@ -171,7 +171,7 @@ def use(
     pairs: tuple[str, ...],
     include_uncommitted: bool,
 ) -> Report:
-    from cleveragents.cli.views.plans import plan_report
+    from cleveragents.reports.plans import plan_report
 
     container = _container_for(session, project)
     try:
@@ -206,7 +206,7 @@ def execute(session: Session, plan_ref: str, yes: bool) -> Report:
 @plan_argument
 @frame.pass_session
 def status(session: Session, plan_ref: str) -> Report:
-    from cleveragents.cli.views.plans import plan_report
+    from cleveragents.reports.plans import plan_report
 
     with open_plan(session, plan_ref) as (container, found):
         return plan_report(container.plan_service().status(found.id))
@@ -237,8 +237,8 @@ def list_(
     project: Path | None,
     subplans: bool,
 ) -> Report:
-    from cleveragents.cli.views.plans import plan_list_report
     from cleveragents.domain.plan import PlanPhase, PlanState
+    from cleveragents.reports.plans import plan_list_report
 
     container = session.container(None)
     try:
@@ -276,7 +276,7 @@ def diff(
     new_ref: str | None,
     correction: str | None,
 ) -> Report:
-    from cleveragents.cli.views.plans import diff_report
+    from cleveragents.reports.plans import diff_report
 
     if correction is not None and plan_ref is None:
         return _diff_of_correction(session, correction)
@@ -293,7 +293,7 @@ def diff(
 
 
 def _diff_of_correction(session: Session, text: str) -> Report:
-    from cleveragents.cli.views.corrections import diff_report
+    from cleveragents.reports.corrections import diff_report
 
     attempt = session.container(None).correction_service().find(text)
     with open_plan(session, attempt.plan_id) as (container, found):
@@ -319,8 +319,8 @@ def execute_plan(
     session: Session, container: Container, found: Plan, act: Execute, *, yes: bool
 ) -> Report:
     """Has `act` run a plan, asking first where something irreversible would be done again."""
-    from cleveragents.cli.views.plans import plan_data, plan_report
     from cleveragents.domain.subplan_merge import SubplanConflictError
+    from cleveragents.reports.plans import plan_data, plan_report
 
     service = container.plan_service()
     if not yes:

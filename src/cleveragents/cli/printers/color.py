@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cleveragents.cli.printers.layout import cells, diff_styles, pad, widths, without_empty_columns
-from cleveragents.cli.report import Fields, Report, Section, Text
 from cleveragents.cli.terminal import BOLD, CYAN, GREEN, paint, visible, visible_lines, width
+from cleveragents.reports.report import Fields, Report, Section, Text
 
 
 def colored(report: Report, *, color: bool) -> str:

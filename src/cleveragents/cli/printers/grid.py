@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cleveragents.cli.printers.color import closing
 from cleveragents.cli.printers.layout import cells, pad, widths, without_empty_columns
-from cleveragents.cli.report import Fields, Report, Section, Text
 from cleveragents.cli.terminal import visible, visible_lines
+from cleveragents.reports.report import Fields, Report, Section, Text
 
 
 def grid(report: Report) -> str:

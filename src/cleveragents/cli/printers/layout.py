@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cleveragents.cli.report import Table
 from cleveragents.cli.terminal import BOLD, CYAN, GREEN, RED, visible, width
+from cleveragents.reports.report import Table
 
 
 def cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -12,8 +12,8 @@ from rich.text import Text as Styled
 
 from cleveragents.cli.printers.color import closing
 from cleveragents.cli.printers.layout import diff_styles, without_empty_columns
-from cleveragents.cli.report import Fields, Report, Table, Text
 from cleveragents.cli.terminal import paint, visible, visible_lines
+from cleveragents.reports.report import Fields, Report, Table, Text
 
 _LONGEST_WORD = 26
 """The length of an id."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cleveragents.cli.report import Report, Section, Text
 from cleveragents.cli.terminal import record, visible_lines
+from cleveragents.reports.report import Report, Section, Text
 
 
 def plain(report: Report) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from cleveragents.application.ports import Interruption, ToolBackend
 from cleveragents.domain.errors import ConfigurationError, ExecutionError, NotFoundError
 from cleveragents.domain.names import NAME, nearest
-from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.domain.tool import KnownTool, ToolInvocation, ToolResult, ToolSpec, validate_input
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.plugin_process import run_plugin
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
@@ -21,15 +20,6 @@ from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"
 REGISTERED = "registered"
-
-
-@dataclass(frozen=True)
-class KnownTool:
-    """A tool and where it comes from."""
-
-    spec: ToolSpec
-    source: str
-    """`built-in`, `registered`, or the package with its version."""
 
 
 class Tools(ToolBackend):
@@ -86,7 +76,7 @@ class Tools(ToolBackend):
             raise NotFoundError(
                 f"There is no tool `{name}`", hint=nearest(name, self.names()), tool=name
             )
-        return KnownTool(self.spec(name), self._source(name))
+        return KnownTool(spec=self.spec(name), source=self._source(name))
 
     def all(self) -> tuple[list[KnownTool], list[str]]:
         """Returns every tool that can be used, and what is wrong with the others."""

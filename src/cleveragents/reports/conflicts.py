@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cleveragents.cli.report import Report, Table
-from cleveragents.cli.views.words import counted
 from cleveragents.domain.merge import ConflictKind
 from cleveragents.domain.subplan_merge import OpenConflict
+from cleveragents.reports.report import Report, Table
+from cleveragents.reports.words import counted
 
 if TYPE_CHECKING:
     # `plan status` shows conflicts too, and needs no service for that.

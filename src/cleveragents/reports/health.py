@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cleveragents.cli.report import Fields, Report, Section, Status, Table
-from cleveragents.cli.views.words import counted, size
 from cleveragents.domain.health import Check, CheckStatus, HealthReport, ProjectDisk
+from cleveragents.reports.report import Fields, Report, Section, Status, Table
+from cleveragents.reports.words import counted, size
 
 _FAILED = 1
 _SKIPPED = 3

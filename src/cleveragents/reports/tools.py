@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from cleveragents.cli.report import Fields, Report, Table
-from cleveragents.domain.tool import ToolParameter, ToolSpec
-from cleveragents.infrastructure.tools.registry import KnownTool
+from cleveragents.domain.tool import KnownTool, ToolParameter, ToolSpec
+from cleveragents.reports.report import Fields, Report, Table
 
 
 def tool_list(tools: Sequence[KnownTool], problems: Sequence[str]) -> Report:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
-from cleveragents.cli.report import Fields, Report, Section, Table, Text
-from cleveragents.cli.views.conflicts import conflict_data
-from cleveragents.cli.views.words import moment, readable, with_article
 from cleveragents.domain.apply import ApplyRecord
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandbox import DiffFile, FilePatch, SandboxRef, TreeDiff
+from cleveragents.reports.conflicts import conflict_data
+from cleveragents.reports.report import Fields, Report, Section, Table, Text
+from cleveragents.reports.words import moment, readable, with_article
 
 
 def plan_data(status: PlanStatus) -> dict[str, object]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from cleveragents.cli.report import Fields, Report, Section
-from cleveragents.cli.views.checkpoints import uncaptured_data
-from cleveragents.cli.views.restores import (
+from cleveragents.domain.operation import OperationKind, RollbackPreview, RollbackResult
+from cleveragents.domain.plan import PlanState
+from cleveragents.domain.sandbox import ChangeAction
+from cleveragents.reports.checkpoints import uncaptured_data
+from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.restores import (
     VERIFIED,
     change_lines,
     changes_data,
@@ -18,10 +21,7 @@ from cleveragents.cli.views.restores import (
     not_undone,
     remarks,
 )
-from cleveragents.cli.views.words import counted, joined
-from cleveragents.domain.operation import OperationKind, RollbackPreview, RollbackResult
-from cleveragents.domain.plan import PlanState
-from cleveragents.domain.sandbox import ChangeAction
+from cleveragents.reports.words import counted, joined
 
 AWAITING = "queued (awaiting input)"
 

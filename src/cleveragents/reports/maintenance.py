@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cleveragents.cli.report import Report, Table
-from cleveragents.cli.views.words import counted, size
 from cleveragents.domain.maintenance import (
     CollectedStore,
     GarbageReport,
     VerifiedCheckpoint,
     VerifyReport,
 )
+from cleveragents.reports.report import Report, Table
+from cleveragents.reports.words import counted, size
 
 _SKIPPED = 3
 _DAMAGED = 7

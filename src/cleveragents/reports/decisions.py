@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cleveragents.application.services.decision_service import DecisionTree, Explanation
-from cleveragents.cli.report import Fields, Report, Section, Table
-from cleveragents.cli.views.words import counted, moment, readable
 from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.reports.report import Fields, Report, Section, Table
+from cleveragents.reports.words import counted, moment, readable
 
 
 def tree_report(tree: DecisionTree) -> Report:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from cleveragents.application.services.artifact_service import PlanArtifacts
-from cleveragents.cli.report import Report, Table
-from cleveragents.cli.views.words import counted, size
 from cleveragents.domain.artifact import Artifact
+from cleveragents.reports.report import Report, Table
+from cleveragents.reports.words import counted, size
 
 
 def artifacts_report(found: PlanArtifacts) -> Report:

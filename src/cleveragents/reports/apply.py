@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
-from cleveragents.cli.report import Fields, Report, Section, Table
-from cleveragents.cli.views.words import counted, moment
 from cleveragents.domain.apply import ApplyMode, ApplyPreview, ApplyResult, Target
 from cleveragents.domain.plan import Plan
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import DiffFile, SandboxRef
 from cleveragents.domain.validation import ValidationResult, ValidationStatus
+from cleveragents.reports.report import Fields, Report, Section, Table
+from cleveragents.reports.words import counted, moment
 
 _SKIPPED = 3
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleveragents.cli.report import Section, Table
-from cleveragents.cli.views.words import counted
 from cleveragents.domain.effects import Effect
 from cleveragents.domain.operation import RollbackPreview
 from cleveragents.domain.sandbox import ChangeAction, FileChange, Uncaptured
+from cleveragents.reports.report import Section, Table
+from cleveragents.reports.words import counted
 
 VERIFIED = ("Verified", "yes: the sandbox was read back and is what it was")
 WOULD_CHANGE = "What Would Change"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from cleveragents.application.services.retention_service import Deletion, Pinning
-from cleveragents.cli.report import Report, Table
-from cleveragents.cli.views.checkpoints import checkpoint_data
-from cleveragents.cli.views.words import counted
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.reports.checkpoints import checkpoint_data
+from cleveragents.reports.report import Report, Table
+from cleveragents.reports.words import counted
 
 _LISTED = 20
 

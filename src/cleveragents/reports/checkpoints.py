@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.services.checkpoint_service import CheckpointList
-from cleveragents.cli.report import Fields, Report, Table
-from cleveragents.cli.views.words import SHORT_HASH, counted, moment, readable, size
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.sandbox import Uncaptured
+from cleveragents.reports.report import Fields, Report, Table
+from cleveragents.reports.words import SHORT_HASH, counted, moment, readable, size
 
 
 def uncaptured_data(items: Sequence[Uncaptured]) -> list[dict[str, str]]:

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from cleveragents.application.services.log_service import PlanLog, Tried
-from cleveragents.cli.report import Report, Table
-from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain import events as told
 from cleveragents.domain.events import StoredEvent
 from cleveragents.domain.operation import Operation, OperationStatus
+from cleveragents.reports.report import Report, Table
+from cleveragents.reports.words import moment, readable
 
 
 class _Line(NamedTuple):

@@ -11,10 +11,14 @@ from cleveragents.application.services.correction_service import (
     Prompted,
     Reverted,
 )
-from cleveragents.cli.report import Fields, Report, Table
-from cleveragents.cli.views import plans
-from cleveragents.cli.views.checkpoints import uncaptured_data
-from cleveragents.cli.views.restores import (
+from cleveragents.domain.correction import CorrectionAttempt
+from cleveragents.domain.decision import Decision
+from cleveragents.domain.operation import RollbackPreview, RollbackResult
+from cleveragents.domain.plan import Plan
+from cleveragents.reports import plans
+from cleveragents.reports.checkpoints import uncaptured_data
+from cleveragents.reports.report import Fields, Report, Table
+from cleveragents.reports.restores import (
     VERIFIED,
     change_lines,
     changes_data,
@@ -25,12 +29,8 @@ from cleveragents.cli.views.restores import (
     not_undone,
     remarks,
 )
-from cleveragents.cli.views.rollbacks import state_rows
-from cleveragents.cli.views.words import counted, joined, moment
-from cleveragents.domain.correction import CorrectionAttempt
-from cleveragents.domain.decision import Decision
-from cleveragents.domain.operation import RollbackPreview, RollbackResult
-from cleveragents.domain.plan import Plan
+from cleveragents.reports.rollbacks import state_rows
+from cleveragents.reports.words import counted, joined, moment
 
 _SHOWN = 20
 _FALLEN = ("Decision", "Question", "Chosen")

@@ -1,13 +1,12 @@
-"""What a command hands back: the data for programs and the sections for people.
-
-A command builds both from the same result and never prints; `cli/output.py` chooses.
-"""
+"""The outcome of an act: data for programs, and sections for people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
+
+from cleveragents.domain.errors import CleverAgentsError
 
 Status: TypeAlias = Literal["ok", "warn", "error"]
 
@@ -56,3 +55,33 @@ class Report:
     exit_code: int = 0
     warnings: tuple[str, ...] = ()
     """Sentences the user must not miss; any of them turns `ok` into `warn`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong, for people and programs."""
+
+    code: str
+    message: str
+    exit_code: int
+    hint: str | None
+    details: Mapping[str, object]
+    data: object
+    """What exists despite the failure, such as the plan that failed."""
+
+    @classmethod
+    def of(cls, error: CleverAgentsError) -> Self:
+        """Separates the `data` that an error may carry from its details."""
+        details = dict(error.details)
+        data = details.pop("data", None)
+        return cls(error.code, error.message, error.exit_code, error.hint, details, data)
+
+    @property
+    def error(self) -> Mapping[str, object]:
+        """The `error` of a JSON or YAML document: a stable contract."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "details": self.details,
+        }

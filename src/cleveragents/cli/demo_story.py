@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cleveragents.application.services.correction_service import Reverted
-from cleveragents.cli.report import Fields, Report, Section, Table, Text
-from cleveragents.cli.views.restores import changes_data, changes_done
 from cleveragents.domain.apply import ApplyResult
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.operation import RollbackResult
 from cleveragents.domain.plan import Plan
+from cleveragents.reports.report import Fields, Report, Section, Table, Text
+from cleveragents.reports.restores import changes_data, changes_done
 
 Contents = Mapping[str, bytes]
 

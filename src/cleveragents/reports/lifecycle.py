@@ -10,13 +10,13 @@ from cleveragents.application.services.plan_service import (
     PlanProblems,
     PlanStatus,
 )
-from cleveragents.cli.report import Fields, Report, Section, Table
-from cleveragents.cli.views.conflicts import conflict_data, conflict_table
-from cleveragents.cli.views.restores import effects_data
-from cleveragents.cli.views.words import moment, readable
 from cleveragents.domain.plan import PlanState
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.tool import ToolCall
+from cleveragents.reports.conflicts import conflict_data, conflict_table
+from cleveragents.reports.report import Fields, Report, Section, Table
+from cleveragents.reports.restores import effects_data
+from cleveragents.reports.words import moment, readable
 
 _SENTENCES = {
     "complete": "The plan is complete: there is nothing left to do",

@@ -1,1 +1,0 @@
-"""One module per noun: a service's result becomes a `Report`."""
