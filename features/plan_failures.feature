@@ -115,7 +115,7 @@ Feature: When a step of a plan fails
       And the sandbox is the project after `echo more > a.txt`
       And the checkpoint "found when going on" holds the project after `echo more > a.txt`
 
-    Scenario: Without room for the first checkpoint nothing begins
+    Scenario: Without room for the first checkpoint no step runs
       Given a plan with the steps
         | step | does         |
         | one  | writes a.txt |
@@ -123,7 +123,7 @@ Feature: When a step of a plan fails
       And the disk has room for 0 snapshots
       When the user executes the plan
       Then it is refused with the code 4 and the sentence The checkpoint `before execution` could not be made: The snapshot could not be stored: [Errno 28] No space left on device
-      And the plan is strategize/complete with 0 steps done
+      And the plan is execute/errored with 0 steps done
 
     Scenario: Without room for the last checkpoint the work is kept and can be ended later
       Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"

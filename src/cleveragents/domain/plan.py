@@ -147,6 +147,8 @@ class PlanError(Record):
     recoverable: bool
     hint: str | None = None
     """What the failing tool suggests."""
+    before_start: bool = False
+    """The run was refused before its first step, so the next one starts it again."""
 
 
 class Plan(Record):

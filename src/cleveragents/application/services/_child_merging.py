@@ -205,15 +205,11 @@ class ChildMerging:
 
         moment = self._moment(context, f"after subplan {merge.name}", "its work was merged")
         if merge.has_conflicts:
-            made = self._checkpoints.create_as_required(context.plan, moment, merged, after)
+            self._checkpoints.create_as_required(context.plan, moment, merged, after)
         else:
-            made = self._checkpoints.auto_create_if_configured(
+            self._checkpoints.auto_create_if_configured(
                 Trigger.AFTER_SUBPLAN, context.plan, moment, merged, after
             )
-        if made is None:
-            with self._database.write() as transaction:
-                plan = transaction.plans.get(context.plan.id)
-                transaction.plans.save(merged(transaction, plan))
         self._faults.reach(FaultPoint.MERGE_RECORDED)
         if merge.has_conflicts:
             with self._database.read() as transaction:

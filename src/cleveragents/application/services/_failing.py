@@ -103,6 +103,32 @@ class Failing:
             tool=context.step.tool,
         )
 
+    def refused(
+        self, plan: Plan, step_index: int, error: CleverAgentsError, *, before_start: bool
+    ) -> None:
+        """Records that a run was refused before a step, so that the user sees why.
+
+        Args:
+            plan: The plan in `execute/processing`.
+            step_index: The first step that was not run.
+            error: Why it was refused.
+            before_start: Whether the run is to be started again, and not continued.
+        """
+        failure = PlanError(
+            message=error.message,
+            tool=None,
+            step=f"{step_index + 1} of {len(plan.course)}",
+            step_index=step_index,
+            checkpoint=None,
+            recoverable=True,
+            hint=error.hint,
+            before_start=before_start,
+        )
+        failed = plan.after(PlanEvent.FAIL, self._clock.now())
+        with self._database.write() as transaction:
+            transaction.plans.save(failed.model_copy(update={"error": failure}))
+        self._faults.reach(FaultPoint.FAILURE_RECORDED)
+
     def _keep(self, context: StepContext) -> Checkpoint | None:
         moment = Moment(
             CheckpointType.AUTOMATIC,

@@ -117,10 +117,7 @@ class Spawning:
             source_tool=SPAWN_SUBPLAN,
             decision_id=decision_id,
         )
-        if self._checkpoints.create_as_required(context.plan, moment, spawned) is None:
-            with self._database.write() as transaction:
-                plan = transaction.plans.get(context.plan.id)
-                transaction.plans.save(spawned(transaction, plan))
+        self._checkpoints.create_as_required(context.plan, moment, spawned)
         self._faults.reach(FaultPoint.CHILDREN_RECORDED)
 
     def _birth(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.events import SubplanFinished, SubplanStarted, Warned
@@ -22,20 +22,21 @@ from cleveragents.application.ports import (
     FaultPoints,
     Interruption,
     Locks,
-    Transaction,
 )
 from cleveragents.application.services import _family
 from cleveragents.application.services._child_merging import ChildMerging
 from cleveragents.application.services._spawning import Spawning
 from cleveragents.application.services._step import StepContext
-from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
+from cleveragents.application.services.checkpoint_service import (
+    CheckpointService,
+    Moment,
+    Records,
+)
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
 from cleveragents.domain.plan import Plan, PlanError, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.plan_file import SubplansDefinition
 from cleveragents.domain.subplan import SPAWN_SUBPLAN
-
-Outcome = Callable[[Transaction, Plan], Plan]
 
 _LOOK_SECONDS = 0.2
 _GRACE_SECONDS = 10
@@ -89,7 +90,7 @@ class Subplans:
         self._faults = faults
         self._interruption = interruption
 
-    def run(self, context: StepContext, subplans: SubplansDefinition, on_success: Outcome) -> None:
+    def run(self, context: StepContext, subplans: SubplansDefinition, on_success: Records) -> None:
         """Has the subplans do their part, and merges it.
 
         Args:
@@ -127,7 +128,7 @@ class Subplans:
         if failed:
             raise _failure(failed)
 
-    def _end(self, context: StepContext, on_success: Outcome) -> None:
+    def _end(self, context: StepContext, on_success: Records) -> None:
         moment = Moment(
             CheckpointType.AUTOMATIC,
             label=f"after {context.step.name}",
@@ -136,13 +137,9 @@ class Subplans:
             trigger=Trigger.AFTER_TOOL_EXECUTE,
             source_tool=SPAWN_SUBPLAN,
         )
-        made = self._checkpoints.auto_create_if_configured(
+        self._checkpoints.auto_create_if_configured(
             Trigger.AFTER_TOOL_EXECUTE, context.plan, moment, on_success
         )
-        if made is None:
-            with self._database.write() as transaction:
-                plan = transaction.plans.get(context.plan.id)
-                transaction.plans.save(on_success(transaction, plan))
         self._faults.reach(FaultPoint.OUTCOME_RECORDED)
 
     def plan(self, plan_id: str) -> Plan:

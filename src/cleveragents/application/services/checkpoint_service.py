@@ -58,14 +58,12 @@ from cleveragents.domain.retention import CheckpointRetentionPolicy
 from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
 from cleveragents.domain.wording import counted
 
-__all__ = ["CheckpointList", "CheckpointService", "Moment"]
+__all__ = ["CheckpointList", "CheckpointService", "Moment", "Records"]
 
+Records = Callable[[Transaction, Plan], Plan]
+"""Stores records in a transaction, and returns the plan as it is to be stored with them."""
 
 _PARTIAL = "The checkpoint `{label}` is partial: its deadline passed before everything was read"
-
-
-def _nothing(_: Transaction, __: Plan) -> None:
-    return None
 
 
 class CheckpointService(CheckpointReader):
@@ -105,7 +103,7 @@ class CheckpointService(CheckpointReader):
         self,
         plan_id: str,
         moment: Moment,
-        also: Callable[[Transaction, Plan], Plan | None] = _nothing,
+        also: Records | None = None,
         *,
         keep: Collection[str] = (),
     ) -> Checkpoint:
@@ -117,36 +115,34 @@ class CheckpointService(CheckpointReader):
             plan_id: The plan.
             moment: Where it is and why this is made.
             also: Runs in the transaction that stores the group: what it does
-                happens if and only if the group exists. It may return a changed
-                plan, which is stored with the group.
+                happens if and only if the group exists.
             keep: Groups that outlive the pruning this causes.
 
         Raises:
             SandboxMissingError: there is no sandbox to snapshot.
             SnapshotError: the bytes could not be stored; no record was made.
         """
-        checkpoint, whole = self._create(plan_id, moment, also, keep)
-        if not whole:
-            self._events.emit(Warned(_PARTIAL.format(label=moment.label)))
-        return checkpoint
+        return self._record(plan_id, moment, self.take(plan_id), also, keep)
 
-    def _create(
+    def _record(
         self,
         plan_id: str,
         moment: Moment,
-        also: Callable[[Transaction, Plan], Plan | None],
+        taken: Sequence[Taken],
+        also: Records | None,
         keep: Collection[str] = (),
-        taken: Sequence[Taken] | None = None,
-    ) -> tuple[Checkpoint, bool]:
-        """Returns the first checkpoint of the group, and whether everything was looked at."""
-        taken = self.take(plan_id) if taken is None else taken
+    ) -> Checkpoint:
+        """Records the snapshots as one group, warns if it is partial, and returns its first."""
+        if _is_partial(taken):
+            self._events.emit(Warned(_PARTIAL.format(label=moment.label)))
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
-            plan = also(transaction, plan) or plan
+            if also is not None:
+                plan = also(transaction, plan)
             present = self._already_recorded(transaction, plan, moment, taken)
             if present is not None:
                 transaction.plans.save(plan)
-                return present, True
+                return present
             group, checkpoints = self._recorder.records(transaction, plan, moment, taken)
             transaction.checkpoints.add_group(group, checkpoints)
             if moment.checkpoint_type is not CheckpointType.SAFETY:
@@ -160,7 +156,7 @@ class CheckpointService(CheckpointReader):
             pruned = prune_after(transaction, plan, self._retention, group, checkpoints[0], keep)
         self._faults.reach(FaultPoint.GROUP_RECORDED)
         self._forget_snapshots([sandbox for sandbox, _ in taken], pruned)
-        return checkpoints[0], not any(made.partial for _, made in taken)
+        return checkpoints[0]
 
     def take(self, plan_id: str) -> Sequence[Taken]:
         """Stores every sandbox as it is now; no record is made of it.
@@ -188,58 +184,65 @@ class CheckpointService(CheckpointReader):
         self,
         plan: Plan,
         moment: Moment,
-        also: Callable[[Transaction, Plan], Plan | None] = _nothing,
+        also: Records | None = None,
         taken: Sequence[Taken] | None = None,
     ) -> Checkpoint | None:
-        """Makes a checkpoint; where the plan's policy can do without, a failure is a warning.
+        """Makes a checkpoint as the plan's policy requires it, and stores `also` in any case.
+
+        If the policy does not require checkpoints, one that fails or is partial is a
+        warning. `also` is then stored without one, so that no outcome is lost.
 
         Args:
             plan: The plan.
             moment: Where it is and why this is made.
-            also: As for `create_checkpoint`.
-            taken: What `take` has just given, so that nothing is looked at twice.
+            also: What to store in the transaction of the checkpoint.
+            taken: What `take` has just returned, so that nothing is read twice.
 
         Returns:
-            None when none was made; `also` has not happened then.
+            None if no checkpoint was made.
 
         Raises:
-            CheckpointRequiredError: the bytes could not be stored and the plan requires them,
-                or a deadline passed before all of them were.
+            CheckpointRequiredError: the plan requires checkpoints, and the bytes could not be
+                stored, or not all of them before the deadline. Nothing was recorded.
         """
         required = plan.definition.policy.require_checkpoints
         try:
-            checkpoint, whole = self._create(plan.id, moment, also, taken=taken)
+            taken = self.take(plan.id) if taken is None else taken
         except SnapshotError as error:
+            message = f"The checkpoint `{moment.label}` could not be made: {error.message}"
             if required:
-                raise CheckpointRequiredError(
-                    f"The checkpoint `{moment.label}` could not be made: {error.message}",
-                    hint=error.hint,
-                ) from error
-            self._events.emit(
-                Warned(f"The checkpoint `{moment.label}` could not be made: {error.message}")
-            )
+                raise CheckpointRequiredError(message, hint=error.hint) from error
+            self._events.emit(Warned(message))
+            self.store(plan.id, also)
             return None
-        partial = _PARTIAL.format(label=moment.label)
-        if not whole and required:
+        # A record of a refused checkpoint would let the next run continue from it.
+        if required and _is_partial(taken):
             raise CheckpointRequiredError(
-                partial, hint="Raise `sandbox.checkpoint.deadline`, or leave out what is large"
+                _PARTIAL.format(label=moment.label),
+                hint="Raise `sandbox.checkpoint.deadline`, or leave out what is large",
             )
-        if not whole:
-            self._events.emit(Warned(partial))
-        return checkpoint
+        return self._record(plan.id, moment, taken, also)
 
     def auto_create_if_configured(
         self,
         trigger: Trigger,
         plan: Plan,
         moment: Moment,
-        also: Callable[[Transaction, Plan], Plan | None] = _nothing,
+        also: Records | None = None,
         taken: Sequence[Taken] | None = None,
     ) -> Checkpoint | None:
-        """Like `create_as_required`, if the configuration names the trigger; else does nothing."""
-        if trigger not in self._triggers:
-            return None
-        return self.create_as_required(plan, moment, also, taken)
+        """Like `create_as_required` if the configuration names the trigger; else only `also`."""
+        if trigger in self._triggers:
+            return self.create_as_required(plan, moment, also, taken)
+        self.store(plan.id, also)
+        return None
+
+    def store(self, plan_id: str, records: Records | None) -> None:
+        """Stores records without a checkpoint; None stores nothing."""
+        if records is None:
+            return
+        with self._database.write() as transaction:
+            transaction.plans.save(records(transaction, transaction.plans.get(plan_id)))
 
     def create_manual_checkpoint(self, plan_id: str, label: str) -> Checkpoint:
         """Makes a checkpoint of the sandbox as it is now, because the user wants one."""
@@ -380,3 +383,7 @@ class CheckpointService(CheckpointReader):
             if sandbox.resource_id in pruned.snapshots:
                 self._snapshots.delete_checkpoint(sandbox, pruned.snapshots[sandbox.resource_id])
                 self._faults.reach(FaultPoint.PRUNED_SNAPSHOTS_DROPPED)
+
+
+def _is_partial(taken: Sequence[Taken]) -> bool:
+    return any(made.partial for _, made in taken)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from cleveragents.application.events import (
@@ -29,18 +30,24 @@ from cleveragents.application.services._failing import Failing
 from cleveragents.application.services._step import StepContext
 from cleveragents.application.services._subplans import Subplans
 from cleveragents.application.services._workplace import Workplace
-from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
+from cleveragents.application.services.checkpoint_service import (
+    CheckpointService,
+    Moment,
+    Records,
+)
 from cleveragents.application.services.tool_runner import ToolRunner
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointType, Trigger
 from cleveragents.domain.effects import repeated_by
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
+    CheckpointRequiredError,
     CleverAgentsError,
     ConflictError,
     DatabaseError,
     InterruptedByUserError,
     PlanStateError,
     RepeatedEffectError,
+    SnapshotError,
 )
 from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.sandbox import SandboxRef, SandboxState
@@ -90,6 +97,8 @@ class PlanExecutor:
             InterruptedByUserError: the user stopped it between two durable steps.
             RepeatedEffectError: something irreversible would happen again; nothing was done.
             SubplanConflictError: what subplans made conflicts, and somebody has to say what holds.
+            CheckpointRequiredError: the first checkpoint of the run could not be made, and the
+                plan requires it. No step was run; the plan is errored.
             ConflictError: another process holds the plan.
             PlanStateError: the plan cannot be executed in its state.
         """
@@ -117,7 +126,7 @@ class PlanExecutor:
             raise RepeatedEffectError(plan.id, [str(effect) for effect in effects])
 
     def _run(self, plan: Plan, *, repeat_effects: bool) -> Plan:
-        going_on = plan.state in (PlanState.ERRORED, PlanState.PROCESSING)
+        going_on = _is_under_way(plan)
         sandboxes = self._workplace.ready(plan.id)
         with self._snapshots.watched(sandboxes):
             point = self._checkpoints.resume_point(plan.id)
@@ -136,18 +145,25 @@ class PlanExecutor:
         self._events.emit(PlanStarted(plan.id, first, len(steps)))
         if going_on and first > 0:
             # A process may have been killed after a step and before what follows it.
-            self._after_step(replace(context, step_index=first - 1))
+            last = replace(context, step_index=first - 1)
+            with self._failing_at(last):
+                self._after_step(last)
         for index in range(first, len(steps)):
             self._step(replace(context, step_index=index, repeated=going_on and index == first))
             self._stop_if_asked(plan.id)
         self._workplace.recheck(context.sandboxes)
-        try:
+        with self._failing_at(replace(context, step_index=len(steps) - 1)):
             plan = self._finish(plan)
-        except BusinessRuleViolation as error:
-            last = replace(context, step_index=len(steps) - 1)
-            raise self._failing.errored(last, error.message, None) from error
         self._events.emit(PlanFinished(plan.id, succeeded=True))
         return plan
+
+    @contextmanager
+    def _failing_at(self, context: StepContext) -> Generator[None]:
+        """Records a refusal inside the block as a failure of the plan at a step that is done."""
+        try:
+            yield
+        except BusinessRuleViolation as error:
+            raise self._failing.errored(context, error.message, None, error.hint) from error
 
     def _stop_if_asked(self, plan_id: str) -> None:
         if self._interruption.requested():
@@ -161,14 +177,18 @@ class PlanExecutor:
         self._faults.reach(FaultPoint.GOING_ON_RECORDED)
         with self._database.read() as transaction:
             group = transaction.checkpoints.get_group(point.group_id)
-        if any(
-            self._snapshots.preview(sandbox, group.snapshots[sandbox.resource_id]).changes
-            for sandbox in sandboxes
-        ):
-            self._save_drift(plan, point)
-        self._checkpoints.return_to(plan.id, point)
-        with self._database.read() as transaction:
-            return transaction.plans.get(plan.id)
+        try:
+            if any(
+                self._snapshots.preview(sandbox, group.snapshots[sandbox.resource_id]).changes
+                for sandbox in sandboxes
+            ):
+                self._save_drift(plan, point)
+            self._checkpoints.return_to(plan.id, point)
+        except (BusinessRuleViolation, SnapshotError) as error:
+            step_index = min(point.metadata.last_completed_step + 1, len(plan.course) - 1)
+            self._failing.refused(self._latest(plan.id), step_index, error, before_start=False)
+            raise
+        return self._latest(plan.id)
 
     def _save_drift(self, plan: Plan, point: Checkpoint) -> None:
         found = self._checkpoints.create_checkpoint(
@@ -247,9 +267,7 @@ class PlanExecutor:
         return replace(context, repeated=True)
 
     def _is_done(self, context: StepContext) -> bool:
-        with self._database.read() as transaction:
-            plan = transaction.plans.get(context.plan.id)
-        return plan.last_completed_step >= context.step_index
+        return self._latest(context.plan.id).last_completed_step >= context.step_index
 
     def _trigger(self, trigger: Trigger, context: StepContext, label: str) -> Checkpoint | None:
         moment = Moment(
@@ -270,7 +288,12 @@ class PlanExecutor:
             reason="the plan is about to run",
             step_index=min(plan.last_completed_step + 1, len(plan.step_sequence) - 1),
         )
-        return self._at_milestone(plan, moment, self._started)
+        try:
+            return self._at_milestone(plan, moment, self._started)
+        except CheckpointRequiredError as error:
+            begun = self._begun(plan)
+            self._failing.refused(begun, moment.step_index, error, before_start=True)
+            raise
 
     def _finish(self, plan: Plan) -> Plan:
         def finished(_: Transaction, latest: Plan) -> Plan:
@@ -285,15 +308,14 @@ class PlanExecutor:
         )
         return self._at_milestone(plan, moment, finished)
 
-    def _at_milestone(
-        self, plan: Plan, moment: Moment, change: Callable[[Transaction, Plan], Plan]
-    ) -> Plan:
-        """Changes the plan together with a checkpoint, and returns it as it is then."""
-        if self._checkpoints.create_as_required(plan, moment, change) is None:
-            with self._database.write() as transaction:
-                transaction.plans.save(change(transaction, transaction.plans.get(plan.id)))
+    def _at_milestone(self, plan: Plan, moment: Moment, change: Records) -> Plan:
+        """Changes the plan together with a checkpoint, and returns the changed plan."""
+        self._checkpoints.create_as_required(plan, moment, change)
+        return self._latest(plan.id)
+
+    def _latest(self, plan_id: str) -> Plan:
         with self._database.read() as transaction:
-            return transaction.plans.get(plan.id)
+            return transaction.plans.get(plan_id)
 
     def _started(self, transaction: Transaction, plan: Plan) -> Plan:
         """Returns the plan as one that runs; its sandboxes are marked as in use."""
@@ -319,3 +341,10 @@ class PlanExecutor:
         if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.QUEUED):
             plan = plan.after(PlanEvent.STRATEGIZE, now).after(PlanEvent.FINISH, now)
         return plan.after(PlanEvent.EXECUTE, now)
+
+
+def _is_under_way(plan: Plan) -> bool:
+    """Returns whether a run of the plan has started and not ended."""
+    if plan.error is not None and plan.error.before_start:
+        return False
+    return plan.state in (PlanState.ERRORED, PlanState.PROCESSING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -27,10 +27,15 @@ from cleveragents.application.services._step import (
     influences_of,
     input_hash,
 )
-from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
+from cleveragents.application.services.checkpoint_service import (
+    CheckpointService,
+    Moment,
+    Records,
+)
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
 from cleveragents.domain.decision import RECORD_DECISION, Decision
 from cleveragents.domain.errors import (
+    CheckpointRequiredError,
     CleverAgentsError,
     ExecutionError,
     InterruptedByUserError,
@@ -48,8 +53,6 @@ from cleveragents.domain.tool import (
     validate_input,
 )
 from cleveragents.domain.wording import listed
-
-Outcome = Callable[[Transaction, Plan], Plan]
 
 __all__ = ["StepContext", "ToolRunner"]
 
@@ -103,7 +106,7 @@ class ToolRunner:
             )
         return spec
 
-    def run(self, context: StepContext, on_success: Outcome) -> None:
+    def run(self, context: StepContext, on_success: Records) -> None:
         """Runs the step's tool.
 
         The intent is stored before it starts. Its success is stored in one
@@ -112,13 +115,14 @@ class ToolRunner:
         Raises:
             ExecutionError: the tool failed; the call is recorded as failed.
             InterruptedByUserError: the user stopped it; the call is recorded as failed.
-            CheckpointRequiredError: no checkpoint could be made, so it was not run.
+            CheckpointRequiredError: the checkpoint before it could not be made, so it was
+                not run; or the one after it, and the call is recorded as failed.
         """
         spec = self.spec(context.plan, context.step.tool)
         _refuse_writes_while_reading(context.plan, spec)
         before = self._look(context)
         if spec.checkpointable:
-            self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, _unchanged, before)
+            self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, None, before)
         call = self._begin(context, spec)
         try:
             result = self._run(context, spec, call)
@@ -126,10 +130,15 @@ class ToolRunner:
             after = self._look(context)
             changes = self._changes(context, before, after)
             _refuse_changes_of_a_reader(spec, changes)
-        except (ExecutionError, InterruptedByUserError, SandboxMissingError) as error:
+            self._succeed(context, spec, call, result, changes, after, on_success)
+        except (
+            CheckpointRequiredError,
+            ExecutionError,
+            InterruptedByUserError,
+            SandboxMissingError,
+        ) as error:
             self._fail(context, call, error, before)
             raise
-        self._succeed(context, spec, call, result, changes, after, on_success)
         self._checkpoints.forget_unnamed(context.plan.id, before.snapshots, after.snapshots)
 
     def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
@@ -155,7 +164,7 @@ class ToolRunner:
         result: ToolResult,
         changes: ResourceChanges,
         after: _Look,
-        on_success: Outcome,
+        on_success: Records,
     ) -> None:
         ended = _ended(call, ToolCallStatus.SUCCEEDED, self._clock).model_copy(
             update={"output": result.output}
@@ -168,18 +177,17 @@ class ToolRunner:
 
         if spec.name == RECORD_DECISION:
             self._decide(context, call, succeed, after)
-        elif not (
-            spec.checkpointable
-            and self._checkpoint(context, spec, Trigger.AFTER_TOOL_EXECUTE, succeed, after)
-        ):
-            self._store(context.plan.id, succeed)
+        elif spec.checkpointable:
+            self._checkpoint(context, spec, Trigger.AFTER_TOOL_EXECUTE, succeed, after)
+        else:
+            self._checkpoints.store(context.plan.id, succeed)
         self._faults.reach(FaultPoint.OUTCOME_RECORDED)
 
     def _decide(
         self,
         context: StepContext,
         call: ToolCall,
-        succeed: Outcome,
+        succeed: Records,
         after: _Look,
     ) -> None:
         """Records a decision with a group of its own, whatever the configuration says."""
@@ -206,8 +214,7 @@ class ToolRunner:
             source_tool=RECORD_DECISION,
             decision_id=decision_id,
         )
-        if self._checkpoints.create_as_required(context.plan, moment, decide, after.taken) is None:
-            self._store(context.plan.id, decide)
+        self._checkpoints.create_as_required(context.plan, moment, decide, after.taken)
 
     def _decision(
         self, transaction: Transaction, context: StepContext, call: ToolCall, decision_id: str
@@ -221,19 +228,14 @@ class ToolRunner:
             self._clock.now(),
         )
 
-    def _store(self, plan_id: str, outcome: Outcome) -> None:
-        with self._database.write() as transaction:
-            transaction.plans.save(outcome(transaction, transaction.plans.get(plan_id)))
-
     def _checkpoint(
         self,
         context: StepContext,
         spec: ToolSpec,
         trigger: Trigger,
-        also: Outcome,
+        also: Records | None,
         seen: _Look,
-    ) -> bool:
-        """Returns whether a checkpoint was made; one that was required and was not raises."""
+    ) -> None:
         before = trigger is Trigger.BEFORE_TOOL_EXECUTE
         moment = Moment(
             CheckpointType.AUTOMATIC,
@@ -244,10 +246,7 @@ class ToolRunner:
             source_tool=spec.name,
             repeated=before and context.repeated,
         )
-        made = self._checkpoints.auto_create_if_configured(
-            trigger, context.plan, moment, also, seen.taken
-        )
-        return made is not None
+        self._checkpoints.auto_create_if_configured(trigger, context.plan, moment, also, seen.taken)
 
     def _look(self, context: StepContext) -> _Look:
         """Stores the sandboxes as they are now.
@@ -363,7 +362,3 @@ def _record(transaction: Transaction, call: ToolCall, changes: ResourceChanges) 
 
 def _ended(call: ToolCall, status: ToolCallStatus, clock: Clock) -> ToolCall:
     return call.model_copy(update={"status": status, "finished_at": clock.now()})
-
-
-def _unchanged(_: Transaction, plan: Plan) -> Plan:
-    return plan
