@@ -48,6 +48,7 @@ Feature: Directories can be brought back
         | filesystem_copy | odd names can be named                  |
         | filesystem_copy | combined snapshots stand alone          |
         | filesystem_copy | combining changes nothing               |
+        | filesystem_copy | parts can be previewed                  |
         | filesystem_copy | combining needs no sandbox              |
         | filesystem_copy | combining goes on while watching        |
         | filesystem_copy | combining costs little                  |
@@ -108,6 +109,7 @@ Feature: Directories can be brought back
         | overlay         | odd names can be named                  |
         | overlay         | combined snapshots stand alone          |
         | overlay         | combining changes nothing               |
+        | overlay         | parts can be previewed                  |
         | overlay         | combining goes on while watching        |
         | overlay         | combining costs little                  |
         | overlay         | paths outside cannot be named           |

@@ -55,6 +55,15 @@ Feature: What going back looks like
         | plain  |
         | json   |
 
+    Scenario Outline: A dry run of a part names the command that does it: <part>
+      When the user reads what "agents plan rollback PLAN <arguments> --dry-run" shows as plain
+      Then the whole screen is that of rollback-<part>-dry-run.plain
+
+      Examples:
+        | part  | arguments                     |
+        | paths | «after begin» --path 'a b.txt' |
+        | step  | --only-step 1                 |
+
     Scenario: Where there is nothing to do
       Given the plan has been rolled back to "after begin"
       When the user reads what "agents plan rollback PLAN «after begin» --yes" shows as rich

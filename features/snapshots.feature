@@ -53,6 +53,7 @@ Feature: A snapshot can be brought back
         | git_worktree | odd names can be named                |
         | git_worktree | combined snapshots stand alone        |
         | git_worktree | combining changes nothing             |
+        | git_worktree | parts can be previewed                |
         | git_worktree | combining needs no sandbox            |
         | git_worktree | combining goes on while watching      |
         | git_worktree | combining costs little                |

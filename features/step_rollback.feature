@@ -82,3 +82,10 @@ Feature: Rolling back one step
         | step | tool       | status    |
         | 1    | write-file | succeeded |
         | 2    | write-file | succeeded |
+
+    Scenario: A dry run names what would go back and changes nothing
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the user has changed the sandbox by `echo mine > mine.txt`
+      When the user rehearses rolling back only step 1
+      Then the rehearsal names a.txt as removed
+      And nothing has changed

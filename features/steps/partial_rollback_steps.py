@@ -39,6 +39,11 @@ def roll_step_back(context: Context, number: int) -> None:
     plans(context).act(*only(context, number))
 
 
+@when("the user rehearses rolling back only step {number:d}")
+def rehearse_step(context: Context, number: int) -> None:
+    plans(context).act(*only(context, number)[:-1], "--dry-run")
+
+
 @when("the user asks for a rollback with {arguments}")
 def rollback_with(context: Context, arguments: str) -> None:
     plans(context).act("plan", "rollback", plans(context).plan_id, *arguments.split())

@@ -86,7 +86,7 @@ def act_on_none(context: Context, act: str) -> None:
     context.engine.delete(["none"])
     acts = {
         "restore": lambda: context.engine.restore("none", None),
-        "preview": lambda: context.engine.preview("none"),
+        "preview": lambda: context.engine.preview("none", None),
         "verify": lambda: context.engine.verify("none"),
         "compare": lambda: context.engine.diff("none", "none", ""),
         "place": lambda: context.engine.place("none", ["f"]),

@@ -36,8 +36,10 @@ class Hoarding(CheckpointManager):
 
 
 class Hasty(CheckpointManager):
-    def preview(self, sandbox: SandboxRef, snapshot_id: str) -> RestorePreview:
-        preview = super().preview(sandbox, snapshot_id)
+    def preview(
+        self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str] | None = None
+    ) -> RestorePreview:
+        preview = super().preview(sandbox, snapshot_id, paths)
         self.rollback_to(sandbox, snapshot_id)
         return preview
 

@@ -558,8 +558,16 @@ class SnapshotStore(Protocol):
         """Stores the sandbox as it is. Identical state gives the identical snapshot."""
         ...
 
-    def preview(self, sandbox: SandboxRef, snapshot_id: str) -> RestorePreview:
-        """Says what `rollback_to` would do; changes nothing."""
+    def preview(
+        self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str] | None = None
+    ) -> RestorePreview:
+        """Returns what `rollback_to` would do. MUST NOT store or change anything.
+
+        Args:
+            sandbox: The sandbox.
+            snapshot_id: The snapshot to compare it with.
+            paths: Restore only these, as `combine` understands them; None restores everything.
+        """
         ...
 
     def rollback_to(
@@ -608,6 +616,13 @@ class SnapshotStore(Protocol):
         Every file, link and directory that is other, or in one of them only, is one
         entry. MUST leave out what one of the snapshots could not hold, and MUST NOT
         look at anything when the two are the same.
+        """
+        ...
+
+    def changes_since(self, sandbox: SandboxRef, snapshot_id: str) -> Sequence[PathChange]:
+        """Compares a snapshot with the sandbox as it is now, as `changes` does.
+
+        MUST NOT store or change anything.
         """
         ...
 

@@ -134,6 +134,11 @@ class RollbackPreview(Record):
     plan_id: str
     kind: OperationKind
     checkpoint: Checkpoint
+    """The checkpoint to restore from."""
+    label: str
+    """What the state gone to is called."""
+    in_part: bool
+    """Whether only some paths of the checkpoint are restored."""
     changes: tuple[FileChange, ...]
     left_alone: tuple[Uncaptured, ...]
     decisions_after: int
@@ -173,3 +178,7 @@ class RollbackResult(Record):
     state: PlanState
     verified: bool
     """Always true: what could not be verified is taken back and raises instead."""
+
+    @property
+    def label(self) -> str:
+        return self.checkpoint.metadata.label

@@ -28,11 +28,17 @@ AWAITING = "queued (awaiting input)"
 Told: TypeAlias = RollbackPreview | RollbackResult
 
 
-def preview_report(preview: RollbackPreview) -> Report:
-    """The dry run: the data of the real thing, and nothing was changed."""
+def preview_report(preview: RollbackPreview, part: str = "") -> Report:
+    """The dry run: the data of the real thing, and nothing was changed.
+
+    Args:
+        preview: What would be done.
+        part: The arguments of the command if only a part is to be rolled back.
+    """
+    how = "in part from" if preview.in_part else "to"
     impact: dict[str, object] = {
         "child_plans_invalidated": preview.child_plans_after,
-        "sandbox": f"would be restored to {preview.checkpoint.id}",
+        "sandbox": f"would be restored {how} {preview.checkpoint.id}",
         "decisions_after_cp": f"{preview.decisions_after} would be discarded",
         "tool_calls_after_cp": f"{preview.tool_calls_after} would be undone",
     }
@@ -43,7 +49,7 @@ def preview_report(preview: RollbackPreview) -> Report:
         Fields("Impact", _impact(preview, impact, "would be ")),
         Fields("State Afterwards", state_rows(preview)),
         *left_alone(preview.left_alone),
-        Fields("Next", (("Do it", _command(preview)),)),
+        Fields("Next", (("Do it", _command(preview, part)),)),
     )
     warnings = not_undone(preview.effects_not_undone)
     return Report(data, sections, ("Dry run: nothing was changed",), warnings=warnings)
@@ -83,7 +89,7 @@ def preview_text(preview: RollbackPreview) -> str:
     what = (
         f"Taking back the {preview.takes_back.note}"
         if preview.takes_back
-        else f"Rolling back to `{preview.checkpoint.metadata.label}`"
+        else f"Rolling back to `{preview.label}`"
     )
     lines = [f"{what} would {joined(_consequences(preview))}.", *change_lines(preview.changes)]
     back = _brought_back(preview)
@@ -121,7 +127,7 @@ def _data(told: Told, impact: Mapping[str, object]) -> dict[str, object]:
         "rollback_summary": {
             "plan": told.plan_id,
             "checkpoint": told.checkpoint.id,
-            "label": told.checkpoint.metadata.label,
+            "label": told.label,
             "files_reverted": len(told.changes),
         },
         "changes_reverted": changes_data(told.changes),
@@ -148,7 +154,7 @@ def _summary(told: Told, would: str) -> tuple[tuple[str, str], ...]:
         ("Plan", told.plan_id),
         *taken_back,
         ("Checkpoint", told.checkpoint.id),
-        ("Label", told.checkpoint.metadata.label),
+        ("Label", told.label),
         ("Files", f"{len(told.changes)} {would}{done}"),
     )
 
@@ -181,9 +187,9 @@ def _next(result: RollbackResult) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-def _command(preview: RollbackPreview) -> str:
+def _command(preview: RollbackPreview, part: str) -> str:
     command = f"agents plan {preview.kind.value} {preview.plan_id}"
-    return f"{command} {preview.checkpoint.id}" if _is_rollback(preview) else command
+    return f"{command} {part or preview.checkpoint.id}" if _is_rollback(preview) else command
 
 
 def _name(told: Told) -> str:

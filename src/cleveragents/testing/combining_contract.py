@@ -240,6 +240,26 @@ def combining_changes_nothing(make_sandbox: MakeSandbox) -> None:
     expect([change.path for change in found], ["file"])
 
 
+def parts_can_be_previewed(make_sandbox: MakeSandbox) -> None:
+    """The preview of a part stores nothing, and lists what restoring the combination does."""
+    work = make_sandbox()
+    work.write("file", b"then")
+    work.write("in/deep", b"then")
+    then = _moment(work)
+    work.write("file", b"now")
+    work.write("in/deep", b"now")
+    work.write("other", b"now")
+    paths, store = ["in", "other"], work.open_store()
+    preview = store.preview(work.sandbox, then.id, paths)
+    found = store.changes_since(work.sandbox, then.id)
+    expect(list(work.open_store().list_checkpoints(work.sandbox)), [then.id])
+    now = _moment(work)
+    expect(found, work.open_store().changes(work.sandbox, then.id, now.id))
+    report = work.restore(_combine(work, now, then, paths).snapshot_id)
+    expect((report.changes, report.left_alone), (preview.changes, preview.left_alone))
+    expect(work.open_store().preview(work.sandbox, then.id, ()).changes, ())
+
+
 def combining_needs_no_sandbox(make_sandbox: MakeSandbox) -> None:
     """Snapshots of a sandbox that has gone can be combined: nothing but the store is needed."""
     work = make_sandbox()
@@ -416,6 +436,7 @@ CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     odd_names_can_be_named,
     combined_snapshots_stand_alone,
     combining_changes_nothing,
+    parts_can_be_previewed,
     combining_needs_no_sandbox,
     combining_goes_on_while_watching,
     combining_costs_little,

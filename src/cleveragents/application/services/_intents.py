@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.ports import Transaction
 from cleveragents.application.services import _positions
+from cleveragents.application.services._group import Taken
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
@@ -27,6 +28,15 @@ from cleveragents.domain.refusals import NothingToTakeBackError, StateGoneError
 
 
 @dataclass(frozen=True)
+class Part:
+    """A preview of a checkpoint that will be combined from the present state and another one."""
+
+    label: str
+    paths: Mapping[str, Collection[str]]
+    """The only paths to restore, by resource id."""
+
+
+@dataclass(frozen=True)
 class Destination:
     """Where an operation goes."""
 
@@ -38,24 +48,30 @@ class Destination:
     note: str
     """What the journal calls it."""
     takes_back: Operation | None = None
-    sources: Collection[str] = ()
-    """Groups besides the destination that it is made of, so that they cannot be pruned."""
+    part: Part | None = None
+    """What of the group is restored; None if everything is."""
 
 
 class Intent(ABC):
     """What the user wants. Asked for a preview, and again when the present state is saved."""
 
     kind: OperationKind
-    needs_present = False
-    """Whether where it goes depends on what the sandboxes hold."""
-
-    def prepare(self, present: Mapping[str, str]) -> None:
-        """Is told the present snapshot of every resource, before it is asked where to go."""
-        del present
 
     @abstractmethod
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
-        """Says where to go; changes nothing, and raises where that is not possible."""
+        """Returns where to go from here. Changes nothing; raises if it is not possible."""
+
+    def combine(self, present: Mapping[str, str]) -> Sequence[Taken]:
+        """Stores the snapshots to go to, if they have to be made from the present ones."""
+        del present
+        return ()
+
+    def settled(
+        self, transaction: Transaction, plan: Plan, combined: Sequence[Taken]
+    ) -> Destination:
+        """Returns where to go, in the transaction that writes it to the journal."""
+        del combined
+        return self.destination(transaction, plan)
 
     def journal(self, transaction: Transaction, operation: Operation) -> None:
         """Stores, together with its entry in the journal, what completing it needs."""

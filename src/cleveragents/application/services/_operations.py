@@ -30,7 +30,6 @@ from cleveragents.application.ports import (
 )
 from cleveragents.application.services import _correcting, _positions
 from cleveragents.application.services._family import cancel
-from cleveragents.application.services._group import Taken, snapshot_ids
 from cleveragents.application.services._intents import Destination, Intent
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.errors import (
@@ -83,7 +82,6 @@ class Operations:
         id_source: IdSource,
         faults: FaultPoints,
         check_lease: Callable[[str], None],
-        take: Callable[[str], Sequence[Taken]],
         save_present_state: Callable[[str, Destination], Checkpoint],
     ) -> None:
         self._database = database
@@ -93,15 +91,19 @@ class Operations:
         self._ids = id_source
         self._faults = faults
         self._check_lease = check_lease
-        self._take = take
         self._save_present_state = save_present_state
 
     def preview(self, plan_id: str, intent: Intent) -> RollbackPreview:
         """Runs the guards and says what the operation would do."""
         sandboxes, destination = self._guard(plan_id, intent)
-        wanted = destination.group.snapshots
+        wanted, part = destination.group.snapshots, destination.part
         restores = [
-            self._snapshots.preview(sandbox, wanted[sandbox.resource_id]) for sandbox in sandboxes
+            self._snapshots.preview(
+                sandbox,
+                wanted[sandbox.resource_id],
+                part.paths.get(sandbox.resource_id, ()) if part else None,
+            )
+            for sandbox in sandboxes
         ]
         changes, left_alone = _united(sandboxes, restores)
         with self._database.read() as transaction:
@@ -112,7 +114,7 @@ class Operations:
         back = {group.id for group in moved.groups_back}
         after = [item for item in visible if item.group_id in aside]
         returning = [item for item in every if item.group_id in back]
-        new = 0 if any(item.id == destination.checkpoint.id for item in every) else 1
+        combined = 1 if part else 0
         return RollbackPreview(
             plan_id=plan_id,
             kind=intent.kind,
@@ -127,11 +129,13 @@ class Operations:
             child_plans_brought_back=len(moved.children_back),
             checkpoints_after=len(after),
             # One more is the safety checkpoint.
-            checkpoints_remaining=len(visible) - len(after) + len(returning) + new + 1,
+            checkpoints_remaining=len(visible) - len(after) + len(returning) + combined + 1,
             effects_not_undone=moved.effects,
             phase=destination.after.phase,
             state=destination.after.state,
             takes_back=destination.takes_back,
+            label=part.label if part else destination.checkpoint.metadata.label,
+            in_part=part is not None,
         )
 
     def run(self, plan_id: str, intent: Intent) -> RollbackResult:
@@ -240,8 +244,6 @@ class Operations:
         self._faults.reach(FaultPoint.RETURN_RECORDED)
 
     def _guard(self, plan_id: str, intent: Intent) -> tuple[Sequence[SandboxRef], Destination]:
-        if intent.needs_present:
-            intent.prepare(snapshot_ids(self._take(plan_id)))
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             sandboxes = transaction.sandboxes.list(plan_id)
@@ -266,10 +268,11 @@ class Operations:
     ) -> tuple[Operation, Destination]:
         with self._database.read() as transaction:
             present = transaction.checkpoints.get_group(safety.group_id).snapshots
-        intent.prepare(present)
+        combined = intent.combine(present)
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
-            destination = intent.destination(transaction, plan)
+            before = _positions.present(transaction, plan)
+            destination = intent.settled(transaction, plan, combined)
             takes_back = destination.takes_back
             operation = Operation(
                 id=self._ids.new(),
@@ -282,7 +285,7 @@ class Operations:
                 note=destination.note,
                 created_at=self._clock.now(),
                 finished_at=None,
-                before=_positions.present(transaction, plan),
+                before=before,
                 after=destination.after,
                 takes_back=takes_back.id if takes_back else None,
             )

@@ -8,32 +8,47 @@ stays where it is: nothing is run again because of it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from cleveragents.application.ports import Database, SnapshotStore, Transaction
 from cleveragents.application.services import _positions
 from cleveragents.application.services._group import Moment, Taken
-from cleveragents.application.services._intents import Destination, Intent, refuse_damaged
+from cleveragents.application.services._intents import (
+    Destination,
+    Intent,
+    Part,
+    refuse_damaged,
+)
 from cleveragents.application.services._recording import Recorder
 from cleveragents.domain.change import AuthoredChange, PathChange, PathState, change_of
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.errors import CheckpointPlanMismatchError, UsageError
 from cleveragents.domain.number_ranges import chosen, numbers_in, ranges_of
-from cleveragents.domain.operation import Operation, OperationKind, Position
+from cleveragents.domain.operation import OperationKind, Position
 from cleveragents.domain.plan import Plan, PlanEvent, transition
 from cleveragents.domain.refusals import BuiltUponError, NothingChangedError, StateGoneError
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.wording import listed
 
-Part = tuple[str, Collection[str]]
-"""A snapshot, and the paths that are to be as they are in it."""
+ChangesSince = Callable[[SandboxRef, str], Sequence[PathChange]]
+"""Compares a snapshot with the present state of a sandbox."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The checkpoint that holds what goes back, and the paths to take from it."""
+
+    checkpoint: Checkpoint
+    group: CheckpointGroup
+    paths: Mapping[str, Collection[str]]
+    """By resource id."""
 
 
 class Selective(Intent):
     """A part of the sandboxes goes back; the rest and the plan stay as they are."""
 
     kind = OperationKind.ROLLBACK
-    needs_present = True
 
     def __init__(
         self, plan_id: str, database: Database, snapshots: SnapshotStore, recorder: Recorder
@@ -42,42 +57,47 @@ class Selective(Intent):
         self._database = database
         self._snapshots = snapshots
         self._recorder = recorder
-        self._taken: Sequence[Taken] = ()
-        self._made: tuple[CheckpointGroup, list[Checkpoint]] | None = None
-        self._sources: set[str] = set()
 
-    def prepare(self, present: Mapping[str, str]) -> None:
+    def destination(self, transaction: Transaction, plan: Plan) -> Destination:
+        transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
+        sandboxes = transaction.sandboxes.list(plan.id)
+        source = self.source(transaction, plan, sandboxes, self._snapshots.changes_since)
+        return Destination(
+            source.checkpoint,
+            source.group,
+            self._after(transaction, plan),
+            self._note,
+            part=Part(self._new_label, source.paths),
+        )
+
+    def combine(self, present: Mapping[str, str]) -> Sequence[Taken]:
+        def changes_since(sandbox: SandboxRef, then: str) -> Sequence[PathChange]:
+            return self._snapshots.changes(sandbox, then, present[sandbox.resource_id])
+
         with self._database.read() as transaction:
             plan = transaction.plans.get(self._plan_id)
             sandboxes = transaction.sandboxes.list(self._plan_id)
-            transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
-            parts = self.parts(transaction, plan, sandboxes, present)
+            source = self.source(transaction, plan, sandboxes, changes_since)
         taken: list[Taken] = []
         for sandbox in sandboxes:
-            here = present[sandbox.resource_id]
-            other, paths = parts.get(sandbox.resource_id, (here, ()))
+            here, paths = present[sandbox.resource_id], source.paths.get(sandbox.resource_id, ())
+            other = source.group.snapshots[sandbox.resource_id] if paths else here
             taken.append((sandbox, self._snapshots.combine(sandbox, here, other, paths)))
-        self._taken = taken
+        return taken
 
-    def destination(self, transaction: Transaction, plan: Plan) -> Destination:
-        group, checkpoints = self._recorder.records(
-            transaction, plan, self._moment(plan), self._taken
-        )
-        self._made = group, checkpoints
-        present = _positions.present(transaction, plan)
-        after = present.model_copy(
+    def settled(
+        self, transaction: Transaction, plan: Plan, combined: Sequence[Taken]
+    ) -> Destination:
+        after = self._after(transaction, plan)
+        group, checkpoints = self._recorder.records(transaction, plan, self._moment(plan), combined)
+        transaction.checkpoints.add_group(group, checkpoints)
+        after = after.model_copy(
             update={
                 "last_checkpoint_id": checkpoints[0].id,
-                "groups": _with(present.groups, group.sequence),
-                "calls": self.calls(transaction, present),
+                "groups": _with(after.groups, group.sequence),
             }
         )
-        note = f"rollback of {self.label}"
-        return Destination(checkpoints[0], group, after, note, sources=self._sources)
-
-    def journal(self, transaction: Transaction, operation: Operation) -> None:
-        if self._made is not None:
-            transaction.checkpoints.add_group(*self._made)
+        return Destination(checkpoints[0], group, after, self._note)
 
     @property
     @abstractmethod
@@ -85,23 +105,35 @@ class Selective(Intent):
         """What goes back, for people."""
 
     @abstractmethod
-    def parts(
+    def source(
         self,
         transaction: Transaction,
         plan: Plan,
         sandboxes: Sequence[SandboxRef],
-        present: Mapping[str, str],
-    ) -> Mapping[str, Part]:
-        """Says what is taken from where, by resource id."""
+        changes_since: ChangesSince,
+    ) -> Source:
+        """Returns which paths are taken from where."""
 
     def calls(self, transaction: Transaction, present: Position) -> tuple[tuple[int, int], ...]:
         """Says which tool calls are in effect afterwards."""
         return present.calls
 
+    @property
+    def _note(self) -> str:
+        return f"rollback of {self.label}"
+
+    @property
+    def _new_label(self) -> str:
+        return f"without {self.label}"
+
+    def _after(self, transaction: Transaction, plan: Plan) -> Position:
+        present = _positions.present(transaction, plan)
+        return present.model_copy(update={"calls": self.calls(transaction, present)})
+
     def _moment(self, plan: Plan) -> Moment:
         return Moment(
             CheckpointType.COMBINED,
-            label=f"without {self.label}",
+            label=self._new_label,
             reason="put together for a rollback of a part",
             step_index=max(plan.last_completed_step, 0),
         )
@@ -127,28 +159,24 @@ class OfPaths(Selective):
     def label(self) -> str:
         return f"{listed(self._paths, most=3)} to {self._checkpoint.metadata.label}"
 
-    def parts(
+    def source(
         self,
         transaction: Transaction,
         plan: Plan,
         sandboxes: Sequence[SandboxRef],
-        present: Mapping[str, str],
-    ) -> Mapping[str, Part]:
+        changes_since: ChangesSince,
+    ) -> Source:
         if self._checkpoint.plan_id != plan.id:
             raise CheckpointPlanMismatchError(
                 self._checkpoint.id, plan.id, self._checkpoint.plan_id
             )
         group = transaction.checkpoints.get_group(self._checkpoint.group_id)
         refuse_damaged(self._checkpoint, group)
-        self._sources = {group.id}
         wanted: dict[str, list[str]] = {}
         for path in self._paths:
             sandbox, within = _resolved(path, sandboxes)
             wanted.setdefault(sandbox.resource_id, []).append(within)
-        return {
-            resource_id: (group.snapshots[resource_id], paths)
-            for resource_id, paths in wanted.items()
-        }
+        return Source(self._checkpoint, group, wanted)
 
 
 class OfStep(Selective):
@@ -169,13 +197,13 @@ class OfStep(Selective):
     def label(self) -> str:
         return f"step {self._step_index + 1}"
 
-    def parts(
+    def source(
         self,
         transaction: Transaction,
         plan: Plan,
         sandboxes: Sequence[SandboxRef],
-        present: Mapping[str, str],
-    ) -> Mapping[str, Part]:
+        changes_since: ChangesSince,
+    ) -> Source:
         if not 0 <= self._step_index <= plan.last_completed_step:
             raise UsageError(
                 f"The plan has not done a step {self._step_index + 1}",
@@ -193,24 +221,24 @@ class OfStep(Selective):
         ]
         if not changes:
             raise NothingChangedError(self._step_index)
-        before = self._group_before(transaction, plan, min(item.call_sequence for item in changes))
-        self._sources = {before.id}
-        parts: dict[str, Part] = {}
+        before = self._last_before(transaction, plan, min(item.call_sequence for item in changes))
+        group = transaction.checkpoints.get_group(before.group_id)
+        wanted: dict[str, list[str]] = {}
         conflicts: list[str] = []
         for sandbox in sandboxes:
             own = _net([item for item in changes if item.resource == sandbox.resource])
             if not own:
                 continue
-            then, now = before.snapshots[sandbox.resource_id], present[sandbox.resource_id]
-            since = {item.path: item for item in self._snapshots.changes(sandbox, then, now)}
+            then = group.snapshots[sandbox.resource_id]
+            since = {item.path: item for item in changes_since(sandbox, then)}
             paths, clashing = _to_take_back(own, since)
             conflicts.extend(
                 path if len(sandboxes) == 1 else f"{sandbox.resource}/{path}" for path in clashing
             )
-            parts[sandbox.resource_id] = (then, paths)
+            wanted[sandbox.resource_id] = paths
         if conflicts:
             raise BuiltUponError(self._step_index, conflicts)
-        return parts
+        return Source(before, group, wanted)
 
     def calls(self, transaction: Transaction, present: Position) -> tuple[tuple[int, int], ...]:
         of_step = {
@@ -220,15 +248,13 @@ class OfStep(Selective):
         }
         return chosen(present.calls, lambda number: number not in of_step)
 
-    def _group_before(
-        self, transaction: Transaction, plan: Plan, first_call: int
-    ) -> CheckpointGroup:
-        """Returns the newest group that has all of the plan up to the step, and nothing of it."""
+    def _last_before(self, transaction: Transaction, plan: Plan, first_call: int) -> Checkpoint:
+        """Returns the newest checkpoint with all of the plan before the step, and none of it."""
         effective = _positions.present(transaction, plan).calls
         wanted = chosen(effective, lambda number: number < first_call)
         for checkpoint in reversed(transaction.checkpoints.list(plan.id, set_aside=True)):
             if checkpoint.metadata.effective_calls == wanted:
-                return transaction.checkpoints.get_group(checkpoint.group_id)
+                return checkpoint
         raise StateGoneError("rollback", self.label, plan.id)
 
 

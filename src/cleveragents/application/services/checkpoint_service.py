@@ -341,7 +341,6 @@ class CheckpointService(CheckpointReader):
             self._ids,
             self._faults,
             self._locks.check,
-            self.take,
             self._safety,
         )
 
@@ -352,9 +351,7 @@ class CheckpointService(CheckpointReader):
             reason=f"the state that a way to {destination.checkpoint.id} started from",
             step_index=max(destination.checkpoint.metadata.step_index, 0),
         )
-        return self.create_checkpoint(
-            plan_id, moment, keep={destination.group.id, *destination.sources}
-        )
+        return self.create_checkpoint(plan_id, moment, keep={destination.group.id})
 
     def _take(self, sandbox: SandboxRef) -> SandboxCheckpoint:
         self._sandboxes.check(sandbox)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services._intents import Intent
     from cleveragents.application.services._operations import Recovered
     from cleveragents.application.services.checkpoint_service import CheckpointService
-    from cleveragents.domain.operation import OperationKind
+    from cleveragents.domain.operation import OperationKind, RollbackPreview
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
@@ -68,6 +69,7 @@ def rollback(
 ) -> Report:
     from cleveragents.domain.operation import OperationKind
     from cleveragents.reports.checkpoints import checkpoint_list_report
+    from cleveragents.reports.rollbacks import preview_report, result_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
@@ -78,7 +80,13 @@ def rollback(
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None and (paths or only_step is not None):
             return only_ended(ended, OperationKind.ROLLBACK, found.id)
-        report = _carried_out(session, service, found.id, intent, yes=yes, dry_run=dry_run)
+        preview = service.preview(found.id, intent)
+        if dry_run:
+            report = preview_report(preview, _part(checkpoint_ref, paths, only_step))
+        elif yes or _confirmed(session, preview):
+            report = result_report(service.carry_out(found.id, intent))
+        else:
+            report = refused()
         session.warnings += _unchanged(paths, report)
         return report
 
@@ -135,25 +143,11 @@ def _taken_back(
         return result_report(service.take_back(found.id, kind, expected))
 
 
-def _carried_out(
-    session: Session,
-    service: CheckpointService,
-    plan_id: str,
-    intent: Intent,
-    *,
-    yes: bool,
-    dry_run: bool,
-) -> Report:
-    from cleveragents.reports.rollbacks import preview_report, preview_text, result_report
+def _confirmed(session: Session, preview: RollbackPreview) -> bool:
+    from cleveragents.reports.rollbacks import preview_text
 
-    preview = service.preview(plan_id, intent)
-    if dry_run:
-        return preview_report(preview)
-    if not yes:
-        session.say(preview_text(preview))
-        if not session.confirm("Roll back?"):
-            return refused()
-    return result_report(service.carry_out(plan_id, intent))
+    session.say(preview_text(preview))
+    return session.confirm("Roll back?")
 
 
 def only_ended(ended: Recovered, kind: OperationKind, plan_id: str) -> Report:
@@ -210,6 +204,14 @@ def _unchanged(paths: tuple[str, ...], report: Report) -> list[str]:
         and not any(file == name or file.startswith(f"{name}/") for file in files)
     ]
     return [f"`{path}` already was as in the checkpoint, or neither has it" for path in idle]
+
+
+def _part(checkpoint_ref: str | None, paths: tuple[str, ...], only_step: int | None) -> str:
+    """Returns the arguments that name a part to roll back, or nothing if all of it is meant."""
+    if only_step is not None:
+        return f"--only-step {only_step}"
+    named = [word for path in paths for word in ("--path", path)]
+    return shlex.join([checkpoint_ref or "", *named]) if named else ""
 
 
 def _intent(

@@ -61,9 +61,12 @@ class CheckpointManager(SnapshotStore):
         with self._use(sandbox) as engine:
             return self._checkpoint(engine.store())
 
-    def preview(self, sandbox: SandboxRef, snapshot_id: str) -> RestorePreview:
+    def preview(
+        self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str] | None = None
+    ) -> RestorePreview:
+        named = None if paths is None else NamedPaths(paths)
         with self._use(sandbox) as engine:
-            return engine.preview(snapshot_id)
+            return engine.preview(snapshot_id, named)
 
     def rollback_to(
         self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
@@ -96,6 +99,10 @@ class CheckpointManager(SnapshotStore):
             return ()
         with self._use(sandbox) as engine:
             return engine.changes(old, new)
+
+    def changes_since(self, sandbox: SandboxRef, snapshot_id: str) -> Sequence[PathChange]:
+        with self._use(sandbox) as engine:
+            return engine.changes_since(snapshot_id)
 
     def combine(
         self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]

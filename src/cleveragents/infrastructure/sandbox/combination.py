@@ -28,6 +28,11 @@ class Combination:
     captured: Captured
     trees: Sequence[NewObject] = ()
 
+    def reader(self, read: ReadTree) -> ReadTree:
+        """Returns a function that reads stored trees and those of this state."""
+        own = {item.id: item.data for item in self.trees if item.data is not None}
+        return lambda object_id: own[object_id] if object_id in own else read(object_id)
+
 
 def combined(base: Captured, other: Captured, paths: NamedPaths, read: ReadTree) -> Combination:
     """Returns `base` with what `other` has at the paths; `SnapshotStore` says what that means.

@@ -115,8 +115,8 @@ class FileEngine(SnapshotEngine):
     def verify(self, snapshot_id: str) -> None:
         self._stored.verify(snapshot_id)
 
-    def preview(self, snapshot_id: str) -> RestorePreview:
-        return self._files.preview(snapshot_id)
+    def preview(self, snapshot_id: str, paths: NamedPaths | None) -> RestorePreview:
+        return self._files.preview(snapshot_id, paths)
 
     def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
         self._stored.packing.wait()
@@ -129,6 +129,10 @@ class FileEngine(SnapshotEngine):
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
         return path_changes(self._stored.load(old), self._stored.load(new), self._stored.read_tree)
+
+    def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
+        present, _ = self._files.present()
+        return path_changes(self._stored.load(snapshot_id), present, self._stored.read_tree)
 
     def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
         """Makes a durable snapshot of two; the sandbox is not looked at."""

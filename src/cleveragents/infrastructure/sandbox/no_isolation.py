@@ -79,7 +79,7 @@ class NoSnapshots(SnapshotEngine):
         nothing = Uncaptured(path=".", reason="strategy none keeps nothing")
         return StoredSnapshot(NOTHING_KEPT, NOTHING_KEPT, 0, (nothing,))
 
-    def preview(self, snapshot_id: str) -> RestorePreview:
+    def preview(self, snapshot_id: str, paths: NamedPaths | None) -> RestorePreview:
         self._refuse()
 
     def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
@@ -98,6 +98,9 @@ class NoSnapshots(SnapshotEngine):
         self._refuse()
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
+        return ()
+
+    def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
         return ()
 
     def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:

@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from cleveragents.domain.errors import BusinessRuleViolation, SandboxMissingError, SnapshotError
+from cleveragents.domain.named_paths import NamedPaths
 from cleveragents.domain.sandbox import RestorePreview, RestoreReport, SandboxRef
 from cleveragents.infrastructure.sandbox.captured import Captured, GitState, state_hash_of
+from cleveragents.infrastructure.sandbox.combination import combined
 from cleveragents.infrastructure.sandbox.difference import Difference, difference
 from cleveragents.infrastructure.sandbox.git_state import GitLook, SandboxGit
 from cleveragents.infrastructure.sandbox.kept_blobs import KeptBlobs
+from cleveragents.infrastructure.sandbox.lazy_tree import not_ahead
 from cleveragents.infrastructure.sandbox.objects import NewObject
 from cleveragents.infrastructure.sandbox.restore import SandboxWriter
 from cleveragents.infrastructure.sandbox.sight import Sight
@@ -41,11 +44,18 @@ class Restoring:
             raise SandboxMissingError(path, "is not there any more")
         return self.sight.present()
 
-    def preview(self, snapshot_id: str) -> RestorePreview:
-        """Raises what `bring_to` would raise before it touches anything."""
+    def preview(self, snapshot_id: str, paths: NamedPaths | None) -> RestorePreview:
+        """Raises what `bring_to` would raise before it touches anything.
+
+        Args: `paths` are the only ones to restore; None restores everything.
+        """
         target = self.stored.load(snapshot_id)
         present, _ = self.present()
-        todo = difference(present, target, self.stored.read_tree, self.stored.read_ahead)
+        read, ahead = self.stored.read_tree, self.stored.read_ahead
+        if paths is not None:
+            made = combined(present, target, paths, read)
+            target, read, ahead = made.captured, made.reader(read), not_ahead
+        todo = difference(present, target, read, ahead)
         self._refuse_unless_possible(todo, present.git, target.git, snapshot_id)
         self.stored.objects.check(_needed(todo))
         return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)

@@ -143,11 +143,13 @@ class SqliteSnapshots(SnapshotEngine):
         self._settled = _Settled(fingerprint, stored) if settled else None
         return stored
 
-    def preview(self, snapshot_id: str) -> RestorePreview:
+    def preview(self, snapshot_id: str, paths: NamedPaths | None) -> RestorePreview:
         """Raises what `restore` would raise before it touches anything."""
         with self._room("The database could not be read") as room, blob_reader(self._git) as blobs:
             wanted = self._load(snapshot_id, blobs)
             found = look(self._place, room / "present", self._patience)
+            if paths is not None:
+                wanted = self._chosen(found.state, wanted, paths)
             changes = self._changes(found.state, wanted)
             if changes:
                 blobs.check(sorted(set(wanted.chunks)))
@@ -217,19 +219,21 @@ class SqliteSnapshots(SnapshotEngine):
             before, after = (self._document(each, blobs) for each in (old, new))
         return database_changes(self._place.name, before, after)
 
+    def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
+        name = self._place.name
+        with self._room("The database could not be read") as room, blob_reader(self._git) as blobs:
+            before = self._document(snapshot_id, blobs)
+            found = look(self._place, room / "present", self._patience)
+        return database_changes(name, before, snapshot_of(found.state, name).document)
+
     def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
         """Keeps the one snapshot or the other: the database is the only path there is."""
         self._use = self._use or StoreUse(Path(self._sandbox.store))
         with blob_reader(self._git) as blobs:
             before, after = self._load(base, blobs), self._load(other, blobs)
         name = self._place.name
-        if paths.covers(name) and FileKind.OTHER in (before.kind, after.kind):
-            raise SnapshotError(
-                f"A checkpoint does not hold the database: {name} was not a file then",
-                hint="Choose another checkpoint; nothing was changed",
-                path=name,
-            )
-        snapshot_id, state = (other, after) if paths.covers(name) else (base, before)
+        state = self._chosen(before, after, paths)
+        snapshot_id = other if paths.covers(name) else base
         self._git.run("update-ref", f"{self._refs}/{snapshot_id}", snapshot_id)
         left_out = (
             [Uncaptured(path=name, reason=NOT_A_FILE)] if state.kind is FileKind.OTHER else []
@@ -257,6 +261,21 @@ class SqliteSnapshots(SnapshotEngine):
         """Makes the database of a fork from the stored chunks."""
         SnapshotRefs(self._sandbox, self._git).inherit(snapshot_id, source)
         refuse_differences(self.restore(snapshot_id, None))
+
+    def _chosen(
+        self, base: DatabaseState, other: DatabaseState, paths: NamedPaths
+    ) -> DatabaseState:
+        """Returns `other` if the database is among the paths, else `base`."""
+        name = self._place.name
+        if not paths.covers(name):
+            return base
+        if FileKind.OTHER in (base.kind, other.kind):
+            raise SnapshotError(
+                f"A checkpoint does not hold the database: {name} was not a file then",
+                hint="Choose another checkpoint; nothing was changed",
+                path=name,
+            )
+        return other
 
     def _document(self, snapshot_id: str, blobs: BlobReader) -> bytes:
         known = self._documents.get(snapshot_id)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandbox import CopyMethod, Uncaptured
-from cleveragents.domain.wording import size
 from cleveragents.domain.uncaptured import special_file
+from cleveragents.domain.wording import size
 from cleveragents.infrastructure.sandbox.copy_workers import CopyWorkers
 from cleveragents.infrastructure.sandbox.directory_copy import Copied, DirectoryCopy
 from cleveragents.infrastructure.sandbox.file_copy import clone, space_needed
