@@ -1,8 +1,5 @@
 # Names that a library calls, which vulture cannot see. Read only by scripts/dead_code.py.
 _.command_class  # Click: the class of commands added to a group
-_.cache_ok  # SQLAlchemy: a column type may be part of a cached statement
-_.impl  # SQLAlchemy: the type underneath a column type
-_.type_annotation_map  # SQLAlchemy: annotations to column types
 _.format_commands  # Click: part of the help
 _.format_epilog  # Click: part of the help
 _.checkpoint_manager  # the container's public face

@@ -49,7 +49,7 @@ Feature: The database of plans and checkpoints
         | the database is cut off after 50 bytes       | 1    | it ends within its header       |
         | the database is cut off after 5000 bytes     | 1    | is damaged                      |
         | the database is overwritten with noise       | 1    | is damaged                      |
-        | the tables of the database are gone          | 1    | its tables are not there        |
+        | the tables of the database are gone          | 1    | its tables do not exist         |
         | the database belongs to another program      | 1    | belongs to another program      |
         | the database is marked by another program    | 1    | belongs to another program      |
         | a directory is in the place of the database  | 1    | it is not a file                |

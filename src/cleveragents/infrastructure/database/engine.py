@@ -1,9 +1,9 @@
-"""Where the database is and how connections to it behave.
+"""Where the database is, and how connections to it behave.
 
-Reading transactions begin deferred, writing ones take the write lock at once:
-SQLite's own, or in PostgreSQL one advisory lock, so that both give the same
-promise. The driver's own transaction handling is off, as SQLAlchemy documents
-for SQLite, so that schema changes are transactional too.
+A read transaction takes no lock. A write transaction takes the write lock at its
+start: SQLite's own, or one advisory lock in PostgreSQL, so that writers take
+turns on both. The driver's own transaction handling is off, as SQLAlchemy
+documents for SQLite, so that schema changes are transactional too.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from cleveragents.domain.errors import ConfigurationError
 from cleveragents.infrastructure.database import sqlite_file
 
 BUSY_SECONDS = 10.0
-"""How long a lock is waited for."""
+"""How long to wait for a lock."""
 
 WRITE_LOCK = 0x436C4167
-"""The advisory lock that a writing transaction holds in PostgreSQL."""
+"""The advisory lock that a write transaction holds in PostgreSQL."""
 
 _WRITES = "cleveragents_writes"
 _KEY = "core.database-url"
@@ -64,10 +64,10 @@ class Engines:
 
 
 def locate(url: str | None, home: Path) -> Location:
-    """Returns what `url` names; None is `state.db` in the home directory.
+    """Returns the database that `url` names; None is `state.db` in the home directory.
 
     Raises:
-        ConfigurationError: No such database is supported, or the URL is malformed.
+        ConfigurationError: The URL is malformed, or names a database that is not supported.
     """
     if url is None:
         return SqliteLocation((home / "state.db").resolve())
@@ -95,8 +95,8 @@ def _unusable(problem: str) -> ConfigurationError:
 def open_sqlite(path: Path, *, busy_seconds: float, for_migration: bool = False) -> Engines:
     """Returns engines for an existing file; nothing is opened yet.
 
-    For a migration foreign keys are off, since SQLite can change a table only
-    by making it anew, and dropping the old one would delete what refers to it.
+    A migration needs foreign keys off: SQLite can change a table only by creating
+    it again, and dropping the old one would delete the rows that refer to it.
     """
     engine = create_engine(
         "sqlite://",
@@ -124,7 +124,7 @@ def open_postgres(url: URL, *, busy_seconds: float) -> Engines:
         engine = create_engine(url, connect_args={"connect_timeout": max(1, round(busy_seconds))})
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            f"`{_KEY}` names PostgreSQL, and its driver is not installed",
+            f"`{_KEY}` names PostgreSQL, but its driver is not installed",
             hint="Run `pip install 'cleveragents[postgres]'`",
             key=_KEY,
         ) from error

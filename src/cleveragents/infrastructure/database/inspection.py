@@ -1,4 +1,4 @@
-"""Looking at a database without making, upgrading or changing it."""
+"""Examines a database without creating, migrating or changing it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_FAULTS = 10
 
 
 class SqlInspection(DatabaseInspection):
-    """Looks at the database of one home directory, in SQLite or PostgreSQL."""
+    """Examines the database of one home directory, in SQLite or PostgreSQL."""
 
     def __init__(self, url: str | None, home: Path) -> None:
         """Raises ConfigurationError when the URL cannot be used; opens nothing yet."""
@@ -36,12 +36,12 @@ class SqlInspection(DatabaseInspection):
     def look(self) -> DatabaseFacts | None:
         with driver_errors_as_ours(self.place()):
             if isinstance(self._location, PostgresLocation):
-                return _look_at_server(self._location)
+                return _examine_server(self._location)
             path = self._location.path
-            return _look_at_file(path) if sqlite_file.is_ours(path) else None
+            return _examine_file(path) if sqlite_file.is_ours(path) else None
 
 
-def _look_at_file(path: Path) -> DatabaseFacts:
+def _examine_file(path: Path) -> DatabaseFacts:
     with closing(sqlite_file.connect(path, busy_seconds=BUSY_SECONDS)) as connection:
         revision = schema.revision_in_sqlite(connection, path)
         return _facts("SQLite", revision, _faults(connection))
@@ -58,8 +58,8 @@ def _faults(connection: sqlite3.Connection) -> tuple[str, ...]:
     )
 
 
-def _look_at_server(location: PostgresLocation) -> DatabaseFacts | None:
-    """A server sees to the integrity of its files itself."""
+def _examine_server(location: PostgresLocation) -> DatabaseFacts | None:
+    """Reports no faults: a server checks the integrity of its files itself."""
     engines = open_postgres(location.url, busy_seconds=BUSY_SECONDS)
     try:
         with engines.reading.connect() as connection:

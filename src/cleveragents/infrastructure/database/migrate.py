@@ -7,13 +7,13 @@ from alembic.config import Config
 from sqlalchemy import Connection
 
 _SCRIPTS = "cleveragents.infrastructure.database:migrations"
-"""Package data: Alembic finds it through importlib.resources, also in a wheel."""
+"""Package data, which Alembic finds through importlib.resources, even in a wheel."""
 
 
 def upgrade(connection: Connection, revision: str) -> None:
-    """Brings the schema to `revision` within the transaction that `connection` is in.
+    """Migrates the schema to `revision` in the transaction of `connection`.
 
-    Nothing is kept unless the caller commits.
+    The caller commits.
     """
     configuration = Config(attributes={"connection": connection})
     configuration.set_main_option("script_location", _SCRIPTS)

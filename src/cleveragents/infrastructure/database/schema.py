@@ -1,10 +1,10 @@
-"""Opening a database: is it ours, and does its schema fit this program?
+"""Opening a database: checks its schema, and creates or migrates it where needed.
 
-The usual answer takes one query and does not load Alembic. A new database is
-made by the migrations in a file of another name and then renamed; an older one
-is copied first and migrated in one transaction. So a process killed at any
-point leaves what was there, or the finished thing. PostgreSQL gets the same
-transaction without a copy: that is the server's administrator's.
+Usually this takes one query and does not load Alembic. The migrations create a
+new database in a file of another name, which is then renamed. An older database
+is copied first and migrated in one transaction. So a process that is killed at
+any point leaves the old state or the finished one. PostgreSQL gets the same
+transaction without a copy: backups are the task of the server's administrator.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 
 
 def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
-    """Makes sure that `path` holds a database of this program's schema.
+    """Makes sure that `path` is a database with this program's schema.
 
-    After any error the file is byte for byte what it was.
+    After an error the file is byte for byte the same as before.
 
     Raises:
-        SchemaVersionError: It is newer than the program, damaged or not ours.
+        SchemaVersionError: It is newer than the program, damaged, or another program's.
         DatabaseError: It cannot be read, written or created.
-        ConflictError: Another process keeps it locked.
+        ConflictError: Another process holds its lock for too long.
     """
     with driver_errors_as_ours(str(path)):
         if not sqlite_file.is_ours(path):
@@ -62,13 +62,13 @@ def prepare_postgres(engines: Engines, place: str) -> None:
     """Makes sure that the server's database has this program's schema.
 
     Raises:
-        SchemaVersionError: It is newer than the program or not ours; nothing was changed.
+        SchemaVersionError: It is newer than the program, or another program's; it is unchanged.
         DatabaseError: The server cannot be reached.
-        ConflictError: Another process keeps it locked.
+        ConflictError: Another process holds its lock for too long.
     """
     with driver_errors_as_ours(place):
-        # Each question sees what was committed before it: with one view for both, a table that
-        # another process has just made could seem to be there and empty.
+        # Each query must see what was committed before it. In one snapshot for both, a table
+        # that another process has just created could seem to exist and be empty.
         latest = engines.reading.execution_options(isolation_level="READ COMMITTED")
         with latest.connect() as connection:
             if revision_in_postgres(connection, place) == HEAD_REVISION:
@@ -82,7 +82,7 @@ def prepare_postgres(engines: Engines, place: str) -> None:
 
 
 def create_sqlite_file(path: Path, revision: str, *, busy_seconds: float) -> None:
-    """Makes a new database of some revision in an empty file, in one transaction."""
+    """Creates a database of some revision in an empty file, in one transaction."""
     from cleveragents.infrastructure.database.migrate import upgrade
 
     engines = open_sqlite(path, busy_seconds=busy_seconds, for_migration=True)
@@ -117,7 +117,7 @@ def _migrate_sqlite(path: Path, busy_seconds: float) -> None:
         _back_up(path, revision, busy_seconds)
         upgrade(connection, HEAD_REVISION)
         if connection.exec_driver_sql("PRAGMA foreign_key_check").first():
-            raise damaged(str(path), "rows refer to others that are not there")
+            raise damaged(str(path), "rows refer to others that do not exist")
 
 
 def _back_up(path: Path, revision: str, busy_seconds: float) -> None:
@@ -127,33 +127,33 @@ def _back_up(path: Path, revision: str, busy_seconds: float) -> None:
         sqlite_file.copy(path, target, busy_seconds=busy_seconds)
     except OSError as error:
         raise DatabaseError(
-            f"The database {path} is older than this program, and cannot be copied first: "
+            f"The database {path} is older than this program, but cannot be copied first: "
             f"{error.strerror or error}",
-            hint="Make it possible to write to its directory; nothing was changed",
+            hint="Make its directory writable; nothing was changed",
             place=str(path),
         ) from error
 
 
 def revision_in_sqlite(connection: sqlite3.Connection, path: Path) -> str:
-    """Returns the revision of a file that is ours.
+    """Returns the revision of a database of CleverAgents.
 
     Raises:
-        SchemaVersionError: This program does not know it, or the tables are gone.
+        SchemaVersionError: This program does not know it, or the tables are missing.
     """
     known = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'")
     if known.fetchone() is None:
-        raise damaged(str(path), "its tables are not there")
+        raise damaged(str(path), "its tables do not exist")
     return _known([str(version) for (version,) in connection.execute(_VERSION_QUERY)], str(path))
 
 
 def revision_in_postgres(connection: Connection, place: str) -> str | None:
-    """Returns the revision of the server's database, or None when nothing is in it yet.
+    """Returns the revision of the server's database, or None if it is empty.
 
     Raises:
-        SchemaVersionError: This program does not know it, or what is there is not ours.
+        SchemaVersionError: This program does not know it, or the tables are another program's.
     """
-    # Asked by a query, not by `to_regclass`: that answers from what this connection remembers,
-    # and another process may have made the table while this one waited for the lock.
+    # Not with `to_regclass`: it answers from the connection's cache, and another process may
+    # have created the table while this one waited for the lock.
     inspector = inspect(connection)
     names = {*inspector.get_table_names(), *inspector.get_view_names()}
     if "alembic_version" in names:
@@ -172,7 +172,7 @@ def _revisions(connection: Connection) -> Sequence[str]:
 
 
 def _known(revisions: Sequence[str], place: str) -> str:
-    """Returns the only revision, if it is one that this program knows."""
+    """Returns the only revision, if this program knows it."""
     if len(revisions) == 1 and revisions[0] in (*OLDER_REVISIONS, HEAD_REVISION):
         return revisions[0]
     raise SchemaVersionError(

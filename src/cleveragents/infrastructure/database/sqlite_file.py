@@ -1,7 +1,7 @@
-"""The SQLite file: whose it is, opening it, replacing and copying it durably.
+"""The SQLite file: recognizing, opening, replacing and copying it.
 
-Whether a file is ours is read from its header, before SQLite opens it, so that
-a file that is not ours is not touched in any way.
+The header says whether a file is a database of CleverAgents. It is read before
+SQLite opens the file, because SQLite may change a file that it only opens.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cleveragents.domain.errors import DatabaseError, SchemaVersionError
 from cleveragents.infrastructure.database.failures import busy, damaged, denied
 
 APPLICATION_ID = 0x436C4167
-"""`ClAg` in bytes 68 to 71 of every database of ours (`PRAGMA application_id`)."""
+"""`ClAg`, in bytes 68 to 71 of every database of CleverAgents (`PRAGMA application_id`)."""
 
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
@@ -35,10 +35,10 @@ _counting = threading.Lock()
 
 
 def take(path: Path) -> tuple[int, int]:
-    """Says that this process has a database of ours open, until `let_go` of what is returned.
+    """Marks the file as open in this process, until `let_go` of what is returned.
 
-    Closing any descriptor of such a file drops the locks that SQLite holds on
-    it, so until then it is not opened by us, not even to look whose it is.
+    Closing any descriptor of a file drops the locks that SQLite holds on it. So
+    while SQLite has it open, `is_ours` must not open it, not even to read it.
     """
     status = path.stat()
     with _counting:
@@ -52,11 +52,11 @@ def let_go(identity: tuple[int, int]) -> None:
 
 
 def is_ours(path: Path) -> bool:
-    """Returns False where there is nothing yet: no file, or an empty one.
+    """Returns whether there is a database; False if there is no file, or an empty one.
 
     Raises:
-        SchemaVersionError: The file is not a SQLite database, or not one of ours.
-        DatabaseError: It may not be read and written, or is not a file.
+        SchemaVersionError: The file is not a SQLite database of CleverAgents.
+        DatabaseError: The user may not read and write it, or it is not a file.
     """
     try:
         status = path.stat()
@@ -93,7 +93,7 @@ def _check_header(header: bytes, path: Path) -> None:
 
 
 def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sqlite3.Connection:
-    """Opens an existing file. Transactions are begun by our own statements only."""
+    """Opens an existing file. Only explicit statements begin a transaction."""
     connection = sqlite3.connect(
         f"file:{quote(os.fsencode(path))}?mode=rw",
         uri=True,
@@ -107,16 +107,16 @@ def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sq
 
 
 def use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Sets the journal mode, which the file itself remembers."""
+    """Sets the journal mode, which is stored in the file."""
     connection.execute("PRAGMA journal_mode=WAL")
 
 
 @contextmanager
 def exclusive(path: Path, *, busy_seconds: float) -> Generator[None]:
-    """Keeps other processes from creating or migrating the database meanwhile.
+    """Keeps other processes from creating or migrating the database during the block.
 
-    The lock goes with the process; its file stays, since removing it would
-    let two processes lock two different files.
+    The lock ends with the process. Its file stays: removing it would let two
+    processes lock two different files.
     """
     lock = path.with_name(f"{path.name}.lock")
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -141,9 +141,9 @@ def _locked(descriptor: int) -> bool:
 
 @contextmanager
 def prepared(path: Path, draft: Path) -> Generator[Path]:
-    """Gives `draft`, a new private file that becomes `path`, durably, if the block succeeds.
+    """Creates `draft`, a private file, and durably renames it to `path` if the block succeeds.
 
-    The caller MUST hold `exclusive`: a draft that a killed process left is removed.
+    The caller MUST hold `exclusive`, because a draft left by a killed process is removed.
     """
     _discard(draft)
     os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
