@@ -166,3 +166,10 @@ Feature: What is stored comes back
         | SQLite     | nothing                                                  | unreadable | -1   | unreadable | unreadable |
         | PostgreSQL | {"label": "mine", "step_index": 3, "new": [1]}           | mine       | 3    | unreadable | unreadable |
         | PostgreSQL | {"label":                                                | unreadable | -1   | unreadable | unreadable |
+
+  Rule: An event has the time that the program's clock shows
+
+    Scenario: A program whose clock was set back stores events of that time
+      Given a program whose clock shows 2001-02-03T04:05:06+00:00
+      When a plan is stored
+      Then the event of the plan has the time 2001-02-03T04:05:06+00:00

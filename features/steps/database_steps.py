@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
@@ -134,6 +135,18 @@ def flawed(context: Context, flaw: str) -> None:
         return open_one()
 
     found.open = open_another
+
+
+@given("a program whose clock shows {time}")
+def stopped_clock(context: Context, time: str) -> None:
+    databases(context).clock = support.StoppedClock(datetime.fromisoformat(time))
+
+
+@then("the event of the plan has the time {time}")
+def event_time(context: Context, time: str) -> None:
+    with databases(context).open().read() as transaction:
+        [event] = transaction.events.list("PLAN1")
+    assert event.created_at.isoformat() == time, event
 
 
 @given("its write-ahead log is turned off")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
@@ -17,6 +18,7 @@ from alembic.migration import MigrationContext
 from features.support import postgres
 from sqlalchemy import create_engine, make_url, text
 
+from cleveragents.application.ports import Clock
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.engine import open_postgres
@@ -33,8 +35,20 @@ NOBODY = 65534
 SUPPORT = Path(__file__).parent
 
 
-def open_database(home: Path, url: str | None = None, *, busy_seconds: float = 10) -> SqlDatabase:
-    return SqlDatabase(Connections(url, home, busy_seconds=busy_seconds), SystemClock())
+def open_database(
+    home: Path, url: str | None = None, clock: Clock | None = None, busy_seconds: float = 10
+) -> SqlDatabase:
+    return SqlDatabase(Connections(url, home, busy_seconds=busy_seconds), clock or SystemClock())
+
+
+class StoppedClock(Clock):
+    """A clock that always shows the same time."""
+
+    def __init__(self, shown: datetime) -> None:
+        self._shown = shown
+
+    def now(self) -> datetime:
+        return self._shown
 
 
 class Databases:
@@ -44,6 +58,7 @@ class Databases:
         self.home = home
         self.path = home / "state.db"
         self.url: str | None = None
+        self.clock: Clock = SystemClock()
         self.before: object = None
         self.error: CleverAgentsError | None = None
         self.found: list[str] | None = None
@@ -55,7 +70,7 @@ class Databases:
         self.url = {"SQLite": lambda: None, "PostgreSQL": postgres.new_database}[store]()
 
     def open(self) -> SqlDatabase:
-        database = open_database(self.home, self.url, busy_seconds=BUSY_SECONDS)
+        database = open_database(self.home, self.url, self.clock, BUSY_SECONDS)
         self.opened.append(database)
         return database
 

@@ -117,7 +117,7 @@ class Failing:
         failure = PlanError(
             message=error.message,
             tool=None,
-            step=f"{step_index + 1} of {len(plan.course)}",
+            step=f"{step_index + 1} of {len(plan.step_sequence)}",
             step_index=step_index,
             checkpoint=None,
             recoverable=True,

@@ -185,7 +185,7 @@ class PlanExecutor:
                 self._save_drift(plan, point)
             self._checkpoints.return_to(plan.id, point)
         except (BusinessRuleViolation, SnapshotError) as error:
-            step_index = min(point.metadata.last_completed_step + 1, len(plan.course) - 1)
+            step_index = min(point.metadata.last_completed_step + 1, len(plan.step_sequence) - 1)
             self._failing.refused(self._latest(plan.id), step_index, error, before_start=False)
             raise
         return self._latest(plan.id)
