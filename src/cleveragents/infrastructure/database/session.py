@@ -78,7 +78,8 @@ class Session:
     def run_each(self, sql: str, many: Iterable[Mapping[str, object]]) -> None:
         """Runs a statement that returns no rows once for each set of values."""
         with closing(self._connection.cursor()) as cursor:
-            cursor.executemany(self._text(sql), [self._to_driver(values) for values in many])
+            text = sql if self._is_sqlite else _for_postgres(sql)
+            cursor.executemany(text, [self._to_driver(values) for values in many])
 
     def find(self, model: Model[RecordT], sql: str, **values: object) -> Sequence[RecordT]:
         """Returns the records of the rows, in their order."""
@@ -107,14 +108,20 @@ class Session:
             DatabaseError: Something that the record refers to is not stored.
         """
         row = model.row(record)
-        with _refusals(model.noun, str(row[model.key])):
+        try:
             self._execute(insertion(model.table, tuple(row)), row)
+        except driver_errors() as error:
+            raise _refusal(error, model.noun, str(row[model.key])) from error
 
     def insert_rows(self, table: str, noun: str, key: str, rows: Sequence[dict[str, Any]]) -> None:
         """Stores new rows, all or none; `key` names the column that errors quote."""
-        if rows:
-            with self.savepoint(), _refusals(noun, str(rows[0][key])):
+        if not rows:
+            return
+        try:
+            with self.savepoint():
                 self.run_each(insertion(table, tuple(rows[0])), rows)
+        except driver_errors() as error:
+            raise _refusal(error, noun, str(rows[0][key])) from error
 
     def save(self, model: Model[RecordT], record: RecordT) -> None:
         """Writes every column of a record that is already stored.
@@ -154,10 +161,8 @@ class Session:
         self._connection.execute("RELEASE SAVEPOINT whole")
 
     def _execute(self, sql: str, values: Mapping[str, object]) -> Cursor:
-        return self._connection.execute(self._text(sql), self._to_driver(values))
-
-    def _text(self, sql: str) -> str:
-        return sql if self._is_sqlite else _for_postgres(sql)
+        text = sql if self._is_sqlite else _for_postgres(sql)
+        return self._connection.execute(text, self._to_driver(values))
 
     def _to_driver(self, values: Mapping[str, object]) -> dict[str, object]:
         """Replaces what a database refuses or would return differently."""
@@ -166,15 +171,13 @@ class Session:
             if isinstance(value, str):
                 stored[name] = escape(value)
             elif isinstance(value, datetime):
-                stored[name] = self._time(value)
+                if value.tzinfo is None:
+                    raise DatabaseError("A time without a time zone cannot be stored")
+                moment = value.astimezone(UTC)
+                # ISO text of a fixed width: it sorts, and people can read it.
+                text = moment.isoformat(timespec="microseconds")
+                stored[name] = text if self._is_sqlite else moment
         return stored
-
-    def _time(self, value: datetime) -> datetime | str:
-        """In SQLite a time is ISO text of a fixed width: it sorts, and people can read it."""
-        if value.tzinfo is None:
-            raise DatabaseError("A time without a time zone cannot be stored")
-        moment = value.astimezone(UTC)
-        return moment.isoformat(timespec="microseconds") if self._is_sqlite else moment
 
 
 def id_lists(sql: str, ids: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -233,16 +236,10 @@ def _not_found(noun: str, record_id: str) -> NotFoundError:
     return NotFoundError(f"There is no {noun} {record_id}", record_id=record_id)
 
 
-@contextmanager
-def _refusals(noun: str, record_id: str) -> Generator[None]:
-    try:
-        yield
-    except driver_errors() as error:
-        if is_missing_reference(error):
-            raise DatabaseError(
-                f"The {noun} {record_id} refers to a record that is not stored",
-                record_id=record_id,
-            ) from error
-        if is_refused_row(error):
-            raise DuplicateError(noun, record_id) from error
-        raise
+def _refusal(error: Exception, noun: str, record_id: str) -> Exception:
+    """Returns the error for a row that the database did not store."""
+    if is_missing_reference(error):
+        return DatabaseError(
+            f"The {noun} {record_id} refers to a record that is not stored", record_id=record_id
+        )
+    return DuplicateError(noun, record_id) if is_refused_row(error) else error

@@ -98,7 +98,9 @@ class Connections:
         Raises:
             ConfigurationError: The URL cannot be used.
         """
-        self.location = locate(url, home)
+        self._location = locate(url, home)
+        self.place = str(self._location)
+        """Names the database in messages."""
         self._busy_seconds = busy_seconds
         self._engines: Engines | None = None
         self._file_in_use: tuple[int, int] | None = None
@@ -111,12 +113,12 @@ class Connections:
             return self._engines
 
     def _open(self) -> Engines:
-        if isinstance(self.location, SqliteLocation):
-            schema.prepare_sqlite(self.location.path, busy_seconds=self._busy_seconds)
-            self._file_in_use = sqlite_file.take(self.location.path)
-            return open_sqlite(self.location.path, busy_seconds=self._busy_seconds)
-        engines = open_postgres(self.location.url, busy_seconds=self._busy_seconds)
-        schema.prepare_postgres(engines, str(self.location))
+        if isinstance(self._location, SqliteLocation):
+            schema.prepare_sqlite(self._location.path, busy_seconds=self._busy_seconds)
+            self._file_in_use = sqlite_file.take(self._location.path)
+            return open_sqlite(self._location.path, busy_seconds=self._busy_seconds)
+        engines = open_postgres(self._location.url, busy_seconds=self._busy_seconds)
+        schema.prepare_postgres(engines, self.place)
         return engines
 
     def close(self) -> None:
@@ -164,7 +166,7 @@ class SqlDatabase(Database):
     @contextmanager
     def read(self) -> Generator[UnitOfWork]:
         with (
-            driver_errors_as_ours(str(self._connections.location)),
+            driver_errors_as_ours(self._connections.place),
             self._connections.opened().reading.connect() as connection,
             connection.begin() as transaction,
         ):
@@ -174,7 +176,7 @@ class SqlDatabase(Database):
     @contextmanager
     def write(self) -> Generator[UnitOfWork]:
         with (
-            driver_errors_as_ours(str(self._connections.location)),
+            driver_errors_as_ours(self._connections.place),
             self._connections.opened().writing.begin() as connection,
         ):
             transaction = self._unit_of_work(connection)
