@@ -6,14 +6,16 @@ from behave import given, then, when
 from behave.runner import Context
 from features.support.tools import (
     bench_of,
-    fail_second,
+    full_disk,
     problems_with,
     refuse_directory_renames,
+    surround_with_hostile_repository,
     vanish_after_first_look,
 )
 from features.support.values import plain, table_rows
 from pydantic import JsonValue
 
+from cleveragents.infrastructure.tools.files.patch import APPLY_PATCH
 from cleveragents.infrastructure.tools.files.search import SEARCH_FILES
 
 
@@ -109,9 +111,34 @@ def apply_nothing(context: Context) -> None:
     patch(context, "")
 
 
-@given("the {step} of the second file will fail")
-def failing_disk(context: Context, step: str) -> None:
-    context.add_cleanup(fail_second(step))
+@when("a tool applies the patch within {seconds:d} second")
+def apply_in_time(context: Context, seconds: int) -> None:
+    spec = APPLY_PATCH.model_copy(update={"timeout": seconds})
+    bench_of(context).run_spec(spec, {"patch": context.text})
+
+
+@when("a tool applies a patch to {first} and {second} that makes a file too large for the disk")
+def apply_too_much(context: Context, first: str, second: str) -> None:
+    lines = [f"--- a/{first}", f"+++ b/{first}", "@@ -1 +1 @@", "-one", "+1"]
+    lines += [f"--- a/{second}", "+++ /dev/null", "@@ -1 +0,0 @@", "-old"]
+    lines += ["--- /dev/null", "+++ b/new/dir/large", "@@ -0,0 +1 @@", "+" + "x" * 100_000]
+    with full_disk():
+        patch(context, "\n".join(lines))
+
+
+@given("the sandbox is in a repository that converts files and runs programs")
+def hostile_repository(context: Context) -> None:
+    surround_with_hostile_repository(bench_of(context))
+
+
+@given("a program called git that never ends")
+def endless_git(context: Context) -> None:
+    bench = bench_of(context)
+    program = context.world.directory / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    bench.environment["PATH"] = f"{program.parent}:{bench.environment['PATH']}"
 
 
 @then('the hint of the tool is "{hint}"')

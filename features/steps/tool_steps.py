@@ -190,6 +190,12 @@ def fails(context: Context, reason: str) -> None:
     assert found == str(bench(context).placed(plain(reason))), found
 
 
+@then('the tool fails with a message that has "{text}"')
+def fails_with(context: Context, text: str) -> None:
+    found = bench(context).failure.message
+    assert text in found, found
+
+
 @then("the tool took too long and was ended")
 def took_too_long(context: Context) -> None:
     assert " seconds and was ended" in bench(context).failure.message

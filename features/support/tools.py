@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import resource
 import shutil
@@ -18,7 +17,6 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 from behave.runner import Context
@@ -37,7 +35,6 @@ from cleveragents.domain.tool import (
 )
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
-from cleveragents.infrastructure.tools.files import patch as patch_tool
 from cleveragents.infrastructure.tools.files import walk
 from cleveragents.infrastructure.tools.process import leftover_processes as processes
 
@@ -290,19 +287,22 @@ def refuse_directory_renames() -> Callable[[], None]:
     return patcher.stop
 
 
-def fail_second(step: str) -> Callable[[], None]:
-    """Makes the second such act of a patch fail; gives what takes that back."""
-    where, target = (patch_tool, "write_beside") if step == "writing" else (os, "rename")
-    real, calls = getattr(where, target), itertools.count(1)
-
-    def act(*arguments: Any, **more: Any) -> Any:
-        if next(calls) == 2:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return real(*arguments, **more)
-
-    patcher = patch.object(where, target, act)
-    patcher.start()
-    return patcher.stop
+def surround_with_hostile_repository(bench: Workbench) -> None:
+    """Makes the directory above the sandbox a repository that would change what is written."""
+    above = bench.sandbox.parent
+    mark = f"touch {bench.outside}/program-has-run; cat"
+    settings = {
+        "filter.evil.clean": mark,
+        "filter.evil.smudge": mark,
+        "apply.whitespace": "fix",
+        "core.autocrlf": "true",
+        "core.fsmonitor": mark,
+    }
+    subprocess.run(["git", "init", "-q", above], check=True)
+    for name, value in settings.items():
+        subprocess.run(["git", "-C", above, "config", name, value], check=True)
+    for place in (above, bench.sandbox):
+        (place / ".gitattributes").write_text("* text eol=crlf ident filter=evil\n")
 
 
 def vanish_after_first_look(directory: Path) -> Callable[[], None]:

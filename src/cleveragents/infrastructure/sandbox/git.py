@@ -115,6 +115,17 @@ class Git:
         """
         return self._finished(arguments, stdin, ok).stdout
 
+    def complete(
+        self, *arguments: str, stdin: bytes | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Returns how git ended and what it printed, also on its standard error.
+
+        Raises:
+            GitCommandError: git did not end.
+            ConfigurationError: git cannot be started.
+        """
+        return self._start(self._command(arguments), self._variables(), stdin)
+
     def answer(self, *arguments: str, ok: Container[int]) -> tuple[int, bytes]:
         """Returns the status, where that says something, and what git printed; else like `run`."""
         done = self._finished(arguments, None, ok)

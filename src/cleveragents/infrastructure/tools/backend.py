@@ -8,10 +8,11 @@ from types import MappingProxyType
 from cleveragents.application.ports import Interruption, ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.tools.files.edit import EDIT_FILE, edit_file
 from cleveragents.infrastructure.tools.files.list import LIST_FILES, list_files
 from cleveragents.infrastructure.tools.files.move import MOVE_FILE, move_file
-from cleveragents.infrastructure.tools.files.patch import APPLY_PATCH, apply_patch
+from cleveragents.infrastructure.tools.files.patch import APPLY_PATCH, NO_REPOSITORY, apply_patch
 from cleveragents.infrastructure.tools.files.read_write import (
     DELETE_FILE,
     READ_FILE,
@@ -37,7 +38,6 @@ _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
         WRITE_FILE.name: write_file,
         EDIT_FILE.name: edit_file,
         MOVE_FILE.name: move_file,
-        APPLY_PATCH.name: apply_patch,
         LIST_FILES.name: list_files,
         DELETE_FILE.name: delete_file,
         RECORD.name: record_decision,
@@ -76,6 +76,7 @@ class BuiltinTools(ToolBackend):
         """Takes the environment that shell commands inherit, git's variables excepted."""
         self._environment = dict(environment)
         self._interruption = interruption
+        self._git = Git(self._environment, NO_REPOSITORY)
 
     def specs(self) -> Mapping[str, ToolSpec]:
         return _SPECS
@@ -91,6 +92,8 @@ class BuiltinTools(ToolBackend):
             return search_files(call, self._environment, self._interruption)
         if call.spec.name == SQL.name:
             return run_sql(call, self._interruption)
+        if call.spec.name == APPLY_PATCH.name:
+            return apply_patch(call, self._git)
         if call.spec.name in _RUN:
             return _RUN[call.spec.name](call)
         raise ExecutionError(f"There is no tool `{call.spec.name}`", tool=call.spec.name)
