@@ -17,7 +17,7 @@ Feature: Processes that tools leave behind
         | A daemon that does not listen    | 2 background processes | setsid sh -c 'trap "" TERM; sleep 60 & echo $$ > pid.txt; wait; wait' & until test -s pid.txt; do :; done                            |
 
     Scenario: A daemon is ended when the time of its tool is up
-      When the command `setsid sh -c 'echo $$ > pid.txt; exec sleep 60' & wait` runs for at most 1 second
+      When the command `setsid sh -c 'echo $$ > pid.txt; exec sleep 60' & wait` runs until its time is up, 1 second
       Then the tool fails because `shell` took longer than 1 seconds and was ended
       And none of its processes is left
 

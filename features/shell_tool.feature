@@ -42,20 +42,18 @@ Feature: Shell commands
   Rule: nothing of a command stays behind
 
     Scenario: A command that takes too long is ended with its children
-      When the command `sleep 60 & echo $! > pid.txt; echo working; wait` runs for at most 1 second
+      When the command `echo working; sleep 60 & echo $! > pid.txt; wait` runs until its time is up, 1 second
       Then the tool fails because `shell` took longer than 1 seconds and was ended:\nworking
-      And it took less than 3 seconds
       And none of its processes is left
 
     Scenario: A process that does not listen is killed
-      When the command `trap '' TERM; echo $$ > pid.txt; exec >&- 2>&-; sleep 60; sleep 60` runs for at most 1 second
+      When the command `trap '' TERM; exec >&- 2>&-; echo $$ > pid.txt; sleep 60; sleep 60` runs until its time is up, 1 second
       Then the tool fails because `shell` took longer than 1 seconds and was ended
       And none of its processes is left
 
     Scenario: A process in the background is ended and reported
       When the command `sleep 60 & echo $! > pid.txt; printf started` runs
       Then the output is "started\n[ended 1 background process]\n"
-      And it took less than 3 seconds
       And none of its processes is left
 
     Scenario: Several processes in the background write nothing any more

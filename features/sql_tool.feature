@@ -81,7 +81,6 @@ Feature: SQL on a database of the plan
       Given a database of people
       When the statement `with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r` has 1 second
       Then the tool fails because Statement 1 of 1 took longer than 1 seconds; nothing was changed
-      And it took less than 5 seconds
 
     Scenario: A database that stays locked
       Given a database of people

@@ -9,8 +9,7 @@ Feature: Output and input of tools
 
     Scenario: A daemon that keeps writing does not keep the tool
       When the command `setsid sh -c 'echo $$ > pid.txt; exec yes' & while ! test -s pid.txt; do sleep 0.01; done` runs
-      Then it took less than 5 seconds
-      And none of its processes is left
+      Then none of its processes is left
 
     Scenario: Output may end while the command goes on
       When the command `exec >&- 2>&-; sleep 0.2; echo done > done.txt` runs

@@ -3,10 +3,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
+from functools import partial
+from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
+from features.support.clocks import StoppedClock, has_content
 from features.support.plan_files import PlanReading
 from features.support.plugins import (
     Packages,
@@ -24,6 +26,7 @@ from features.support.values import row_values
 from cleveragents.domain.errors import ConfigurationError, PlanFileError
 from cleveragents.domain.tool import ToolInvocation
 from cleveragents.infrastructure.plan_files import YamlPlanFiles
+from cleveragents.infrastructure.tools.process import run as process_run
 from cleveragents.infrastructure.tools.registry import Tools
 
 
@@ -69,6 +72,12 @@ def register_closure(context: Context, name: str) -> None:
 def lock_held(context: Context, name: str) -> None:
     tools_of(context).spec(name)
     context.add_cleanup(hold_lock(sys.modules["acme_tools"].LOCK))
+
+
+@given("the time of the package's tools is up once they have written pid.txt")
+def time_is_up(context: Context) -> None:
+    written = partial(has_content, bench_of(context).file("pid.txt"))
+    context.world.on_close.enter_context(patch.object(process_run, "time", StoppedClock(written)))
 
 
 @when("the tool {name} of the package runs with `{given_input}`")
@@ -151,10 +160,9 @@ def printed(context: Context, text: str) -> None:
 
 @when("the user stops {name} with `{given_input}`")
 def stop_tool(context: Context, name: str, given_input: str) -> None:
-    started = time.monotonic()
-    bench = bench_of(context)
-    context.interrupted = stop_with(tools_of(context), bench, name, json.loads(given_input))
-    bench.seconds = time.monotonic() - started
+    context.interrupted = stop_with(
+        tools_of(context), bench_of(context), name, json.loads(given_input)
+    )
 
 
 @when("the program is killed while {name} runs")

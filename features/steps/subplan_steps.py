@@ -14,8 +14,9 @@ from behave import given, then, when
 from behave.runner import Context
 from features.support import fault_sweep as faults
 from features.support import plan_mishaps as mishaps
+from features.support.clocks import StoppedClock
 from features.support.plans import data, plans
-from features.support.subplans import StoppedClock, Subplans
+from features.support.subplans import Subplans
 from features.support.trees import difference, tree
 
 from cleveragents.application.fault_points import FaultPoint
@@ -117,17 +118,17 @@ def child_is_held(context: Context, name: str) -> None:
 
 @given("that time is over as soon as OUTSIDE/{name} is there")
 def timeout_over(context: Context, name: str) -> None:
-    _replace_clock(context, StoppedClock(context.world.directory / name, jumps=1))
+    _replace_clock(context, StoppedClock((context.world.directory / name).exists, hours=1))
 
 
 @given("every wait for a child is over as soon as OUTSIDE/{name} is there")
 def waits_over(context: Context, name: str) -> None:
-    _replace_clock(context, StoppedClock(context.world.directory / name))
+    _replace_clock(context, StoppedClock((context.world.directory / name).exists))
 
 
 @given("every wait for a child is over at once")
 def waits_over_at_once(context: Context) -> None:
-    _replace_clock(context, StoppedClock(context.world.directory))
+    _replace_clock(context, StoppedClock(lambda: True))
 
 
 def _replace_clock(context: Context, clock: StoppedClock) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from features.support.clocks import has_content
 from features.support.tools import Workbench
 
 from cleveragents.domain.errors import ConfigurationError, InterruptedByUserError
@@ -53,8 +54,8 @@ leave = makes("leave", lambda call: sys.exit(3))
 give_number = makes("give-number", lambda call: 12)
 
 def sleep_act(call):
-    Path("pid.txt").write_text(str(os.getpid()))
     print("going to sleep", flush=True)
+    Path("pid.txt").write_text(str(os.getpid()))
     time.sleep(60)
 sleep = makes("sleep", sleep_act, timeout=1)
 
@@ -67,7 +68,7 @@ def background_act(call):
     if os.fork() == 0:
         Path("pid.txt").write_text(str(os.getpid()))
         time.sleep(60)
-    while not Path("pid.txt").exists():
+    while not Path("pid.txt").exists() or not Path("pid.txt").read_text():
         time.sleep(0.01)
     return "done"
 background = makes("background", background_act)
@@ -172,9 +173,9 @@ def stop_with(tools: Tools, bench: Workbench, name: str, given: dict[str, str]) 
     """Runs a tool and sends the signal of Ctrl-C a moment later; gives what was said."""
     bench.make("file", "evil", "a" * 40 + "b")
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     try:
         with bench.interruption.listening():
+            timer.start()
             run_with(tools, bench, name, given)
     except InterruptedByUserError as error:
         return error.message
@@ -190,7 +191,7 @@ def run_and_kill(tools: Tools, bench: Workbench, name: str) -> None:
         run_with(tools, bench, name, {})
         os._exit(0)
     deadline = time.monotonic() + 60
-    while not bench.file("pid.txt").exists() and time.monotonic() < deadline:
+    while not has_content(bench.file("pid.txt")) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(program, signal.SIGKILL)
     os.waitpid(program, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sqlite3
 import subprocess
@@ -17,21 +16,6 @@ from features.support.plans import Plans
 from features.support.trees import Tree, tree
 
 _IDS = re.compile("[0-9A-Z]{26}|[0-9a-f]{40}")
-
-
-class StoppedClock:
-    """A clock that stands still until a path is there, and then jumps an hour with each look."""
-
-    def __init__(self, signal: Path, jumps: float = math.inf) -> None:
-        self._signal = signal
-        self._jumps = jumps
-        self._now = 0.0
-
-    def monotonic(self) -> float:
-        if self._jumps > 0 and self._signal.exists():
-            self._jumps -= 1
-            self._now += 3600
-        return self._now
 
 
 class Subplans:

@@ -20,6 +20,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from behave.runner import Context
+from features.support.clocks import has_content
 from features.support.values import plain
 from pydantic import JsonValue, ValidationError
 
@@ -62,7 +63,6 @@ class Workbench:
         self.interruption = SignalInterruption()
         self.result: ToolResult | None = None
         self.error: ExecutionError | None = None
-        self.seconds = 0.0
         self.memory = 0
         """How much was needed at once while memory was watched."""
         self.before: dict[str, tuple[int, bytes]] = {}
@@ -75,7 +75,7 @@ class Workbench:
         self.run_spec(self.tools.specs()[name], given)
 
     def run_spec(self, spec: ToolSpec, given: dict[str, JsonValue]) -> None:
-        """Runs a tool, and remembers how it ended and how long it took."""
+        """Runs a tool, and remembers how it ended."""
         self.before = self.tree()
         call = ToolInvocation(
             spec=spec,
@@ -85,12 +85,10 @@ class Workbench:
             plan_id=self.plan_id,
             database=None if self.database is None else str(self.database),
         )
-        started = time.monotonic()
         try:
             self.result = self.tools.run(call)
         except ExecutionError as error:
             self.error = error
-        self.seconds = time.monotonic() - started
 
     def run_watched(self, command: str) -> None:
         tracemalloc.start()
@@ -168,13 +166,13 @@ class Workbench:
         return f"{stat.S_IMODE(self.file(path).lstat().st_mode):04o}"
 
     def interrupt(self, command: str) -> None:
-        """Runs a shell command and raises in the middle of it, as a signal handler would."""
+        """Raises in the middle of a command that writes pid.txt, as a signal handler would."""
 
         def stop(number: int, frame: object) -> None:
             raise Interrupted
 
         old = signal.signal(signal.SIGUSR1, stop)
-        thread = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGUSR1))
+        thread = threading.Thread(target=self._signal_when_written)
         thread.start()
         try:
             self.run("shell", {"command": command})
@@ -183,6 +181,11 @@ class Workbench:
         finally:
             thread.join()
             signal.signal(signal.SIGUSR1, old)
+
+    def _signal_when_written(self) -> None:
+        while not has_content(self.file("pid.txt")):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGUSR1)
 
     def alive(self) -> bool:
         """Says whether a process whose id is in a file `*pid.txt` still runs."""
