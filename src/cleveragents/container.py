@@ -350,6 +350,7 @@ class Container:
                 self._database,
                 self._checkpoint_service,
                 self._checkpoint_manager,
+                self._locks,
                 self._clock,
                 self._ids,
                 self._faults,

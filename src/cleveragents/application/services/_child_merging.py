@@ -18,6 +18,7 @@ from cleveragents.application.ports import (
     Database,
     FaultPoints,
     IdSource,
+    Locks,
     SnapshotStore,
     Transaction,
 )
@@ -55,6 +56,7 @@ class ChildMerging:
         database: Database,
         checkpoints: CheckpointService,
         snapshots: SnapshotStore,
+        locks: Locks,
         clock: Clock,
         id_source: IdSource,
         faults: FaultPoints,
@@ -62,6 +64,7 @@ class ChildMerging:
         self._database = database
         self._checkpoints = checkpoints
         self._snapshots = snapshots
+        self._locks = locks
         self._clock = clock
         self._ids = id_source
         self._faults = faults
@@ -111,6 +114,7 @@ class ChildMerging:
             if resource_id is None:
                 continue
             theirs = last.snapshots[resource_id]
+            self._locks.check(context.plan.id)
             report = self._snapshots.merge(
                 sandbox, made.snapshot_id, first.snapshots[resource_id], theirs, strategy, names
             )
@@ -128,6 +132,7 @@ class ChildMerging:
 
     def _keep(self, context: StepContext, name: str, before: Sequence[Taken]) -> Sequence[Taken]:
         """Takes a merge back and makes a checkpoint: `mine` has to be there to choose it."""
+        self._locks.check(context.plan.id)
         wrong = [
             line
             for sandbox, made in before

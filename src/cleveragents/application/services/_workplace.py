@@ -11,6 +11,7 @@ from cleveragents.application.ports import (
     EventSink,
     FaultPoints,
     IdSource,
+    Locks,
     Sandboxes,
     SnapshotStore,
     Transaction,
@@ -29,6 +30,7 @@ class Workplace:
         database: Database,
         sandboxes: Sandboxes,
         snapshots: SnapshotStore,
+        locks: Locks,
         id_source: IdSource,
         events: EventSink,
         faults: FaultPoints,
@@ -36,6 +38,7 @@ class Workplace:
         self._database = database
         self._sandboxes = sandboxes
         self._snapshots = snapshots
+        self._locks = locks
         self._ids = id_source
         self._events = events
         self._faults = faults
@@ -75,6 +78,7 @@ class Workplace:
             plan = transaction.plans.get(sandbox.plan_id)
             point = resume_point(transaction, plan)
             group = transaction.checkpoints.get_group(point.group_id) if point else None
+        self._locks.check(sandbox.plan_id)
         if group is None:
             return self._made_again(sandbox)
         report = self._snapshots.rollback_to(sandbox, group.snapshots[sandbox.resource_id])

@@ -117,11 +117,7 @@ class ConflictService:
         before = snapshot_ids(self._checkpoints.take(found.plan.id))
         if how is not Resolution.EDITED:
             self._keep_edits(found.plan, before, chosen[0].step_index)
-        for sandbox in found.sandboxes:
-            for item in chosen:
-                if item.resource == sandbox.resource and how is not Resolution.EDITED:
-                    wanted = item.mine if how is Resolution.MINE else item.theirs
-                    self._snapshots.place(sandbox, wanted, [item.conflict.path])
+            self._place(found, how, chosen)
         self._faults.reach(FaultPoint.CONFLICT_RESOLVED)
         taken = self._checkpoints.take(found.plan.id)
         changes = self._checkpoints.changes_between(found.plan.id, before, snapshot_ids(taken))
@@ -149,6 +145,14 @@ class ConflictService:
             source_tool=RESOLVE_CONFLICT,
         )
         self._checkpoints.create_checkpoint(found.plan.id, moment, resolved)
+
+    def _place(self, found: Conflicts, how: Resolution, chosen: Sequence[OpenConflict]) -> None:
+        """Writes one side of each conflict into the sandboxes."""
+        sandboxes = {sandbox.resource: sandbox for sandbox in found.sandboxes}
+        for item in chosen:
+            wanted = item.mine if how is Resolution.MINE else item.theirs
+            self._locks.check(found.plan.id)
+            self._snapshots.place(sandboxes[item.resource], wanted, [item.conflict.path])
 
     def _keep_edits(self, plan: Plan, present: Mapping[str, str], step_index: int) -> None:
         """Makes a checkpoint of what somebody has edited and is about to be replaced."""

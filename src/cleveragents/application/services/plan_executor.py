@@ -82,7 +82,9 @@ class PlanExecutor:
         self._events = events
         self._faults = faults
         self._interruption = interruption
-        self._workplace = Workplace(database, sandboxes, snapshots, id_source, events, faults)
+        self._workplace = Workplace(
+            database, sandboxes, snapshots, locks, id_source, events, faults
+        )
         self._failing = Failing(database, checkpoints, clock, id_source, events, faults)
 
     def execute(self, plan_id: str, *, repeat_effects: bool = False) -> Plan:
