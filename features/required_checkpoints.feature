@@ -41,6 +41,13 @@ Feature: Checkpoints that a plan requires
       And the checkpoint "before execution" holds the project after `echo mine > mine.txt`
       And the sandbox is the project after `echo mine > mine.txt; echo by one > a.txt`
 
+    Scenario: A sandbox that was made again is the one that checkpoints are made of
+      Given the variable CLEVERAGENTS_CHECKPOINT_DEADLINE is gone again
+      And a program was refused the first checkpoint, and the sandbox was deleted
+      And the project has another commit
+      When the same program executes the plan again
+      Then it makes checkpoints of the sandbox that is recorded
+
   Rule: a step is not done without the checkpoints around it
 
     Background:

@@ -1,8 +1,15 @@
 from __future__ import annotations
 
-from behave import given, then
+import contextlib
+import shutil
+import subprocess
+
+from behave import given, then, when
 from behave.runner import Context
+from features.support.applies import NoEvents
 from features.support.plans import plans
+
+from cleveragents.domain.errors import CheckpointRequiredError
 
 _DEADLINE = "CLEVERAGENTS_CHECKPOINT_DEADLINE"
 
@@ -26,6 +33,36 @@ def rolled_back_and_refused(context: Context, command: str) -> None:
     context.execute_steps(f"Given the user has changed the sandbox by `{command}`")
     execute = ("plan", "execute", plans(context).plan_id)
     plans(context).prepare(*execute, exit_code=4, env={_DEADLINE: "0.000001"})
+
+
+@given("a program was refused the first checkpoint, and the sandbox was deleted")
+def program_refused(context: Context) -> None:
+    plans(context).prepare("plan", "use", str(plans(context).file))
+    context.services = plans(context).container(NoEvents())
+    context.add_cleanup(context.services.close)
+    with plans(context).room_for(0), contextlib.suppress(CheckpointRequiredError):
+        context.services.plan_executor().execute(plans(context).plan_id)
+        raise AssertionError("the checkpoint was made")
+    shutil.rmtree(plans(context).sandbox)
+
+
+@given("the project has another commit")
+def another_commit(context: Context) -> None:
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    command = ["git", *identity, "commit", "--quiet", "--allow-empty", "-m", "later"]
+    subprocess.run(command, cwd=context.world.project, env=context.world.environment, check=True)
+
+
+@when("the same program executes the plan again")
+def program_executes(context: Context) -> None:
+    context.services.plan_executor().execute(plans(context).plan_id)
+
+
+@then("it makes checkpoints of the sandbox that is recorded")
+def of_recorded(context: Context) -> None:
+    ((sandbox, _),) = context.services.checkpoint_service().take(plans(context).plan_id)
+    recorded = plans(context).query("SELECT base_commit FROM sandboxes")
+    assert [(sandbox.base_commit,)] == recorded, (sandbox, recorded)
 
 
 @then('the plan\'s own error is "{message}"')

@@ -8,7 +8,8 @@ names, never a record without its snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import contextmanager
 
 from cleveragents.application.events import Warned
 from cleveragents.application.fault_points import FaultPoint
@@ -96,7 +97,7 @@ class CheckpointService(CheckpointReader):
         self._cleaning = Cleaning(database, sandboxes, faults)
         self._triggers = triggers
         self._recorder = Recorder(clock, id_source)
-        # Made once for a plan. Only their states change, which no snapshot depends on.
+        # Looked up once, because a checkpoint must stay cheap; see `_held`.
         self._known: dict[str, Sequence[SandboxRef]] = {}
 
     def create_checkpoint(
@@ -246,17 +247,18 @@ class CheckpointService(CheckpointReader):
 
     def create_manual_checkpoint(self, plan_id: str, label: str) -> Checkpoint:
         """Makes a checkpoint of the sandbox as it is now, because the user wants one."""
-        with self._locks.hold(plan_id):
+        with self._held(plan_id):
             with self._database.read() as transaction:
                 plan = transaction.plans.get(plan_id)
-                started = bool(transaction.sandboxes.list(plan_id))
-            if not started:
+                sandboxes = transaction.sandboxes.list(plan_id)
+            if not sandboxes:
                 raise PlanStateError(
                     "be checkpointed: it has no sandbox yet",
                     plan.phase.value,
                     plan.state.value,
                     hint=f"Run `agents plan execute {plan_id}` first",
                 )
+            self._known[plan_id] = sandboxes
             moment = Moment(
                 CheckpointType.MANUAL,
                 label=label,
@@ -267,7 +269,7 @@ class CheckpointService(CheckpointReader):
 
     def prune_checkpoints(self, plan_id: str) -> int:
         """Drops what the limit no longer allows and returns how many groups went."""
-        with self._locks.hold(plan_id):
+        with self._held(plan_id):
             with self._database.write() as transaction:
                 sandboxes = transaction.sandboxes.list(plan_id)
                 plan = transaction.plans.get(plan_id)
@@ -291,7 +293,7 @@ class CheckpointService(CheckpointReader):
 
         Plans below it are held too: none of them runs while it may be given up.
         """
-        with self._locks.hold(plan_id), held_below(self._database, self._locks, plan_id):
+        with self._held(plan_id), held_below(self._database, self._locks, plan_id):
             return self._operations().run(plan_id, intent)
 
     def whole(self, checkpoint: Checkpoint) -> Intent:
@@ -316,12 +318,22 @@ class CheckpointService(CheckpointReader):
 
     def recover(self, plan_id: str) -> Recovered | None:
         """Ends what a killed process left unfinished; says what became of an operation, if any."""
-        with self._locks.hold(plan_id):
+        with self._held(plan_id):
             self._end_leftovers(plan_id)
             done = self._applying.recover(plan_id) or self._operations().recover(plan_id)
             drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
             self._cleaning.remove_given_up(plan_id)
             return done
+
+    @contextmanager
+    def _held(self, plan_id: str) -> Generator[None]:
+        """Holds the plan, and looks its sandboxes up again.
+
+        Whoever held the plan in between may have made a lost sandbox again, from another commit.
+        """
+        with self._locks.hold(plan_id):
+            self._known.pop(plan_id, None)
+            yield
 
     def _end_leftovers(self, plan_id: str) -> None:
         """Ends what a killed run left of its tools, so that nothing else writes any more."""
