@@ -20,7 +20,7 @@ from features.support.subplans import Subplans
 from features.support.trees import difference, tree
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.services import _subplans
+from cleveragents.infrastructure.system import SystemClock
 
 
 def subplans(context: Context) -> Subplans:
@@ -46,6 +46,12 @@ def project_list(context: Context, count: int) -> None:
     identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
     for command in (["add", "."], ["commit", "-qm", "list"]):
         subprocess.run(["git", *identity, *command], cwd=place, check=True)
+
+
+@when("the user runs the plan and cancels {name} while {other} runs")
+def run_and_cancel(context: Context, name: str, other: str) -> None:
+    with subplans(context).cancelled_beside(name, other, "not needed"):
+        plans(context).act("plan", "run", str(plans(context).file))
 
 
 @given("a plan on the project and a database, whose subplans are")
@@ -132,7 +138,9 @@ def waits_over_at_once(context: Context) -> None:
 
 
 def _replace_clock(context: Context, clock: StoppedClock) -> None:
-    context.world.on_close.enter_context(patch.object(_subplans, "time", clock))
+    context.world.on_close.enter_context(
+        patch.object(SystemClock, "monotonic", lambda _: clock.monotonic())
+    )
 
 
 @given("its first subplan fails")

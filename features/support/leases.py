@@ -10,11 +10,12 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cleveragents.application.ports import Clock, Database, Transaction
+from cleveragents.application.ports import Database, Transaction
 from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.lease import Holder, Lease
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
 from cleveragents.infrastructure.locks import DatabaseLocks
+from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing import sample_records as sample
 
 PLAN, ANOTHER = "PLAN1", "PLAN2"
@@ -22,7 +23,7 @@ SHORT_SECONDS = 1.0
 _PATIENCE_SECONDS = 60
 
 
-class SetClock(Clock):
+class SetClock(SystemClock):
     """The machine's clock, set forward by hand."""
 
     def __init__(self) -> None:

@@ -6,14 +6,18 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from features.support.fault_sweep import End, end_of
 from features.support.plans import Plans
 from features.support.trees import Tree, tree
+
+from cleveragents.application.ports import ChildRun
+from cleveragents.infrastructure.child_plans import ProcessPlans
 
 _IDS = re.compile("[0-9A-Z]{26}|[0-9a-f]{40}")
 
@@ -113,6 +117,20 @@ class Subplans:
         world.on_close.callback(process.wait)
         world.on_close.callback(process.kill)
         return process
+
+    @contextmanager
+    def cancelled_beside(self, name: str, other: str, reason: str) -> Iterator[None]:
+        """Has the user cancel one child as soon as another one is started."""
+        real = ProcessPlans.start
+
+        def start(children: ProcessPlans, plan_id: str, *, repeat_effects: bool) -> ChildRun:
+            run = real(children, plan_id, repeat_effects=repeat_effects)
+            if plan_id == self.ids()[other]:
+                self.start("plan", "cancel", self.ids()[name], "--reason", reason).wait()
+            return run
+
+        with patch.object(ProcessPlans, "start", start):
+            yield
 
     def end(self) -> End:
         """Where the plan got to, without ids: those of children differ from run to run."""

@@ -49,9 +49,15 @@ from cleveragents.domain.validation import ValidationResult
 
 
 class Clock(Protocol):
-    """Tells the time, in UTC."""
+    """Tells the time."""
 
-    def now(self) -> datetime: ...
+    def now(self) -> datetime:
+        """Returns the time in UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Returns seconds since some moment, to measure spans. MUST NOT go backwards."""
+        ...
 
 
 class IdSource(Protocol):

@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +25,9 @@ class SystemClock(Clock):
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
 
 
 class MonotonicUlids(IdSource):

@@ -6,10 +6,9 @@ runs and merges only what is missing.
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from cleveragents.application.events import SubplanFinished, SubplanStarted, Warned
 from cleveragents.application.fault_points import FaultPoint
@@ -34,12 +33,21 @@ from cleveragents.application.services.checkpoint_service import (
 )
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
-from cleveragents.domain.plan import Plan, PlanError, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plan import (
+    TRANSITIONS,
+    Plan,
+    PlanError,
+    PlanEvent,
+    PlanPhase,
+    PlanState,
+)
 from cleveragents.domain.plan_file import SubplansDefinition
 from cleveragents.domain.subplan import SPAWN_SUBPLAN
 
 _LOOK_SECONDS = 0.2
 _GRACE_SECONDS = 10
+_FAILED_FAST = "another subplan failed, and the plan fails fast"
+_LATE = "it took longer than its parent allows"
 
 
 @dataclass
@@ -50,8 +58,6 @@ class _Running:
     run: ChildRun
     attempt: int
     deadline: float | None
-    said: str = ""
-    """What it said of itself when it ended."""
     late: bool = False
     """Whether it took too long and was asked to end."""
 
@@ -61,6 +67,33 @@ class _Failed:
     name: str
     plan: Plan
     message: str
+
+
+@dataclass
+class _Wave:
+    """Children that run at once, as many as may; the others wait."""
+
+    context: StepContext
+    subplans: SubplansDefinition
+    children: Mapping[str, Plan]
+    waiting: deque[str] = field(init=False)
+    running: list[_Running] = field(default_factory=list[_Running])
+    failed: list[_Failed] = field(default_factory=list[_Failed])
+    attempts: Counter[str] = field(default_factory=Counter[str])
+
+    def __post_init__(self) -> None:
+        self.waiting = deque(name for name, child in self.children.items() if not is_done(child))
+
+    @property
+    def stops(self) -> bool:
+        """Whether no other child may start."""
+        return self.subplans.fail_fast and bool(self.failed)
+
+    def may_retry(self, child: Plan, attempt: int) -> bool:
+        """Returns whether a child that was tried so often runs again."""
+        if self.stops or child.state in (PlanState.CONFLICT, PlanState.CANCELLED):
+            return False
+        return self.subplans.retry_failed and attempt <= self.subplans.max_retries
 
 
 class Subplans:
@@ -103,30 +136,152 @@ class Subplans:
             SubplanConflictError: what they made could not all be merged.
             InterruptedByUserError: the user stopped it; what they have done is kept.
         """
-        for wave in subplans.waves:
+        for names in subplans.waves:
             done = self._merging.merged(context.plan.id)
             known = self._spawning.children(context)
-            if all(name in known and known[name].id in done for name in wave):
+            if all(name in known and known[name].id in done for name in names):
                 continue
-            self._spawning.spawn(context, subplans, wave)
+            self._spawning.spawn(context, subplans, names)
             family = self._spawning.children(context)
-            self._run_wave(context, subplans, {name: family[name] for name in wave})
-            for name in wave:
-                child = self.plan(family[name].id)
+            self._run_wave(_Wave(context, subplans, {name: family[name] for name in names}))
+            for name in names:
+                child = self._plan(family[name].id)
                 if child.id not in done:
                     self._merging.merge(context, name, child, subplans.merge_strategy)
         self._end(context, on_success)
 
-    def _run_wave(
-        self, context: StepContext, subplans: SubplansDefinition, children: dict[str, Plan]
-    ) -> None:
-        wave = _Wave(self, context, subplans, children)
+    def _run_wave(self, wave: _Wave) -> None:
+        """Runs all children of the wave. Raises ExecutionError if one fails for good."""
         try:
-            failed = wave.run()
+            while wave.waiting or wave.running:
+                self._stop_if_asked(wave)
+                self._start_more(wave)
+                for ended in self._ended(wave.running):
+                    wave.running.remove(ended)
+                    self._judge(wave, ended)
+                self._end_late_ones(wave.running)
         finally:
-            wave.close()
-        if failed:
-            raise _failure(failed)
+            self._end_all(wave.running)
+        if wave.failed:
+            raise _failure(wave.failed)
+
+    def _stop_if_asked(self, wave: _Wave) -> None:
+        if self._interruption.requested():
+            raise InterruptedByUserError(
+                "Stopped while subplans were running; what they have done is kept: "
+                + wave.context.plan.id
+            )
+
+    def _start_more(self, wave: _Wave) -> None:
+        for name in list(wave.waiting):
+            if wave.stops or len(wave.running) >= wave.subplans.max_parallel:
+                return
+            child_id = wave.children[name].id
+            # Another process may have it: one of a parent that was killed, or a user's.
+            if self._locks.holder(child_id) is not None:
+                continue
+            wave.waiting.remove(name)
+            child = self._plan(child_id)
+            if child.state is PlanState.CANCELLED:
+                self._fail(wave, name, child, "")
+            elif not is_done(child):
+                self._start(wave, name, child_id)
+
+    def _start(self, wave: _Wave, name: str, child_id: str) -> None:
+        wave.attempts[name] += 1
+        attempt, context = wave.attempts[name], wave.context
+        self._events.emit(SubplanStarted(context.plan.id, child_id, name, attempt))
+        run = self._children.start(child_id, repeat_effects=context.repeat_effects)
+        limit = wave.subplans.timeout_per_subplan_seconds
+        deadline = None if limit is None else self._clock.monotonic() + limit
+        wave.running.append(_Running(name, run, attempt, deadline))
+
+    def _ended(self, running: Sequence[_Running]) -> list[_Running]:
+        """Waits a moment, and returns those that have ended."""
+        ended = self._children.wait([item.run for item in running], _LOOK_SECONDS)
+        return [item for item in running if item.run in ended]
+
+    def _judge(self, wave: _Wave, ended: _Running) -> None:
+        """Decides about a child whose run has ended: done, to be tried again, or failed."""
+        for warning in ended.run.warnings():
+            self._events.emit(Warned(f"Subplan {ended.name}: {warning}"))
+        said = _LATE if ended.late else ended.run.said()
+        ended.run.close()
+        child = self._plan(ended.run.plan_id)
+        if ended.late and not is_done(child):
+            child = self._fail_late(child)
+        plan_id = wave.context.plan.id
+        self._events.emit(SubplanFinished(plan_id, child.id, ended.name, is_done(child)))
+        self._faults.reach(FaultPoint.CHILD_ENDED)
+        if is_done(child):
+            if wave.stops:
+                self._give_up(child)
+        elif wave.may_retry(child, ended.attempt):
+            wave.waiting.append(ended.name)
+        else:
+            self._fail(wave, ended.name, child, said)
+
+    def _fail(self, wave: _Wave, name: str, child: Plan, said: str) -> None:
+        wave.failed.append(_Failed(name, child, _why(child, said)))
+        if wave.stops:
+            for waiting in wave.waiting:
+                self._give_up(wave.children[waiting])
+            wave.waiting.clear()
+
+    def _give_up(self, child: Plan) -> None:
+        """Cancels a child, unless the user has done so already."""
+        with (
+            self._locks.hold(child.id),
+            _family.held_below(self._database, self._locks, child.id),
+            self._database.write() as transaction,
+        ):
+            latest = transaction.plans.get(child.id)
+            if (latest.phase, latest.state, PlanEvent.CANCEL) in TRANSITIONS:
+                _family.cancel(transaction, latest, _FAILED_FAST, self._clock.now())
+
+    def _end_late_ones(self, running: Sequence[_Running]) -> None:
+        now = self._clock.monotonic()
+        for item in running:
+            if item.deadline is None or now < item.deadline:
+                continue
+            if item.late:
+                item.run.kill()
+            item.late = True
+            item.deadline = now + _GRACE_SECONDS
+            item.run.stop()
+
+    def _end_all(self, running: Sequence[_Running]) -> None:
+        """Ends what still runs, first by asking."""
+        for item in running:
+            item.run.stop()
+        deadline = self._clock.monotonic() + _GRACE_SECONDS
+        left = list(running)
+        while left and self._clock.monotonic() < deadline:
+            ended = self._ended(left)
+            left = [item for item in left if item not in ended]
+        for item in running:
+            item.run.kill()
+            item.run.close()
+
+    def _fail_late(self, child: Plan) -> Plan:
+        with self._locks.hold(child.id):
+            self._checkpoints.recover(child.id)
+            with self._database.write() as transaction:
+                latest = transaction.plans.get(child.id)
+                if (latest.phase, latest.state) != (PlanPhase.EXECUTE, PlanState.PROCESSING):
+                    return latest
+                error = PlanError(
+                    message=_LATE,
+                    tool=None,
+                    step=f"{latest.last_completed_step + 2} of {len(latest.step_sequence)}",
+                    step_index=latest.last_completed_step + 1,
+                    checkpoint=None,
+                    recoverable=True,
+                )
+                failed = latest.after(PlanEvent.FAIL, self._clock.now())
+                failed = failed.model_copy(update={"error": error})
+                transaction.plans.save(failed)
+        return failed
 
     def _end(self, context: StepContext, on_success: Records) -> None:
         moment = Moment(
@@ -142,172 +297,9 @@ class Subplans:
         )
         self._faults.reach(FaultPoint.OUTCOME_RECORDED)
 
-    def plan(self, plan_id: str) -> Plan:
+    def _plan(self, plan_id: str) -> Plan:
         with self._database.read() as transaction:
             return transaction.plans.get(plan_id)
-
-    # What a wave does with single children.
-
-    def start(self, context: StepContext, name: str, child_id: str, attempt: int) -> ChildRun:
-        self._events.emit(SubplanStarted(context.plan.id, child_id, name, attempt))
-        return self._children.start(child_id, repeat_effects=context.repeat_effects)
-
-    def ended(self, runs: Sequence[ChildRun]) -> Sequence[ChildRun]:
-        return self._children.wait(runs, _LOOK_SECONDS)
-
-    def outcome(self, plan_id: str, ended: _Running) -> Plan:
-        """Returns a child as its run left it; one that took too long has failed."""
-        for warning in ended.run.warnings():
-            self._events.emit(Warned(f"Subplan {ended.name}: {warning}"))
-        ended.said = ended.run.said()
-        ended.run.close()
-        child = self.plan(ended.run.plan_id)
-        if ended.late and not is_done(child):
-            child = self._fail_late(child)
-        self._events.emit(SubplanFinished(plan_id, child.id, ended.name, is_done(child)))
-        self._faults.reach(FaultPoint.CHILD_ENDED)
-        return child
-
-    def is_held(self, child: Plan) -> bool:
-        """Says whether another process has it: one of a parent that was killed, or a user's."""
-        return self._locks.holder(child.id) is not None
-
-    def give_up(self, child: Plan, reason: str) -> None:
-        with (
-            self._locks.hold(child.id),
-            _family.held_below(self._database, self._locks, child.id),
-            self._database.write() as transaction,
-        ):
-            latest = transaction.plans.get(child.id)
-            _family.cancel(transaction, latest, reason, self._clock.now())
-
-    def stop_if_asked(self, plan_id: str) -> None:
-        if self._interruption.requested():
-            raise InterruptedByUserError(
-                f"Stopped while subplans were running; what they have done is kept: {plan_id}"
-            )
-
-    def _fail_late(self, child: Plan) -> Plan:
-        with self._locks.hold(child.id):
-            self._checkpoints.recover(child.id)
-            with self._database.write() as transaction:
-                latest = transaction.plans.get(child.id)
-                if (latest.phase, latest.state) != (PlanPhase.EXECUTE, PlanState.PROCESSING):
-                    return latest
-                error = PlanError(
-                    message=_TOO_LONG,
-                    tool=None,
-                    step=f"{latest.last_completed_step + 2} of {len(latest.step_sequence)}",
-                    step_index=latest.last_completed_step + 1,
-                    checkpoint=None,
-                    recoverable=True,
-                )
-                failed = latest.after(PlanEvent.FAIL, self._clock.now())
-                failed = failed.model_copy(update={"error": error})
-                transaction.plans.save(failed)
-        return failed
-
-
-class _Wave:
-    """Children that run at once, as many as may; the others wait."""
-
-    def __init__(
-        self,
-        service: Subplans,
-        context: StepContext,
-        subplans: SubplansDefinition,
-        children: dict[str, Plan],
-    ) -> None:
-        self._service = service
-        self._context = context
-        self._plan_id = context.plan.id
-        self._subplans = subplans
-        self._children = children
-        self._waiting = deque(name for name, child in children.items() if not is_done(child))
-        self._attempts = dict.fromkeys(children, 0)
-        self._running: list[_Running] = []
-        self._failed: list[_Failed] = []
-
-    def run(self) -> list[_Failed]:
-        """Runs all of them; returns those that failed for good."""
-        while self._waiting or self._running:
-            self._service.stop_if_asked(self._plan_id)
-            self._start_more()
-            runs = [item.run for item in self._running]
-            ended = self._service.ended(runs)
-            for item in [item for item in self._running if item.run in ended]:
-                self._running.remove(item)
-                self._judge(item)
-            self._end_late_ones()
-        return self._failed
-
-    def close(self) -> None:
-        """Ends what still runs, first by asking."""
-        for item in self._running:
-            item.run.stop()
-        deadline = time.monotonic() + _GRACE_SECONDS
-        left = [item.run for item in self._running]
-        while left and time.monotonic() < deadline:
-            ended = self._service.ended(left)
-            left = [run for run in left if run not in ended]
-        for item in self._running:
-            item.run.kill()
-            item.run.close()
-
-    @property
-    def _stops(self) -> bool:
-        """Whether nothing more is to begin."""
-        return self._subplans.fail_fast and bool(self._failed)
-
-    def _start_more(self) -> None:
-        for name in list(self._waiting):
-            if len(self._running) >= self._subplans.max_parallel:
-                return
-            child = self._children[name]
-            if self._service.is_held(child):
-                continue  # It is looked at again, and ends or is let go of.
-            self._waiting.remove(name)
-            if not is_done(self._service.plan(child.id)):
-                self._start(name)
-
-    def _start(self, name: str) -> None:
-        self._attempts[name] += 1
-        child, attempt = self._children[name], self._attempts[name]
-        run = self._service.start(self._context, name, child.id, attempt)
-        limit = self._subplans.timeout_per_subplan_seconds
-        deadline = None if limit is None else time.monotonic() + limit
-        self._running.append(_Running(name, run, attempt, deadline))
-
-    def _judge(self, ended: _Running) -> None:
-        child = self._service.outcome(self._plan_id, ended)
-        if is_done(child):
-            if self._stops:
-                self._service.give_up(child, _TOO_LATE)
-            return
-        again = self._subplans.retry_failed and ended.attempt <= self._subplans.max_retries
-        if again and not self._stops and child.state is not PlanState.CONFLICT:
-            self._waiting.append(ended.name)
-            return
-        self._failed.append(_Failed(ended.name, child, _why(child, ended)))
-        if self._stops:
-            for name in self._waiting:
-                self._service.give_up(self._children[name], _TOO_LATE)
-            self._waiting.clear()
-
-    def _end_late_ones(self) -> None:
-        now = time.monotonic()
-        for item in self._running:
-            if item.deadline is None or now < item.deadline:
-                continue
-            if item.late:
-                item.run.kill()
-            item.late = True
-            item.deadline = now + _GRACE_SECONDS
-            item.run.stop()
-
-
-_TOO_LATE = "another subplan failed, and the plan fails fast"
-_TOO_LONG = "it took longer than its parent allows"
 
 
 def is_done(child: Plan) -> bool:
@@ -315,11 +307,16 @@ def is_done(child: Plan) -> bool:
     return (child.phase, child.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE)
 
 
-def _why(child: Plan, ended: _Running) -> str:
+def _why(child: Plan, said: str) -> str:
+    if child.state is PlanState.CANCELLED:
+        return (
+            f"it was cancelled ({child.cancel_reason})"
+            if child.cancel_reason
+            else "it was cancelled"
+        )
     if child.state is PlanState.ERRORED and child.error is not None:
         return child.error.message
-    # A child that was stopped before it began has no error of its own.
-    return _TOO_LONG if ended.late else ended.said
+    return said
 
 
 def _failure(failed: Sequence[_Failed]) -> ExecutionError:
