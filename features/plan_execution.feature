@@ -95,3 +95,24 @@ Feature: Executing a plan
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt`
       And it warns that "The sandbox was not as the checkpoint `before two` left it and was taken back; `agents plan rollback PLAN «found when going on»` gets back what was there"
       And the plan is execute/complete with 2 steps done
+
+  Rule: a step runs in the resource that it names, or not at all
+
+    Scenario: Its sandbox is not recorded
+      Given the plan
+        """
+        name: local/two
+        resources:
+          project: {type: git-checkout, path: .}
+          other: {type: fs-directory, path: OUTSIDE/other}
+        steps:
+          - {name: wait, tool: shell, with: {command: test -f OUTSIDE/mended}}
+          - {name: write, tool: write-file, resource: other, with: {path: a.txt, content: by write}}
+        """
+      And the directory other is beside the project
+      And the plan has failed
+      And the record of the sandbox of other has been lost
+      And the cause of the failure has been mended
+      When the user executes the plan
+      Then the error is "Step 2 of 2 (`write`) failed: The plan has no sandbox of the resource `other`"
+      And the sandbox is the project after `true`

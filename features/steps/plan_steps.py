@@ -53,6 +53,16 @@ def mend(context: Context) -> None:
     (context.world.directory / "mended").touch()
 
 
+@given("the directory {name} is beside the project")
+def directory_beside(context: Context, name: str) -> None:
+    (context.world.directory / name).mkdir()
+
+
+@given("the record of the sandbox of {resource} has been lost")
+def lose_sandbox_record(context: Context, resource: str) -> None:
+    plans(context).query("DELETE FROM sandboxes WHERE resource = ?", resource)
+
+
 @given("the plan has run {count:d} times")
 def has_run_often(context: Context, count: int) -> None:
     for _ in range(count):

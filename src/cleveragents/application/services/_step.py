@@ -46,11 +46,19 @@ class StepContext:
 
     @property
     def sandbox(self) -> SandboxRef:
-        """Where the tool runs: the resource the step names, or the first."""
+        """Where the tool runs: in the resource that the step names, or else in the first.
+
+        Raises:
+            ExecutionError: the plan has no sandbox of the resource that the step names.
+        """
+        wanted = self.step.resource
         for sandbox in self.sandboxes:
-            if sandbox.resource == self.step.resource:
+            if wanted in (None, sandbox.resource):
                 return sandbox
-        return self.sandboxes[0]
+        raise ExecutionError(
+            f"The plan has no sandbox of the resource `{wanted}`",
+            hint="Run `agents doctor` to see what is wrong with the plan's records",
+        )
 
     @property
     def directory(self) -> str:
