@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -52,14 +52,14 @@ class Decision(Record):
     decision_type: DecisionType
     question: str
     chosen_option: str
-    alternatives_considered: list[str]
-    confidence: float | None
+    alternatives_considered: list[str] = []
+    confidence: float | None = None
     rationale: str
     context_snapshot: dict[str, JsonValue]
-    is_correction: bool
-    superseded_by: str | None
+    is_correction: bool = False
+    superseded_by: str | None = None
     """The operation or decision that took its place."""
-    step_index: int | None
+    step_index: int | None = None
     """The step it was made in; None for what was decided before the first."""
     created_at: datetime
     place: str | None = None
@@ -67,6 +67,24 @@ class Decision(Record):
     downstream_plan_ids: list[str] = []
     actor_reasoning: str | None = None
     correction_reason: str | None = None
+
+
+def decision_context(
+    resources: Iterable[str], state_ref: str | None, **more: JsonValue
+) -> dict[str, JsonValue]:
+    """Returns what a decision was made on.
+
+    Args:
+        resources: The names of the resources it may concern.
+        state_ref: The checkpoint that the plan was at.
+        more: What else it was made on.
+    """
+    return {
+        "hot_context_hash": None,
+        "relevant_resources": list(resources),
+        "actor_state_ref": state_ref,
+        **more,
+    }
 
 
 def prompt_of(
@@ -97,18 +115,8 @@ def prompt_of(
         decision_type=DecisionType.PROMPT_DEFINITION,
         question="What is to be done?",
         chosen_option=prompt,
-        alternatives_considered=[],
-        confidence=None,
         rationale="given by the plan file",
-        context_snapshot={
-            "hot_context_hash": None,
-            "relevant_resources": list(resources),
-            "actor_state_ref": state_ref,
-            "steps": steps,
-        },
-        is_correction=False,
-        superseded_by=None,
-        step_index=None,
+        context_snapshot=decision_context(resources, state_ref, steps=steps),
         created_at=now,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cleveragents.application.ports import IdSource
-from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.decision import Decision, DecisionType, decision_context
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 
 
@@ -92,16 +92,7 @@ def _decision(
         decision_type=DecisionType.SUBPLAN_SPAWN,
         question="",
         chosen_option="",
-        alternatives_considered=[],
-        confidence=None,
         rationale="",
-        context_snapshot={
-            "hot_context_hash": None,
-            "relevant_resources": list(plan.definition.resources),
-            "actor_state_ref": plan.last_checkpoint_id,
-        },
-        is_correction=False,
-        superseded_by=None,
-        step_index=None,
+        context_snapshot=decision_context(plan.definition.resources, plan.last_checkpoint_id),
         created_at=now,
     )

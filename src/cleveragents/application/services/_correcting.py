@@ -19,7 +19,7 @@ from cleveragents.domain.correction import (
     RevertedDecision,
     affected_by,
 )
-from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.decision import Decision, DecisionType, decision_context
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.events import DecisionCorrected
 from cleveragents.domain.names import nearest
@@ -138,17 +138,8 @@ def guidance_of(
         decision_type=DecisionType.USER_INTERVENTION,
         question="What should be heeded from here on?",
         chosen_option=text,
-        alternatives_considered=[],
-        confidence=None,
         rationale="said by the user",
-        context_snapshot={
-            "hot_context_hash": None,
-            "relevant_resources": list(plan.definition.resources),
-            "actor_state_ref": plan.last_checkpoint_id,
-        },
-        is_correction=False,
-        superseded_by=None,
-        step_index=None,
+        context_snapshot=decision_context(plan.definition.resources, plan.last_checkpoint_id),
         created_at=now,
     )
 
@@ -174,17 +165,13 @@ def intervention(
         question=original.question,
         chosen_option=attempt.choose or attempt.guidance,
         alternatives_considered=original.alternatives_considered,
-        confidence=None,
         rationale=attempt.guidance,
-        context_snapshot={
-            "hot_context_hash": None,
-            "relevant_resources": list(plan.definition.resources),
-            "actor_state_ref": plan.last_checkpoint_id,
-            "tried": [item.model_dump(mode="json") for item in attempt.original_subtree],
-        },
+        context_snapshot=decision_context(
+            plan.definition.resources,
+            plan.last_checkpoint_id,
+            tried=[item.model_dump(mode="json") for item in attempt.original_subtree],
+        ),
         is_correction=True,
-        superseded_by=None,
-        step_index=None,
         created_at=now,
         correction_reason=attempt.guidance,
     )

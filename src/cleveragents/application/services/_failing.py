@@ -15,7 +15,7 @@ from cleveragents.application.ports import (
 from cleveragents.application.services._step import StepContext
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import Checkpoint, CheckpointType, Trigger
-from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.decision import Decision, DecisionType, decision_context
 from cleveragents.domain.errors import CleverAgentsError, ExecutionError
 from cleveragents.domain.events import ToolRetried
 from cleveragents.domain.plan import Plan, PlanError, PlanEvent
@@ -168,15 +168,8 @@ class Failing:
             question=f"Step {context.number} (`{context.step.name}`) failed: {cause}",
             chosen_option=plan.definition.policy.on_failure.value,
             alternatives_considered=[policy.value for policy in OnFailure],
-            confidence=None,
             rationale="the plan's policy",
-            context_snapshot={
-                "hot_context_hash": None,
-                "relevant_resources": [sandbox.resource for sandbox in context.sandboxes],
-                "actor_state_ref": plan.last_checkpoint_id,
-            },
-            is_correction=False,
-            superseded_by=None,
+            context_snapshot=decision_context(context.paths, plan.last_checkpoint_id),
             step_index=context.step_index,
             created_at=self._clock.now(),
         )

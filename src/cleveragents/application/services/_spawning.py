@@ -21,7 +21,7 @@ from cleveragents.application.ports import (
 from cleveragents.application.services._step import StepContext, outputs_of
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import CheckpointType, Trigger
-from cleveragents.domain.decision import Decision, DecisionType, prompt_of
+from cleveragents.domain.decision import Decision, DecisionType, decision_context, prompt_of
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plan_file import PlanDefinition, SubplansDefinition
 from cleveragents.domain.sandbox import Resource, SandboxRef
@@ -196,16 +196,8 @@ class Spawning:
             decision_type=_SPAWNS[0] if alone else _SPAWNS[1],
             question=f"Who does `{context.step.name}`?",
             chosen_option=", ".join(names),
-            alternatives_considered=[],
-            confidence=None,
             rationale=f"the plan has subplans run {mode.value}",
-            context_snapshot={
-                "hot_context_hash": None,
-                "relevant_resources": [sandbox.resource for sandbox in context.sandboxes],
-                "actor_state_ref": context.plan.last_checkpoint_id,
-            },
-            is_correction=False,
-            superseded_by=None,
+            context_snapshot=decision_context(context.paths, context.plan.last_checkpoint_id),
             step_index=context.step_index,
             created_at=self._clock.now(),
             place=here.step_path,

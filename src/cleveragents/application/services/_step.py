@@ -10,7 +10,7 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from cleveragents.domain.decision import RECORD_DECISION, Decision, DecisionType
+from cleveragents.domain.decision import RECORD_DECISION, Decision, DecisionType, decision_context
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plan import Plan
@@ -142,13 +142,11 @@ def decision_of(
         ],
         confidence=float(confidence) if isinstance(confidence, int | float) else None,
         rationale=str(given.get("rationale", "")),
-        context_snapshot={
-            "hot_context_hash": input_hash({**context.plan.arguments, "input": dict(given)}),
-            "relevant_resources": [sandbox.resource for sandbox in context.sandboxes],
-            "actor_state_ref": context.plan.last_checkpoint_id,
-        },
-        is_correction=False,
-        superseded_by=None,
+        context_snapshot=decision_context(
+            context.paths,
+            context.plan.last_checkpoint_id,
+            hot_context_hash=input_hash({**context.plan.arguments, "input": dict(given)}),
+        ),
         step_index=context.step_index,
         created_at=now,
         place=here.step_path,
