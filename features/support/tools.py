@@ -86,6 +86,9 @@ class Workbench:
             database=None if self.database is None else str(self.database),
         )
         try:
+            # As the tool runner does it.
+            for problem in validate_input(spec, call.input):
+                raise ExecutionError(problem.message, hint=problem.hint, tool=spec.name)
             self.result = self.tools.run(call)
         except ExecutionError as error:
             self.error = error

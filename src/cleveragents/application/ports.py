@@ -802,6 +802,8 @@ class ToolBackend(Protocol):
     def run(self, call: ToolInvocation) -> ToolResult:
         """Runs the tool; when this returns or raises, nothing of it MUST run on.
 
+        The caller MUST have checked the input with `validate_input`.
+
         Raises ExecutionError when the tool fails, times out or reaches outside its
         sandbox, and InterruptedByUserError when the user wants to stop.
         """

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from cleveragents.application.ports import Interruption, ToolBackend
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.tools.files.edit import EDIT_FILE, edit_file
 from cleveragents.infrastructure.tools.files.list import LIST_FILES, list_files
@@ -82,8 +82,6 @@ class BuiltinTools(ToolBackend):
         return _SPECS
 
     def run(self, call: ToolInvocation) -> ToolResult:
-        for problem in validate_input(call.spec, call.input):
-            raise ExecutionError(problem.message, hint=problem.hint, tool=call.spec.name)
         if call.spec.run is not None:
             return run_plan_tool(call, call.spec.run, self._environment, self._interruption)
         if call.spec.name == SHELL.name:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from cleveragents.application.ports import Interruption, ToolBackend
-from cleveragents.domain.errors import ConfigurationError, ExecutionError, NotFoundError
+from cleveragents.domain.errors import ConfigurationError, NotFoundError
 from cleveragents.domain.names import NAME, nearest
-from cleveragents.domain.tool import KnownTool, ToolInvocation, ToolResult, ToolSpec, validate_input
+from cleveragents.domain.tool import KnownTool, ToolInvocation, ToolResult, ToolSpec
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.plugin_process import run_plugin
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
@@ -98,8 +98,6 @@ class Tools(ToolBackend):
         name = call.spec.name
         if call.spec.run is not None or name in self._builtin.specs() or not self.has(name):
             return self._builtin.run(call)
-        for problem in validate_input(call.spec, call.input):
-            raise ExecutionError(problem.message, hint=problem.hint, tool=name)
         argument = {"tool": self._reference(name), "call": call.model_dump()}
         return run_function(run_plugin, argument, call, self._environment, self._interruption)
 
