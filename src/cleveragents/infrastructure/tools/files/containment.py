@@ -17,11 +17,14 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from cleveragents.domain.errors import ExecutionError
+from cleveragents.infrastructure.tools.files.directories import (
+    DIRECTORY,
+    READ,
+    descend,
+    open_directory,
+)
 
 _MAX_DETOURS = 200
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Without O_NONBLOCK, opening a named pipe would wait for its writer.
-_ANYTHING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def parts_inside(directory: str, path: str) -> tuple[str, ...]:
@@ -90,18 +93,19 @@ def open_parent(directory: str, path: str, *, create: bool = False) -> Generator
     """
     parts = parts_inside(directory, path)
     refuse_git(path, parts)
-    current = _open_root(directory)
+
+    def step(part: str, current: int) -> int:
+        if create:
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=current)
+        return _open_directory(part, current, path)
+
+    root = _open_root(directory)
     try:
-        for part in parts[:-1]:
-            if create:
-                with suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=current)
-            inner = _open_directory(part, current, path)
-            os.close(current)
-            current = inner
-        yield current, parts[-1]
+        with descend(root, parts[:-1], step) as parent:
+            yield parent, parts[-1]
     finally:
-        os.close(current)
+        os.close(root)
 
 
 @contextmanager
@@ -153,7 +157,7 @@ def _walk(directory: str, path: str, parts: list[str]) -> int | None:
                     refuse_escape(path)
                 del parts[index - 1 : index + 1]
                 return None
-            inner = os.open(part, _ANYTHING, dir_fd=current)
+            inner = os.open(part, READ, dir_fd=current)
         except OSError as error:
             if not _is_link(error):
                 raise
@@ -191,7 +195,7 @@ def _components(path: str) -> list[str]:
 
 def _open_root(directory: str) -> int:
     try:
-        return os.open(directory, _DIRECTORY)
+        return os.open(directory, DIRECTORY)
     except OSError as error:
         raise ExecutionError(
             f"The sandbox {directory} cannot be opened: {error.strerror}", path=directory
@@ -200,7 +204,7 @@ def _open_root(directory: str) -> int:
 
 def _open_directory(part: str, parent: int, path: str) -> int:
     try:
-        return os.open(part, _DIRECTORY, dir_fd=parent)
+        return open_directory(part, parent)
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
             raise

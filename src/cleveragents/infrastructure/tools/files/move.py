@@ -15,10 +15,9 @@ from cleveragents.domain.tool import (
     ToolSpec,
 )
 from cleveragents.infrastructure.tools.files.containment import open_parent, parts_inside
+from cleveragents.infrastructure.tools.files.directories import descend
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.whole_file import our_errors
-
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 MOVE_FILE = ToolSpec(
     name="move-file",
@@ -107,17 +106,10 @@ def _move(source_parent: int, source: str, target_parent: int, target: str) -> N
 
 def _move_each(source_parent: int, source: str, target_parent: int, target: str) -> None:
     os.mkdir(target, 0o700, dir_fd=target_parent)
-    old = os.open(source, _DIRECTORY, dir_fd=source_parent)
-    try:
-        new = os.open(target, _DIRECTORY, dir_fd=target_parent)
-        try:
-            for name in os.listdir(old):
-                _move(old, name, new, name)
-            os.fchmod(new, stat.S_IMODE(os.fstat(old).st_mode))
-        finally:
-            os.close(new)
-    finally:
-        os.close(old)
+    with descend(source_parent, [source]) as old, descend(target_parent, [target]) as new:
+        for name in os.listdir(old):
+            _move(old, name, new, name)
+        os.fchmod(new, stat.S_IMODE(os.fstat(old).st_mode))
     os.rmdir(source, dir_fd=source_parent)
 
 

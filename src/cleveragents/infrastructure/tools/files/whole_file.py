@@ -10,11 +10,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from cleveragents.domain.errors import ExecutionError
+from cleveragents.infrastructure.tools.files.directories import CREATE, READ
 
 MAX_BYTES = 64 * 1024 * 1024
 """What a tool holds in memory of one file."""
-_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_CREATION = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ def read_whole(path: str, parent: int, name: str) -> WholeFile:
         ExecutionError: it is no file, or too large.
     """
     refuse_unless_regular(path, os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-    with os.fdopen(os.open(name, _READING, dir_fd=parent), "rb") as file:
+    with os.fdopen(os.open(name, READ, dir_fd=parent), "rb") as file:
         status = os.fstat(file.fileno())
         refuse_unless_regular(path, status.st_mode)
         content = file.read(MAX_BYTES + 1)
@@ -66,7 +65,7 @@ def write_beside(parent: int, content: bytes, mode: int | None) -> str:
     temporary = name_of_ours()
     # A file that gets a mode of its own may be secret: it is nobody else's until it has it.
     creation_mode = 0o666 if mode is None else 0o600
-    descriptor = os.open(temporary, _CREATION, creation_mode, dir_fd=parent)
+    descriptor = os.open(temporary, CREATE, creation_mode, dir_fd=parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
