@@ -18,7 +18,7 @@ Feature: Deleting checkpoints
       Then the exit code is 1
       And the user was asked
         """
-        Deleting would take 2 checkpoints for good:
+        This would delete 2 checkpoints for good:
           «before one»  before one
           «after one»  after one
         Delete? [y/N]
@@ -46,7 +46,7 @@ Feature: Deleting checkpoints
       When the user deletes the checkpoints "before two", "after one", "before two"
       Then the exit code is 0
       And the document tells of the checkpoints "after one", "before two"
-      And the messages are Deleted 2 checkpoints; Run `agents gc` to get the space back
+      And the messages are Deleted 2 checkpoints; Run `agents gc` to reclaim the space
       And the checkpoints are before execution, before one, after two, after execution
       And 1 snapshot went
       And stores and records name the same snapshots
@@ -54,7 +54,7 @@ Feature: Deleting checkpoints
 
     Scenario: Files that another checkpoint has too stay stored
       When the user deletes the checkpoints "after one"
-      Then the messages are Deleted 1 checkpoint; Others have the same files, so there is no space to get back
+      Then the messages are Deleted 1 checkpoint; Other checkpoints have the same files, so there is no space to reclaim
       And 0 snapshot went
       And stores and records name the same snapshots
       And all checkpoints can be read back
@@ -104,12 +104,12 @@ Feature: Deleting checkpoints
     Scenario: Where the plan began
       When the user deletes the checkpoints "before execution"
       Then the exit code is 0
-      And it warns that "Without `before execution` what the plan changed is shown from a later checkpoint on"
+      And it warns that "Without `before execution` the plan's changes are shown from a later checkpoint on"
       And the checkpoints are before one, after one, before two, after two, after execution
 
     Scenario: More than the preview lists
       Given a plan with 24 checkpoints by hand, of which 30 are left
       And the user sits before a terminal
       When the user answers "n" when asked to delete all checkpoints but the last
-      Then the error output says "Deleting would take 29 checkpoints for good:"
+      Then the error output says "This would delete 29 checkpoints for good:"
       And the error output says "  … and 9 more"

@@ -36,7 +36,7 @@ Feature: The correct command
       Examples:
         | answer | mode   | code | sentence                                                     |
         | y      | revert | 0    | Correcting `Where do greetings live?` would go back to       |
-        | n      | revert | 1    | The present state is saved as a checkpoint first.            |
+        | n      | revert | 1    | The current state is saved as a checkpoint first.            |
         | y      | append | 0    | A child plan would be made with the guidance as its prompt   |
         | n      | append | 1    | Append?                                                      |
 

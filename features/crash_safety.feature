@@ -60,7 +60,7 @@ Feature: A killed process
 
       Examples:
         | moment                                                  | number | messages                                                                    |
-        | when the rollback is about to be entered in the journal | 1      | The plan was complete already                                               |
+        | when the rollback is about to be entered in the journal | 1      | The plan was already complete                                               |
         | when the second file is about to be restored            | 3      | Plan complete; An interrupted rollback to «after one» was completed      |
         | when everything is restored and nothing recorded        | 1      | Plan complete; An interrupted rollback to «after one» was completed      |
 

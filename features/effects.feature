@@ -33,14 +33,14 @@ Feature: Effects that no restore can undo
       Given the plan has failed
       And the cause of the failure has been mended
       When the user resumes the plan
-      Then it is refused with the code 4 and the sentence Going on would do again what no rollback can undo: step 2 (`send`, perhaps)
+      Then it is refused with the code 4 and the sentence Continuing would repeat irreversible effects: step 2 (`send`, perhaps)
       And the effect has happened 1 times
 
     Scenario: Going on after a rollback past it
       Given the plan has succeeded
       And the plan has been rolled back to "after write"
       When the user executes the plan
-      Then it is refused with the code 4 and the sentence Going on would do again what no rollback can undo: step 2 (`send`)
+      Then it is refused with the code 4 and the sentence Continuing would repeat irreversible effects: step 2 (`send`)
 
     Scenario: The user says that it may happen again
       Given the plan has failed

@@ -74,7 +74,7 @@ Feature: Rolling back named paths
     Scenario: A path that neither has may be misspelt
       When the user takes a.txt aa.txt ./d/ back to "after one"
       Then the exit code is 0
-      And it warns that "`aa.txt` already was as in the checkpoint, or neither has it"
+      And it warns that "`aa.txt` is unchanged or does not exist"
 
     Scenario: A step that was not done
       When the user rolls back only step 3

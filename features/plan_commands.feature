@@ -64,7 +64,7 @@ Feature: Looking at plans
 
     Scenario: People see an empty list in words
       When the user runs "agents plan list --format table"
-      Then the output says "There are no plans yet. `agents plan run plan.yaml` makes one."
+      Then the output says "There are no plans yet. Run `agents plan run plan.yaml` to make one."
 
   Rule: status tells people what happened
 

@@ -28,7 +28,7 @@ Feature: Executing a plan
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user executes the plan
       Then the exit code is 0
-      And it warns that "The plan was complete already"
+      And it warns that "The plan was already complete"
       And nothing has changed
 
     Scenario: A plan that is made first and executed later
@@ -79,8 +79,8 @@ Feature: Executing a plan
         | two  | runs `echo half > b.txt; kill -INT $PPID; sleep 9`     |
       When the user runs the plan
       Then the exit code is 130
-      And the error is "Interrupted; what was done is kept: PLAN"
-      And the hint is "Run `agents plan resume PLAN` to go on"
+      And the error is "Interrupted; completed steps are kept: PLAN"
+      And the hint is "Run `agents plan resume PLAN` to continue"
       And the plan is execute/processing with 1 steps done
 
     Scenario: Going on after Ctrl-C begins with the step that was stopped

@@ -16,7 +16,7 @@ Feature: What happened to a plan
         | decision.created    | Decided on `local/shop`: What is to be done? |
         | sandbox.created     | Sandbox of `project` made by git_worktree |
         | checkpoint.created  | Checkpoint `before execution` made      |
-        | plan.phase_changed  | Plan went from strategize to execute    |
+        | plan.phase_changed  | Plan moved from strategize to execute    |
         | plan.state_changed  | Plan became execute/processing          |
         | checkpoint.created  | Checkpoint `before one` made            |
         | tool.invoked        | Step 1: write-file started              |
@@ -36,7 +36,7 @@ Feature: What happened to a plan
         | tool.invoked        | Step 1: shell started                                               |
         | tool.errored        | Step 1: shell failed after a while: `shell` failed with status 3    |
         | checkpoint.created  | Checkpoint `failed: one` made                                       |
-        | checkpoint.restored | Sandbox taken back to `before one`                                  |
+        | checkpoint.restored | Sandbox rolled back to `before one`                                  |
         | decision.created    | Decided on `rollback-step`: Step 1 of 1 (`one`) failed: `shell` failed with status 3 |
         | plan.state_changed  | Plan became execute/errored                                         |
         | plan.errored        | Plan failed at step 1 of 1: `shell` failed with status 3            |
@@ -83,7 +83,7 @@ Feature: What happened to a plan
       Then the log says
         | what               | details                                               |
         | checkpoint.created | Checkpoint `before rollback to after one` made        |
-        | rollback           | Began, and was not ended: rollback to after one       |
+        | rollback           | Started, but not finished: rollback to after one       |
 
     Scenario: Checkpoints that had to go are told
       Given a plan may keep 4 checkpoints
@@ -105,8 +105,8 @@ Feature: What happened to a plan
         | something happened                      | what                | sentence                                     |
         | the plan was cancelled, it is too late  | plan.cancelled      | Plan cancelled: it is too late               |
         | the plan was cancelled                  | plan.cancelled      | Plan cancelled                               |
-        | step 2 is tried again                   | tool.retried        | Step 2: shell is tried again (1 of 3)        |
-        | the root decision no longer stands      | decision.superseded | No longer decided: What is to be done?       |
+        | step 2 is tried again                   | tool.retried        | Step 2: shell is retried (1 of 3)        |
+        | the root decision no longer stands      | decision.superseded | Decision superseded: What is to be done?       |
         | step 1 took 90 seconds                  | tool.completed      | Step 1: shell done after 90.0 s              |
         | step 1 ended, and nobody looked         | tool.completed      | Step 1: shell done                           |
 
@@ -126,7 +126,7 @@ Feature: What happened to a plan
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user runs "agents plan log @latest --type tool.errored --format table"
       Then the exit code is 0
-      And the output says "Nothing of this kind has happened to the plan."
+      And the output says "There are no such events."
 
     Scenario: A type that does not exist is refused
       Given a plan that wrote a.txt in step one and b.txt in step two

@@ -32,7 +32,7 @@ Feature: The rollback command
         """
         Rolling back to `after one` would restore 0 paths, remove 1 path, undo 1 tool call and set aside 3 checkpoints.
           remove   b.txt
-        The present state is saved as a checkpoint first.
+        The current state is saved as a checkpoint first.
         Roll back? [y/N]
         """
       And the output says "Nothing was changed"

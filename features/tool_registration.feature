@@ -101,4 +101,4 @@ Feature: Tools that a program registers, and the list of all
       Given the package acme 1.2 offers the tool refuse as acme_tools:refuse
       When the user runs "agents tool show refuse --format table"
       Then the output says "| source           | acme 1.2 |"
-      And the output says "It has none."
+      And the output says "The tool has no inputs."

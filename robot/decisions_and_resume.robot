@@ -23,7 +23,7 @@ A Decision Is Explained
     And The Data Field 'impact.artifacts_produced.0' Is    store.txt
     And The Data Field 'checkpoint' Is An Id
 
-A Failure Tells What Can Be Done
+A Failure Tells What You Can Do
     Given A Plan Has Decided And Failed
     When The User Runs    agents plan errors @latest --format json
     Then The Command Succeeds

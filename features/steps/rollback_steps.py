@@ -221,7 +221,7 @@ def shown_as_interrupted(context: Context, operation: str) -> None:
     pending = plans(context).query("SELECT operation_id FROM operations WHERE status = 'pending'")
     assert [plans(context).status()["interrupted_operation"]] == [row[0] for row in pending]
     shown = context.world.agents_here("plan", "status", plans(context).plan_id)
-    assert f"{operation} began and was not ended: {pending[0][0]}" in shown.stdout, shown
+    assert f"{operation} was not finished: {pending[0][0]}" in shown.stdout, shown
 
 
 @then("there is one sentence and a hint")

@@ -142,14 +142,14 @@ def _global_options() -> list[click.Option]:
             type=click.Choice(COLORS),
             callback=_remember_color,
             expose_value=False,
-            help="When to use colours.",
+            help="When to use colors.",
         ),
         click.Option(
             ["--no-input"],
             is_flag=True,
             callback=_remember_no_input,
             expose_value=False,
-            help="Never ask; refuse what would need an answer.",
+            help="Never ask; refuse if an answer is needed.",
         ),
     ]
 

@@ -21,13 +21,15 @@ from cleveragents.reports.report import Failure
 COMPLETION_VARIABLE = "_AGENTS_COMPLETE"
 
 COMMANDS = {
-    "demo": Lazy("cleveragents.cli.commands.demo", "demo", "Show it all on a scratch repository"),
-    "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
-    "gc": Lazy("cleveragents.cli.commands.gc", "gc", "Reclaim the space of what nothing needs"),
-    "doctor": Lazy(
-        "cleveragents.cli.commands.doctor", "doctor", "Check the installation, and mend it"
+    "demo": Lazy(
+        "cleveragents.cli.commands.demo", "demo", "Show how it works on a scratch repository"
     ),
-    "tool": Lazy("cleveragents.cli.commands.tool", "tool", "Look at the tools that plans may use"),
+    "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
+    "gc": Lazy("cleveragents.cli.commands.gc", "gc", "Reclaim unused disk space"),
+    "doctor": Lazy(
+        "cleveragents.cli.commands.doctor", "doctor", "Check the installation, and fix it"
+    ),
+    "tool": Lazy("cleveragents.cli.commands.tool", "tool", "Show the tools that plans can use"),
     "config": Lazy("cleveragents.cli.commands.config", "config", "Manage the configuration"),
     "completion": Lazy(
         "cleveragents.cli.commands.completion", "completion", "Print a shell completion script"
@@ -47,7 +49,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 done with something skipped, 4 refused,
 
 root = LazyGroup(
     "agents",
-    help="Run an agent's plan so that every step of it can be taken back",
+    help="Run an agent's plan so that every step can be undone",
     epilog=EPILOG,
     lazy=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

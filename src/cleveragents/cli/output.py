@@ -13,8 +13,8 @@ from functools import partial
 from cleveragents.cli import terminal
 from cleveragents.cli.session import Session
 from cleveragents.domain.formats import OutputFormat
+from cleveragents.reports.document import timestamp
 from cleveragents.reports.report import Failure, Report
-from cleveragents.reports.words import moment
 
 
 def show_report(session: Session, report: Report) -> int:
@@ -101,7 +101,7 @@ def _told_as_json(session: Session, kind: str, text: str) -> bool:
     """Keeps stderr to JSON lines where the user asked for them."""
     if session.progress != "json":
         return False
-    told = {"type": kind, "plan_id": None, "at": moment(datetime.now(UTC))}
+    told = {"type": kind, "plan_id": None, "at": timestamp(datetime.now(UTC))}
     terminal.write_line(sys.stderr, {**told, "data": {"text": text}})
     return True
 

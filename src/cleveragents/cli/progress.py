@@ -20,7 +20,7 @@ from cleveragents.application.events import (
 from cleveragents.application.ports import EventSink
 from cleveragents.cli import terminal
 from cleveragents.domain.events import StoredEvent, ToolRetried
-from cleveragents.reports.words import moment
+from cleveragents.reports.document import timestamp
 
 if TYPE_CHECKING:
     from cleveragents.cli.session import Session
@@ -83,11 +83,11 @@ class JsonLinesEvents(EventSink):
 
 def _line(event: Event) -> dict[str, object]:
     if isinstance(event, StoredEvent):
-        told = {"type": event.type, "plan_id": event.plan_id, "at": moment(event.created_at)}
+        told = {"type": event.type, "plan_id": event.plan_id, "at": timestamp(event.created_at)}
         return {**told, "sequence": event.sequence, "data": event.data}
     facts = asdict(event)
     told = {"type": event.type, "plan_id": facts.pop("plan_id", None)}
-    return {**told, "at": moment(datetime.now(UTC)), "data": facts}
+    return {**told, "at": timestamp(datetime.now(UTC)), "data": facts}
 
 
 def events_for(session: Session) -> EventSink:

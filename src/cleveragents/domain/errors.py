@@ -239,7 +239,7 @@ class RepeatedEffectError(BusinessRuleViolation):
 
     def __init__(self, plan_id: str, effects: Sequence[str]) -> None:
         super().__init__(
-            "Going on would do again what no rollback can undo: " + "; ".join(effects),
+            "Continuing would repeat irreversible effects: " + "; ".join(effects),
             hint=f"Run `agents plan resume {plan_id} --yes` if it may happen again",
             plan_id=plan_id,
             effects=list(effects),

@@ -10,10 +10,29 @@ from cleveragents.domain.plan import Plan
 from cleveragents.domain.resource import SandboxStrategy
 from cleveragents.domain.sandbox import DiffFile, SandboxRef
 from cleveragents.domain.validation import ValidationResult, ValidationStatus
-from cleveragents.reports.report import Fields, Report, Section, Table
-from cleveragents.reports.words import counted, moment
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.diffs import FILE, change
+from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.words import counted
 
 _SKIPPED = 3
+
+_PLACED = Description[tuple[Target, DiffFile]](
+    Field(None, "Resource", lambda it: it[0].resource),
+    Field(None, "File", lambda it: it[1].path),
+    Field(None, "Status", lambda it: it[1].status),
+    Field(None, "Lines", lambda it: change(it[1])),
+)
+
+_VALIDATION = Description[ValidationResult](
+    Field("name", "Name", lambda it: it.name),
+    Field("mode", "Mode", lambda it: it.mode),
+    Field("status", "Status", lambda it: it.status),
+    Field("message", None, lambda it: it.message),
+    Field("output", None, lambda it: it.output),
+    Field("changed", None, lambda it: it.changed),
+    Field("duration_ms", "Duration (ms)", lambda it: it.duration_ms),
+)
 
 
 def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
@@ -30,7 +49,7 @@ def result_report(result: ApplyResult, status: PlanStatus) -> Report:
         **_data(result, status, result.validations),
         "dry_run": False,
         "operation": result.operation_id,
-        "applied_at": moment(status.plan.finished_at),
+        "applied_at": status.plan.finished_at,
         "sandbox_cleanup": {
             "worktree": sandboxes,
             "branch": sandboxes if has_branch else None,
@@ -62,7 +81,7 @@ def _data(
     return {
         "plan_id": plan.id,
         "project": plan.project,
-        "mode": apply.mode.value,
+        "mode": apply.mode,
         "artifacts": len(files),
         "changes": {
             "insertions": sum(item.insertions or 0 for item in files),
@@ -71,14 +90,11 @@ def _data(
         "targets": [
             {
                 "resource": target.resource,
-                "type": target.type.value,
+                "type": target.type,
                 "path": target.path,
                 "commit": target.commit,
                 "branch": target.branch,
-                "files": [
-                    {"path": item.path, "status": item.status, "change": _change(item)}
-                    for item in target.files
-                ],
+                "files": FILE.list(target.files),
             }
             for target in apply.targets
         ],
@@ -86,22 +102,11 @@ def _data(
             "passed": _count(results, ValidationStatus.PASSED),
             "failed": _count(results, ValidationStatus.FAILED),
             "duration_s": round(sum(item.duration_ms for item in results) / 1000, 3),
-            "results": [
-                {
-                    "name": item.name,
-                    "mode": item.mode.value,
-                    "status": item.status.value,
-                    "message": item.message,
-                    "output": item.output,
-                    "changed": list(item.changed),
-                    "duration_ms": item.duration_ms,
-                }
-                for item in results
-            ],
+            "results": _VALIDATION.list(results),
         },
         "lifecycle": {
-            "phase": plan.phase.value,
-            "state": plan.state.value,
+            "phase": plan.phase,
+            "state": plan.state,
             "attempt": plan.attempt,
             "checkpoints": len(status.checkpoints),
             "total_duration": _seconds(plan),
@@ -115,28 +120,16 @@ def _sections(
     apply: ApplyPreview | ApplyResult, results: Sequence[ValidationResult], title: str
 ) -> tuple[Section, ...]:
     rows = [(target.resource, _what(target, apply.mode)) for target in apply.targets]
-    table = Table(
+    table = _PLACED.table(
         "Files",
+        [(target, item) for target in apply.targets for item in target.files],
         ("Resource", "File", "Status", "Lines"),
-        tuple(
-            (target.resource, item.path, item.status, _change(item))
-            for target in apply.targets
-            for item in target.files
-        ),
         empty="Nothing differs.",
     )
     sections: list[Section] = [Fields(title, tuple(rows)), table]
     if results:
-        sections.append(
-            Table(
-                "Validation",
-                ("Name", "Mode", "Status", "Duration (ms)"),
-                tuple(
-                    (item.name, item.mode.value, item.status.value, str(item.duration_ms))
-                    for item in results
-                ),
-            )
-        )
+        columns = ("Name", "Mode", "Status", "Duration (ms)")
+        sections.append(_VALIDATION.table("Validation", results, columns))
     return tuple(sections)
 
 
@@ -171,10 +164,6 @@ def _what(target: Target, mode: ApplyMode) -> str:
 def _sentence(result: ApplyResult) -> str:
     count = sum(len(target.files) for target in result.targets)
     return f"Applied {counted(count, 'file')}" if count else "There was nothing to apply"
-
-
-def _change(item: DiffFile) -> str:
-    return "binary" if item.insertions is None else f"+{item.insertions} -{item.deletions}"
 
 
 def _count(results: Sequence[ValidationResult], status: ValidationStatus) -> int:

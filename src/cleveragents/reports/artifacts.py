@@ -6,16 +6,20 @@ from collections import Counter
 
 from cleveragents.application.services.artifact_service import PlanArtifacts
 from cleveragents.domain.artifact import Artifact
-from cleveragents.reports.report import Report, Table
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.report import Report
 from cleveragents.reports.words import counted, size
+
+_COLUMNS = ("Resource", "Path", "Type", "Change", "Size", "Tool", "Step")
 
 
 def artifacts_report(found: PlanArtifacts) -> Report:
     plan, summary = found.plan, found.summary
     makers = Counter(item.child_plan or plan.id for item in found.artifacts)
+    artifact = _artifact(found)
     data: dict[str, object] = {
         "plan_id": plan.id,
-        "artifacts": [_artifact_data(found, item) for item in found.artifacts],
+        "artifacts": artifact.list(found.artifacts),
         "summary": {
             "total": summary.total,
             "writes": summary.writes,
@@ -27,39 +31,30 @@ def artifacts_report(found: PlanArtifacts) -> Report:
         "applied": plan.is_applied,
         "commits": list(found.commits),
     }
-    table = Table(
-        "Artifacts",
-        ("Resource", "Path", "Type", "Change", "Size", "Tool", "Step"),
-        tuple(_row(found, item) for item in found.artifacts),
-        empty="The plan has made nothing yet.",
+    table = artifact.table(
+        "Artifacts", found.artifacts, _COLUMNS, empty="The plan has made nothing yet."
     )
     applied = "in the project" if plan.is_applied else "not applied yet"
     return Report(data, (table,), (f"{counted(summary.total, 'artifact')}, {applied}",))
 
 
-def _artifact_data(found: PlanArtifacts, item: Artifact) -> dict[str, object]:
-    return {
-        "resource": item.resource,
-        "path": item.path,
-        "type": item.type.value,
-        "size": found.sizes.get((item.resource, item.path)),
-        "change": item.change.value,
-        "tool": item.tool,
-        "step_index": item.step_index,
-        "child_plan": item.child_plan,
-        "before_hash": item.before_hash,
-        "after_hash": item.after_hash,
-    }
+def _artifact(found: PlanArtifacts) -> Description[Artifact]:
+    def size_of(item: Artifact) -> int | None:
+        return found.sizes.get((item.resource, item.path))
 
+    def size_text(item: Artifact) -> str:
+        known = size_of(item)
+        return "" if known is None else size(known)
 
-def _row(found: PlanArtifacts, item: Artifact) -> tuple[str, ...]:
-    known = found.sizes.get((item.resource, item.path))
-    return (
-        item.resource,
-        item.path,
-        item.type.value,
-        item.change.value,
-        "" if known is None else size(known),
-        item.tool,
-        str(item.step_index + 1),
+    return Description(
+        Field("resource", "Resource", lambda it: it.resource),
+        Field("path", "Path", lambda it: it.path),
+        Field("type", "Type", lambda it: it.type),
+        Field("size", "Size", size_of, size_text),
+        Field("change", "Change", lambda it: it.change),
+        Field("tool", "Tool", lambda it: it.tool),
+        Field("step_index", "Step", lambda it: it.step_index, lambda it: str(it.step_index + 1)),
+        Field("child_plan", None, lambda it: it.child_plan),
+        Field("before_hash", None, lambda it: it.before_hash),
+        Field("after_hash", None, lambda it: it.after_hash),
     )

@@ -1,4 +1,4 @@
-"""Conflicts of subplans, open and resolved."""
+"""Conflicts between subplans, open and resolved."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cleveragents.domain.merge import ConflictKind
 from cleveragents.domain.subplan_merge import OpenConflict
+from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report, Table
 from cleveragents.reports.words import counted
 
@@ -18,38 +19,32 @@ _WHAT = {
     ConflictKind.CONTENT: "both changed the same lines",
     ConflictKind.BINARY: "both changed it, and it is not text",
     ConflictKind.DELETED: "one changed it, the other deleted it",
-    ConflictKind.TYPE: "it became something else",
-    ConflictKind.IN_THE_WAY: "a file of one, a directory of the other",
+    ConflictKind.TYPE: "its type changed",
+    ConflictKind.IN_THE_WAY: "a file in one, a directory in the other",
     ConflictKind.MODE: "both changed its permissions",
     ConflictKind.DATABASE: "both changed the database",
 }
 
-
-def conflict_data(item: OpenConflict) -> dict[str, object]:
-    """Returns a conflict as documents have it."""
-    return {
-        "path": item.conflict.path,
-        "resource": item.resource,
-        "kind": item.conflict.kind.value,
-        "marked": item.conflict.marked,
-        "subplan": item.name,
-        "child_plan": item.child_plan_id,
-    }
+CONFLICT = Description[OpenConflict](
+    Field("path", None, lambda it: it.conflict.path),
+    Field("resource", None, lambda it: it.resource),
+    Field("kind", "What", lambda it: it.conflict.kind, lambda it: _WHAT[it.conflict.kind]),
+    Field(
+        "marked",
+        "In the sandbox",
+        lambda it: it.conflict.marked,
+        lambda it: "marked in the file" if it.conflict.marked else "the file is as `mine`",
+    ),
+    Field("subplan", "Subplan", lambda it: it.name),
+    Field("child_plan", None, lambda it: it.child_plan_id),
+)
 
 
 def conflict_table(conflicts: Sequence[OpenConflict], *, several: bool) -> Table:
-    """Returns the open conflicts; with several resources a path names its own first."""
-    rows = tuple(
-        (
-            item.shown(several=several),
-            item.name,
-            _WHAT[item.conflict.kind],
-            "marked in the file" if item.conflict.marked else "the file is as `mine`",
-        )
-        for item in conflicts
-    )
-    headings = ("Path", "Subplan", "What", "In the sandbox")
-    return Table("Conflicts", headings, rows, empty="None is open.")
+    """Returns the open conflicts; with several resources a path begins with its resource."""
+    path = Field[OpenConflict](None, "Path", lambda it: it.shown(several=several))
+    columns = (path, "Subplan", "What", "In the sandbox")
+    return CONFLICT.table("Conflicts", conflicts, columns, empty="There are no open conflicts.")
 
 
 def conflicts_report(found: Conflicts) -> Report:
@@ -57,13 +52,13 @@ def conflicts_report(found: Conflicts) -> Report:
     roots = {sandbox.resource: sandbox.path for sandbox in found.sandboxes}
     data: dict[str, object] = {
         "plan_id": plan.id,
-        "phase": plan.phase.value,
-        "state": plan.state.value,
+        "phase": plan.phase,
+        "state": plan.state,
         "conflicts": [
-            {**conflict_data(item), "file": f"{roots[item.resource]}/{item.conflict.path}"}
+            {**CONFLICT.data(item), "file": f"{roots[item.resource]}/{item.conflict.path}"}
             for item in found.open
         ],
-        "resolved": [conflict_data(item) for item in found.resolved],
+        "resolved": CONFLICT.list(found.resolved),
     }
     table = conflict_table(found.open, several=several)
     return Report(data, (table,), tuple(_messages(found)))
@@ -71,16 +66,16 @@ def conflicts_report(found: Conflicts) -> Report:
 
 def _messages(found: Conflicts) -> list[str]:
     plan_id = found.plan.id
-    said = [f"{counted(len(found.resolved), 'conflict')} resolved"] if found.resolved else []
+    messages = [f"{counted(len(found.resolved), 'conflict')} resolved"] if found.resolved else []
     if found.open:
-        said += [f"The sandbox is {path}" for path in _places(found)]
-        said.append(f"Run `agents plan conflicts {plan_id} --take mine|theirs|edited PATH`")
+        messages += [f"The sandbox is {path}" for path in _sandboxes(found)]
+        messages.append(f"Run `agents plan conflicts {plan_id} --take mine|theirs|edited PATH`")
     elif found.resolved:
-        said.append(f"Run `agents plan resume {plan_id}` to go on")
-    return said
+        messages.append(f"Run `agents plan resume {plan_id}` to continue")
+    return messages
 
 
-def _places(found: Conflicts) -> list[str]:
-    """Returns the sandboxes that have something open."""
+def _sandboxes(found: Conflicts) -> list[str]:
+    """Returns the sandboxes that have an open conflict."""
     concerned = {item.resource for item in found.open}
     return [sandbox.path for sandbox in found.sandboxes if sandbox.resource in concerned]

@@ -11,13 +11,15 @@ from cleveragents.application.services.correction_service import (
     Prompted,
     Reverted,
 )
-from cleveragents.domain.correction import CorrectionAttempt
+from cleveragents.domain.correction import CorrectionAttempt, RevertedDecision
 from cleveragents.domain.decision import Decision
 from cleveragents.domain.operation import RollbackPreview, RollbackResult
 from cleveragents.domain.plan import Plan
-from cleveragents.reports import plans
-from cleveragents.reports.checkpoints import uncaptured_data
-from cleveragents.reports.report import Fields, Report, Table
+from cleveragents.reports import diffs
+from cleveragents.reports.checkpoints import UNCAPTURED
+from cleveragents.reports.decisions import DECISION
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.report import Fields, Report
 from cleveragents.reports.restores import (
     VERIFIED,
     change_lines,
@@ -30,12 +32,37 @@ from cleveragents.reports.restores import (
     remarks,
 )
 from cleveragents.reports.rollbacks import state_rows
-from cleveragents.reports.words import counted, joined, moment
+from cleveragents.reports.words import counted, joined
 
 _SHOWN = 20
-_FALLEN = ("Decision", "Question", "Chosen")
+_COLUMNS = ("Decision", "Question", "Chosen")
 _HINT = "run the same command without --dry-run"
-_NONE_FALLS = "None: the plan's prompt itself stays."
+_NONE = "None: the plan's prompt itself stays."
+
+_CORRECTION = Description[CorrectionAttempt](
+    Field("correction_id", None, lambda it: it.id),
+    Field("mode", None, lambda it: it.mode),
+    Field("new_decision", None, lambda it: it.new_decision_id),
+    Field("corrects", None, lambda it: it.original_decision_id),
+    Field("attempt", None, lambda it: it.attempt),
+    Field("guidance", None, lambda it: it.guidance),
+    Field("choose", None, lambda it: it.choose),
+)
+
+_ATTEMPT = _CORRECTION.with_fields(
+    Field("state", None, lambda it: it.state),
+    Field("child_plan_id", None, lambda it: it.child_plan_id),
+    Field("archived_checkpoint_id", None, lambda it: it.archived_checkpoint_id),
+    Field("archived_artifacts_path", None, lambda it: it.archived_artifacts_path),
+    Field("created_at", None, lambda it: it.created_at),
+    Field("completed_at", None, lambda it: it.completed_at),
+)
+
+_SUPERSEDED = Description[RevertedDecision](
+    Field(None, "Decision", lambda it: it.decision_id),
+    Field(None, "Question", lambda it: it.question),
+    Field(None, "Chosen", lambda it: it.chosen),
+)
 
 
 def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None) -> Report:
@@ -58,8 +85,8 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
             "artifacts_archived": list(preview.artifacts),
             "unaffected_decisions": len(preview.unaffected),
         },
-        "decisions_to_invalidate": [_decision_data(item) for item in preview.affected],
-        "excluded_decisions": [_decision_data(item) for item in preview.unaffected],
+        "decisions_to_invalidate": DECISION.list(preview.affected),
+        "excluded_decisions": DECISION.list(preview.unaffected),
         "sandbox_rollback": {
             "checkpoint": rollback.checkpoint.id,
             "files_reverted": len(rollback.changes),
@@ -70,7 +97,6 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
         **_rollback_data(rollback),
         "hint": _HINT,
     }
-    fallen = tuple((item.id, item.question, item.chosen_option) for item in preview.affected)
     sections = (
         Fields(
             "Correction Preview",
@@ -86,7 +112,9 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
                 ("Steps To Repeat", f"took {preview.seconds:.1f} s the last time"),
             ),
         ),
-        Table("Decisions That Would Fall", _FALLEN, fallen, empty=_NONE_FALLS),
+        DECISION.table(
+            "Decisions That Would Be Superseded", preview.affected, _COLUMNS, empty=_NONE
+        ),
         changes_to_do(rollback.changes),
         *left_alone(rollback.left_alone),
         Fields("Next", (("Do it", _HINT),)),
@@ -99,13 +127,13 @@ def preview_text(preview: CorrectionPreview) -> str:
     """What is shown before the user is asked."""
     rollback = preview.rollback
     consequences = [
-        f"go back to `{rollback.checkpoint.metadata.label}`",
+        f"roll back to `{rollback.checkpoint.metadata.label}`",
         f"revert {counted(len(rollback.changes), 'path')}",
         f"undo {counted(rollback.tool_calls_after, 'tool call')}",
     ]
     if rollback.child_plans_after:
         consequences.append(f"roll back {counted(rollback.child_plans_after, 'child plan')}")
-    consequences.append(f"take back {counted(len(preview.affected), 'decision')}")
+    consequences.append(f"supersede {counted(len(preview.affected), 'decision')}")
     lines = [
         f"Correcting `{preview.decision.question}` would {joined(consequences)}.",
         *(f"  {item.question}: {item.chosen_option}" for item in preview.affected[:_SHOWN]),
@@ -117,15 +145,15 @@ def preview_text(preview: CorrectionPreview) -> str:
 
 def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Report:
     attempt, rollback = done.attempt, done.rollback
-    fallen = attempt.original_subtree
-    artifacts = sorted({path for item in fallen for path in item.artifacts})
+    superseded = attempt.original_subtree
+    artifacts = sorted({path for item in superseded for path in item.artifacts})
     data: dict[str, object] = {
         "correction": {
-            **_correction_data(attempt),
-            "impact": f"{counted(len(fallen), 'decision')} taken back",
+            **_CORRECTION.data(attempt),
+            "impact": f"{counted(len(superseded), 'decision')} taken back",
         },
         "affected_subtree": {
-            "decisions_invalidated": len(fallen),
+            "decisions_invalidated": len(superseded),
             "child_plans_rolled_back": rollback.child_plans_invalidated,
             "artifacts_archived": artifacts,
             "unaffected_decisions": len(done.unaffected),
@@ -136,7 +164,7 @@ def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Repor
             "status": "restored",
         },
         "recompute": {"queued": True, "eta": None},
-        "history": [_attempt_data(item) for item in history],
+        "history": _ATTEMPT.list(history),
         "checkpoint_restored": done.plan.last_checkpoint_id,
         "actor_state_ref": done.plan.last_checkpoint_id,
         "archived_checkpoint_id": attempt.archived_checkpoint_id,
@@ -145,7 +173,6 @@ def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Repor
         "verified": rollback.verified,
         **_rollback_data(rollback),
     }
-    rows = tuple((item.decision_id, item.question, item.chosen) for item in fallen)
     sections = (
         Fields(
             "Correction",
@@ -157,19 +184,19 @@ def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Repor
                 ("Files", f"{len(rollback.changes)} reverted"),
                 ("Tool Calls", f"{rollback.tool_calls_undone} undone"),
                 ("Child Plans", f"{rollback.child_plans_invalidated} rolled back"),
-                ("Decisions", _decisions("", fallen, done.unaffected)),
+                ("Decisions", _decisions("", superseded, done.unaffected)),
             ),
         ),
-        Table("Decisions Taken Back", _FALLEN, rows, empty=_NONE_FALLS),
+        _SUPERSEDED.table("Decisions Superseded", superseded, _COLUMNS, empty=_NONE),
         changes_done("Changes Reverted", rollback.changes),
         Fields("Post-Correction State", (*state_rows(rollback), VERIFIED)),
         *left_alone(rollback.left_alone),
         Fields(
             "Next",
             (
-                ("Take the new course", f"agents plan execute {done.plan.id}"),
+                ("Continue with it", f"agents plan execute {done.plan.id}"),
                 ("Compare with before", f"agents plan diff --correction {attempt.id}"),
-                ("Take it back", f"agents plan undo {done.plan.id}"),
+                ("Undo it", f"agents plan undo {done.plan.id}"),
             ),
         ),
     )
@@ -183,7 +210,7 @@ def append_preview_report(decision: Decision, guidance: str) -> Report:
         "dry_run": True,
         "correction": {
             "mode": "append",
-            "impact": "none: nothing is computed anew",
+            "impact": "none: nothing is computed again",
             "new_decision": None,
             "corrects": decision.id,
             "guidance": guidance,
@@ -200,8 +227,8 @@ def append_report(done: Appended) -> Report:
     child = done.child.id
     data: dict[str, object] = {
         "correction": {
-            **_correction_data(attempt),
-            "impact": "none: nothing is computed anew",
+            **_CORRECTION.data(attempt),
+            "impact": "none: nothing is computed again",
         },
         "append_detail": {
             "original_decision_preserved": True,
@@ -226,8 +253,8 @@ def append_report(done: Appended) -> Report:
         Fields(
             "Next",
             (
-                ("Look at it", f"agents plan status {child}"),
-                ("Give it up", f"agents plan cancel {child}"),
+                ("Show it", f"agents plan status {child}"),
+                ("Cancel it", f"agents plan cancel {child}"),
             ),
         ),
     )
@@ -257,11 +284,11 @@ def prompt_report(done: Prompted) -> Report:
 
 def diff_report(plan: Plan, comparison: Comparison) -> Report:
     """How the plan is now, against what a correction took away."""
-    found = plans.diff_report(plan, comparison.before, comparison.after, comparison.difference)
+    found = diffs.diff_report(plan, comparison.before, comparison.after, comparison.difference)
     files = comparison.difference.files
     data: dict[str, object] = {
         **found.data,
-        "correction": _attempt_data(comparison.attempt),
+        "correction": _ATTEMPT.data(comparison.attempt),
         "files_changed": len(files),
         "new_insertions": sum(item.insertions or 0 for item in files),
         "new_deletions": sum(item.deletions or 0 for item in files),
@@ -269,50 +296,17 @@ def diff_report(plan: Plan, comparison: Comparison) -> Report:
     return Report(data, found.sections, warnings=found.warnings)
 
 
-def _correction_data(attempt: CorrectionAttempt) -> dict[str, object]:
-    return {
-        "correction_id": attempt.id,
-        "mode": attempt.mode.value,
-        "new_decision": attempt.new_decision_id,
-        "corrects": attempt.original_decision_id,
-        "attempt": attempt.attempt,
-        "guidance": attempt.guidance,
-        "choose": attempt.choose,
-    }
-
-
-def _attempt_data(attempt: CorrectionAttempt) -> dict[str, object]:
-    return {
-        **_correction_data(attempt),
-        "state": attempt.state.value,
-        "child_plan_id": attempt.child_plan_id,
-        "archived_checkpoint_id": attempt.archived_checkpoint_id,
-        "archived_artifacts_path": attempt.archived_artifacts_path,
-        "created_at": moment(attempt.created_at),
-        "completed_at": moment(attempt.completed_at),
-    }
-
-
-def _decision_data(decision: Decision) -> dict[str, object]:
-    return {
-        "decision_id": decision.id,
-        "type": decision.decision_type.value,
-        "question": decision.question,
-        "chosen": decision.chosen_option,
-    }
-
-
 def _rollback_data(rollback: RollbackPreview | RollbackResult) -> dict[str, object]:
     return {
         "changes_reverted": changes_data(rollback.changes),
         "effects_not_undone": effects_data(rollback.effects_not_undone),
-        "left_alone": uncaptured_data(rollback.left_alone),
+        "left_alone": UNCAPTURED.list(rollback.left_alone),
     }
 
 
 def _course(guidance: str, choose: str | None, attempt: int) -> tuple[tuple[str, str], ...]:
     """Rows for what the user wants instead."""
-    now = choose or "to be decided anew"
+    now = choose or "to be decided again"
     return (("Now", now), ("Guidance", guidance), ("Attempt", str(attempt)))
 
 
@@ -322,5 +316,5 @@ def _target(rollback: RollbackPreview | RollbackResult) -> tuple[tuple[str, str]
     return (("Checkpoint", checkpoint.id), ("Label", checkpoint.metadata.label))
 
 
-def _decisions(would: str, fallen: Sequence[object], unaffected: Sequence[object]) -> str:
-    return f"{len(fallen)} {would}taken back, {len(unaffected)} unaffected"
+def _decisions(would: str, superseded: Sequence[object], unaffected: Sequence[object]) -> str:
+    return f"{len(superseded)} {would}superseded, {len(unaffected)} unaffected"

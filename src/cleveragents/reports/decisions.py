@@ -3,11 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from cleveragents.application.services.decision_service import DecisionTree, Explanation
 from cleveragents.domain.decision import Decision, DecisionType
-from cleveragents.reports.report import Fields, Report, Section, Table
-from cleveragents.reports.words import counted, moment, readable
+from cleveragents.domain.plan import Plan
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.words import counted, readable
+
+DECISION = Description[Decision](
+    Field("decision_id", "Decision", lambda it: it.id),
+    Field("type", "Type", lambda it: it.decision_type),
+    Field("question", "Question", lambda it: it.question),
+    Field("chosen", "Chosen", lambda it: it.chosen_option),
+)
+
+_NODE = DECISION.with_fields(
+    Field("description", None, lambda it: f"{it.question} {it.chosen_option}"),
+    Field("confidence", None, lambda it: it.confidence),
+    Field("step_index", None, lambda it: it.step_index),
+    Field("superseded_by", None, lambda it: it.superseded_by),
+    Field("child_plan_ids", None, lambda it: it.downstream_plan_ids),
+)
+
+_LEVEL = Description[tuple[int, Decision]](
+    Field(None, "Question", lambda it: "  " * (it[0] - 1) + it[1].question),
+    Field(
+        None,
+        "Chosen",
+        lambda it: it[1].chosen_option + (" (superseded)" if it[1].superseded_by else ""),
+    ),
+    Field(None, "Type", lambda it: it[1].decision_type),
+    Field(None, "Decision", lambda it: it[1].id),
+)
+
+_CHILD = Description[Plan](
+    Field("id", "Plan", lambda it: it.id),
+    Field("name", "Name", lambda it: it.name),
+    Field("phase", "Phase", lambda it: it.phase),
+    Field("state", "State", lambda it: it.state),
+    Field("parent_plan_id", None, lambda it: it.parent_plan_id),
+    Field("spawn_decision_id", None, lambda it: it.spawn_decision_id),
+)
+
+
+class _Option(NamedTuple):
+    number: int
+    name: str
+    description: str
+    chosen: bool
+
+
+_OPTION = Description[_Option](
+    Field("index", None, lambda it: it.number),
+    Field("name", "Option", lambda it: it.name),
+    Field(
+        "description",
+        "Description",
+        lambda it: it.description or it.name,
+        lambda it: it.description,
+    ),
+    Field("chosen", "Chosen", lambda it: it.chosen, lambda it: "yes" if it.chosen else ""),
+)
 
 
 def tree_report(tree: DecisionTree) -> Report:
@@ -25,45 +83,19 @@ def tree_report(tree: DecisionTree) -> Report:
             ),
             "superseded": tree.superseded,
         },
-        "child_plans": [
-            {
-                "id": child.id,
-                "name": child.name,
-                "phase": child.phase.value,
-                "state": child.state.value,
-                "parent_plan_id": child.parent_plan_id,
-                "spawn_decision_id": child.spawn_decision_id,
-            }
-            for child in tree.children
-        ],
+        "child_plans": _CHILD.list(tree.children),
         "decision_ids": {
             "root": tree.plan.decision_root_id,
             "all": [decision.id for decision in tree.decisions],
         },
     }
-    rows = tuple(
-        (
-            "  " * (level - 1) + decision.question,
-            decision.chosen_option + (" (superseded)" if decision.superseded_by else ""),
-            decision.decision_type.value,
-            decision.id,
-        )
-        for level, decision in _walk(roots, tree.decisions, 1)
-    )
+    levels = list(_walk(roots, tree.decisions, 1))
     sections: list[Section] = [
-        Table("Decisions", ("Question", "Chosen", "Type", "Decision"), rows),
+        _LEVEL.table("Decisions", levels, ("Question", "Chosen", "Type", "Decision"))
     ]
     if tree.children:
-        sections.append(
-            Table(
-                "Child plans",
-                ("Name", "Phase", "State", "Plan"),
-                tuple(
-                    (child.name, child.phase.value, child.state.value, child.id)
-                    for child in tree.children
-                ),
-            )
-        )
+        columns = ("Name", "Phase", "State", "Plan")
+        sections.append(_CHILD.table("Child plans", tree.children, columns))
     hidden = tree.superseded - sum(1 for item in tree.decisions if item.superseded_by)
     messages = (f"{counted(hidden, 'superseded decision')} not shown",) if hidden else ()
     return Report(data, tuple(sections), messages)
@@ -71,14 +103,9 @@ def tree_report(tree: DecisionTree) -> Report:
 
 def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
     decision = explanation.decision
-    names = list(dict.fromkeys([*decision.alternatives_considered, decision.chosen_option]))
-    alternatives = [
-        {
-            "index": index,
-            "name": name,
-            "description": explanation.options.get(name) or name,
-            "chosen": name == decision.chosen_option,
-        }
+    names = dict.fromkeys([*decision.alternatives_considered, decision.chosen_option])
+    options = [
+        _Option(index, name, explanation.options.get(name) or "", name == decision.chosen_option)
         for index, name in enumerate(names, 1)
     ]
     checkpoint = explanation.checkpoint
@@ -87,14 +114,14 @@ def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
         "decision_id": decision.id,
         "plan_id": decision.plan_id,
         "parent_decision_id": decision.parent_id,
-        "type": decision.decision_type.value,
+        "type": decision.decision_type,
         "question": decision.question,
         "chosen": decision.chosen_option,
         "confidence": decision.confidence,
         "sequence": f"{explanation.position} of {explanation.of}",
         "step_index": decision.step_index,
-        "created": moment(decision.created_at),
-        "alternatives": alternatives,
+        "created": decision.created_at,
+        "alternatives": _OPTION.list(options),
         "rationale": decision.rationale,
         "impact": {
             "downstream_decisions": len(explanation.downstream),
@@ -113,34 +140,22 @@ def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
         ("Decision", decision.id),
         ("Question", decision.question),
         ("Chosen", decision.chosen_option),
-        ("Why", decision.rationale or "not said"),
+        ("Why", decision.rationale or "not given"),
         ("Type", decision.decision_type.value),
         ("Made (UTC)", readable(decision.created_at)),
         ("Checkpoint", checkpoint.id if checkpoint else "none"),
-        ("Hangs on it", _impact(explanation)),
+        ("Depends on it", _impact(explanation)),
     ]
     if decision.confidence is not None:
         rows.insert(4, ("Confidence", f"{decision.confidence:g}"))
     if decision.superseded_by is not None:
         rows.append(("Superseded by", decision.superseded_by))
     if hint:
-        rows.append(("Go back there", hint))
+        rows.append(("Roll back to it", hint))
     sections: list[Section] = [Fields("Decision", tuple(rows))]
-    if names:
-        sections.append(
-            Table(
-                "Alternatives",
-                ("Option", "Description", "Chosen"),
-                tuple(
-                    (
-                        name,
-                        explanation.options.get(name, ""),
-                        "yes" if name == decision.chosen_option else "",
-                    )
-                    for name in names
-                ),
-            )
-        )
+    if options:
+        columns = ("Option", "Description", "Chosen")
+        sections.append(_OPTION.table("Alternatives", options, columns))
     if show_context:
         known = tuple((key, str(value)) for key, value in decision.context_snapshot.items())
         sections.append(Fields("Context", known))
@@ -148,18 +163,8 @@ def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
 
 
 def _node(decision: Decision, decisions: Sequence[Decision]) -> dict[str, object]:
-    return {
-        "decision_id": decision.id,
-        "type": decision.decision_type.value,
-        "question": decision.question,
-        "chosen": decision.chosen_option,
-        "description": f"{decision.question} {decision.chosen_option}",
-        "confidence": decision.confidence,
-        "step_index": decision.step_index,
-        "superseded_by": decision.superseded_by,
-        "child_plan_ids": list(decision.downstream_plan_ids),
-        "children": [_node(child, decisions) for child in _below(decision.id, decisions)],
-    }
+    below = [_node(child, decisions) for child in _below(decision.id, decisions)]
+    return {**_NODE.data(decision), "children": below}
 
 
 def _below(parent_id: str | None, decisions: Sequence[Decision]) -> list[Decision]:

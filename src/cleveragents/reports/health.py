@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cleveragents.domain.health import Check, CheckStatus, HealthReport, ProjectDisk
+from cleveragents.domain.health import Check, CheckStatus, HealthReport, PlanDisk, ProjectDisk
+from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Fields, Report, Section, Status, Table
 from cleveragents.reports.words import counted, size
 
 _FAILED = 1
 _SKIPPED = 3
+
+_CHECK = Description[Check](
+    Field("name", "Check", lambda it: it.name),
+    Field("status", "State", lambda it: it.status),
+    Field("message", "Found", lambda it: it.message),
+    Field("hint", "Do this", lambda it: it.hint),
+    Field("skipped", None, lambda it: it.skipped),
+    Field("details", None, lambda it: it.details),
+)
+
+_PROJECT = Description[ProjectDisk](
+    Field("key", None, lambda it: it.key),
+    Field("project", None, lambda it: it.project),
+    Field("bytes", None, lambda it: it.bytes),
+    Field("store_bytes", None, lambda it: it.store_bytes),
+    Field("plans", None, lambda it: [plan.model_dump() for plan in it.plans]),
+)
 
 
 def health_report(report: HealthReport) -> Report:
@@ -29,12 +47,12 @@ def _data(report: HealthReport) -> dict[str, object]:
     return {
         "fix": report.fix,
         "quick": report.quick,
-        "checks": [_check_data(check) for check in report.checks],
+        "checks": _CHECK.list(report.checks),
         "versions": report.versions,
         "paths": report.paths,
         "disk": {
             "total_bytes": report.disk.total_bytes,
-            "projects": [_project_data(project) for project in report.disk.projects],
+            "projects": _PROJECT.list(report.disk.projects),
         },
         "summary": {
             "ok": report.count(CheckStatus.OK),
@@ -45,33 +63,11 @@ def _data(report: HealthReport) -> dict[str, object]:
     }
 
 
-def _check_data(check: Check) -> dict[str, object]:
-    return {
-        "name": check.name,
-        "status": check.status,
-        "message": check.message,
-        "hint": check.hint,
-        "skipped": check.skipped,
-        "details": check.details,
-    }
-
-
-def _project_data(project: ProjectDisk) -> dict[str, object]:
-    return {
-        "key": project.key,
-        "project": project.project,
-        "bytes": project.bytes,
-        "store_bytes": project.store_bytes,
-        "plans": [plan.model_dump() for plan in project.plans],
-    }
-
-
 def _sections(report: HealthReport) -> Iterator[Section]:
-    rows = tuple((check.name, check.status.value, check.message) for check in report.checks)
-    yield Table("Checks", ("Check", "State", "Found"), rows)
-    hints = tuple((check.name, check.hint) for check in report.checks if check.hint is not None)
-    if hints:
-        yield Table("What helps", ("Check", "Do this"), hints)
+    yield _CHECK.table("Checks", report.checks, ("Check", "State", "Found"))
+    with_hint = [check for check in report.checks if check.hint is not None]
+    if with_hint:
+        yield _CHECK.table("What helps", with_hint, ("Check", "Do this"))
     if report.disk.projects:
         yield _disk_table(report)
     versions = [(name, version) for name, version in report.versions.items() if version is not None]
@@ -85,15 +81,19 @@ def _disk_table(report: HealthReport) -> Table:
             project.project or project.key,
             size(project.bytes),
             size(project.store_bytes),
-            plan.plan_id if plan else "",
-            size(plan.sandbox_bytes) if plan else "",
-            str(plan.checkpoints) if plan else "",
+            *_plan_cells(plan),
         )
         for project in report.disk.projects
         for plan in project.plans or (None,)
     )
     columns = ("Project", "All", "Store", "Plan", "Sandbox", "Checkpoints")
     return Table(f"Disk use, {size(report.disk.total_bytes)} in all", columns, rows)
+
+
+def _plan_cells(plan: PlanDisk | None) -> tuple[str, str, str]:
+    if plan is None:
+        return "", "", ""
+    return plan.plan_id, size(plan.sandbox_bytes), str(plan.checkpoints)
 
 
 def _closing(report: HealthReport) -> str:
@@ -104,8 +104,7 @@ def _closing(report: HealthReport) -> str:
     left = " and ".join(counted(count, noun) for count, noun in counts if count)
     fixed = report.count(CheckStatus.FIXED)
     if fixed:
-        mended = f"Mended {counted(fixed, 'thing')}"
-        return f"{mended}, with {left} left" if left else f"{mended}: all is well"
+        return f"Fixed {counted(fixed, 'issue')}; {left or 'no problem'} left"
     if report.count(CheckStatus.PROBLEM):
         return f"Found {left}"
-    return f"Nothing is broken, with {left}" if left else "All is well"
+    return f"Found no problem and {left}" if left else "Found no problem"

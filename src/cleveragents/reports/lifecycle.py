@@ -1,4 +1,4 @@
-"""Plans that did not get to their end: where they would go on, and what can be done."""
+"""Plans that stopped early: where they would resume, and what the user can do."""
 
 from __future__ import annotations
 
@@ -11,21 +11,44 @@ from cleveragents.application.services.plan_service import (
     PlanStatus,
 )
 from cleveragents.domain.plan import PlanState
+from cleveragents.domain.recovery import RecoveryHint
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.tool import ToolCall
-from cleveragents.reports.conflicts import conflict_data, conflict_table
-from cleveragents.reports.report import Fields, Report, Section, Table
+from cleveragents.reports.conflicts import CONFLICT, conflict_table
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.report import Fields, Report, Section
 from cleveragents.reports.restores import effects_data
-from cleveragents.reports.words import moment, readable
 
 _SENTENCES = {
     "complete": "The plan is complete: there is nothing left to do",
-    "cancelled": "The plan is cancelled; roll it back to a checkpoint to take it up again",
+    "cancelled": "The plan is cancelled; roll it back to a checkpoint to continue it",
     "applied": "The plan is applied: there is nothing left to do",
-    "constrained": "A validation holds the plan back; apply it again, or roll it back",
+    "constrained": "A validation failed; apply the plan again, or roll it back",
     "in_apply": "The plan has run; apply it again",
     "held": "Another process is working on the plan",
 }
+
+_CALL = Description[ToolCall](
+    Field("tool_call_id", None, lambda it: it.id),
+    Field("step_index", "Step", lambda it: it.step_index, lambda it: str(it.step_index + 1)),
+    Field("tool", "Tool", lambda it: it.tool),
+    Field(
+        "message",
+        "What happened",
+        lambda it: it.error,
+        lambda it: " ".join((it.error or "").split()),
+    ),
+    Field("output", None, lambda it: it.output),
+    Field("started_at", "When (UTC)", lambda it: it.started_at),
+    Field("finished_at", None, lambda it: it.finished_at),
+    Field("undone", None, lambda it: it.undone_by is not None),
+)
+
+_HINT = Description[RecoveryHint](
+    Field("action", "Action", lambda it: it.action),
+    Field("message", "Why", lambda it: it.message),
+    Field("cli_command", "Command", lambda it: it.cli_command),
+)
 
 
 def resume_report(summary: ResumeSummary) -> Report:
@@ -36,8 +59,8 @@ def resume_report(summary: ResumeSummary) -> Report:
         "dry_run": True,
         "eligible": summary.eligible,
         "reason": summary.reason,
-        "phase": plan.phase.value,
-        "state": plan.state.value,
+        "phase": plan.phase,
+        "state": plan.state,
         "next_step": summary.next_step,
         "step_name": summary.step_name,
         "steps": len(plan.step_sequence),
@@ -58,12 +81,12 @@ def resume_report(summary: ResumeSummary) -> Report:
     ]
     if summary.drifted:
         changed = ", ".join(summary.drifted)
-        rows.append(("changed since", f"{changed}: would be saved and taken back"))
+        rows.append(("changed since", f"{changed}: would be saved and reverted"))
     if summary.operation is not None:
         rows.append(
             (
                 "interrupted",
-                f"the {summary.operation.kind.value} {summary.operation.id} is ended first",
+                f"the {summary.operation.kind.value} {summary.operation.id} is finished first",
             )
         )
     if summary.effects:
@@ -74,10 +97,10 @@ def resume_report(summary: ResumeSummary) -> Report:
 
 
 def resume_sentence(summary: ResumeSummary) -> str:
-    """What is shown before the run goes on."""
+    """What is shown before the run continues."""
     point = summary.checkpoint
     where = f" from the checkpoint `{point.metadata.label}` ({point.id})" if point else ""
-    return f"Going on{where}: {_next_step(summary)}"
+    return f"Resuming{where}: {_next_step(summary)}"
 
 
 def _next_step(summary: ResumeSummary) -> str:
@@ -96,10 +119,10 @@ def cancel_report(cancelled: Cancellation) -> Report:
     recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints and kept else []
     data: dict[str, object] = {
         "plan_id": plan.id,
-        "phase": plan.phase.value,
-        "state": plan.state.value,
+        "phase": plan.phase,
+        "state": plan.state,
         "reason": plan.cancel_reason,
-        "cancelled_at": moment(plan.updated_at),
+        "cancelled_at": plan.updated_at,
         "sandbox": {
             "status": _sandbox_status(status, kept),
             "paths": [sandbox.path for sandbox in kept],
@@ -117,7 +140,7 @@ def cancel_report(cancelled: Cancellation) -> Report:
     if plan.cancel_reason:
         rows.append(("reason", plan.cancel_reason))
     rows += [("sandbox kept", sandbox.path) for sandbox in kept]
-    rows += [("take it up again", command) for command in recovery]
+    rows += [("continue it", command) for command in recovery]
     return Report(data, (Fields("Cancelled", tuple(rows)),), ("Plan cancelled",))
 
 
@@ -131,12 +154,12 @@ def errors_report(problems: PlanProblems) -> Report:
     plan = problems.status.plan
     data: dict[str, object] = {
         "plan_id": plan.id,
-        "phase": plan.phase.value,
-        "state": plan.state.value,
+        "phase": plan.phase,
+        "state": plan.state,
         "error": plan.error.model_dump(mode="json") if plan.error else None,
-        "errors": [_call_data(call) for call in problems.failed_calls],
-        "conflicts": [conflict_data(item) for item in problems.status.conflicts],
-        "recovery_hints": [hint.model_dump(mode="json") for hint in problems.hints],
+        "errors": _CALL.list(problems.failed_calls),
+        "conflicts": CONFLICT.list(problems.status.conflicts),
+        "recovery_hints": _HINT.list(problems.hints),
     }
     sections: list[Section] = []
     if plan.error is not None:
@@ -149,41 +172,14 @@ def errors_report(problems: PlanProblems) -> Report:
     if problems.status.conflicts:
         several = len(problems.status.sandboxes) > 1
         sections.append(conflict_table(problems.status.conflicts, several=several))
-    sections.append(
-        Table(
-            "Failed Calls",
-            ("Step", "Tool", "When (UTC)", "What happened"),
-            tuple(
-                (
-                    str(call.step_index + 1),
-                    call.tool,
-                    readable(call.started_at),
-                    " ".join((call.error or "").split()),
-                )
-                for call in problems.failed_calls
-            ),
-            empty="No tool call of this plan failed.",
-        )
+    columns = ("Step", "Tool", "When (UTC)", "What happened")
+    calls = _CALL.table(
+        "Failed Calls", problems.failed_calls, columns, empty="No tool call of this plan failed."
     )
-    sections.append(
-        Table(
-            "What Can Be Done",
-            ("Action", "Why", "Command"),
-            tuple((hint.action.value, hint.message, hint.cli_command) for hint in problems.hints),
-            empty="Nothing needs to be done.",
-        )
+    hints = _HINT.table(
+        "What You Can Do",
+        problems.hints,
+        ("Action", "Why", "Command"),
+        empty="Nothing needs to be done.",
     )
-    return Report(data, tuple(sections))
-
-
-def _call_data(call: ToolCall) -> dict[str, object]:
-    return {
-        "tool_call_id": call.id,
-        "step_index": call.step_index,
-        "tool": call.tool,
-        "message": call.error,
-        "output": call.output,
-        "started_at": moment(call.started_at),
-        "finished_at": moment(call.finished_at),
-        "undone": call.undone_by is not None,
-    }
+    return Report(data, (*sections, calls, hints))

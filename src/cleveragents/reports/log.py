@@ -11,14 +11,28 @@ from cleveragents.application.services.log_service import PlanLog, Tried
 from cleveragents.domain import events as told
 from cleveragents.domain.events import StoredEvent
 from cleveragents.domain.operation import Operation, OperationStatus
-from cleveragents.reports.report import Report, Table
-from cleveragents.reports.words import moment, readable
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.report import Report
 
 
 class _Line(NamedTuple):
     time: datetime
     what: str
     details: str
+
+
+_EVENT = Description[StoredEvent](
+    Field("sequence", None, lambda it: it.sequence),
+    Field("type", None, lambda it: it.type),
+    Field("created_at", None, lambda it: it.created_at),
+    Field("data", None, lambda it: dict(it.data)),
+)
+
+_LINE = Description[_Line](
+    Field(None, "Time (UTC)", lambda it: it.time),
+    Field(None, "What", lambda it: it.what),
+    Field(None, "Details", lambda it: it.details),
+)
 
 
 def log_report(log: PlanLog, limit: int | None, only_some_types: bool) -> Report:
@@ -30,11 +44,11 @@ def log_report(log: PlanLog, limit: int | None, only_some_types: bool) -> Report
         for line in _of_operations(log.operations):
             if earliest is None or line.time >= earliest:
                 _insert(lines, line)
-    table = Table(
+    table = _LINE.table(
         f"Log of {log.plan_id}",
+        lines,
         ("Time (UTC)", "What", "Details"),
-        tuple((readable(line.time), line.what, line.details) for line in lines),
-        empty="Nothing of this kind has happened to the plan.",
+        empty="There are no such events.",
     )
     return Report(_data(log, events), (table,))
 
@@ -42,38 +56,33 @@ def log_report(log: PlanLog, limit: int | None, only_some_types: bool) -> Report
 def _data(log: PlanLog, events: Sequence[StoredEvent]) -> dict[str, object]:
     return {
         "plan_id": log.plan_id,
-        "events": [
-            {
-                "sequence": item.sequence,
-                "type": item.type,
-                "created_at": moment(item.created_at),
-                "data": dict(item.data),
-            }
-            for item in events
-        ],
-        "operations": [
-            {
-                "operation_id": item.id,
-                "kind": item.kind.value,
-                "status": item.status.value,
-                "target_checkpoint_id": item.target_checkpoint_id,
-                "safety_checkpoint_id": log.first_checkpoints.get(item.safety_group_id),
-                "takes_back": item.takes_back,
-                "created_at": moment(item.created_at),
-                "finished_at": moment(item.finished_at),
-                "note": item.note,
-                "tried": _tried_data(log.tried[item.id]),
-            }
-            for item in log.operations
-        ],
+        "events": _EVENT.list(events),
+        "operations": _operation(log).list(log.operations),
         "summary": {"count": len(events), "total": len(log.events)},
     }
+
+
+def _operation(log: PlanLog) -> Description[Operation]:
+    return Description(
+        Field("operation_id", None, lambda it: it.id),
+        Field("kind", None, lambda it: it.kind),
+        Field("status", None, lambda it: it.status),
+        Field("target_checkpoint_id", None, lambda it: it.target_checkpoint_id),
+        Field(
+            "safety_checkpoint_id", None, lambda it: log.first_checkpoints.get(it.safety_group_id)
+        ),
+        Field("takes_back", None, lambda it: it.takes_back),
+        Field("created_at", None, lambda it: it.created_at),
+        Field("finished_at", None, lambda it: it.finished_at),
+        Field("note", None, lambda it: it.note),
+        Field("tried", None, lambda it: _tried_data(log.tried[it.id])),
+    )
 
 
 def _tried_data(tried: Tried) -> dict[str, object]:
     return {
         "tool_calls": [
-            {"step": call.step_index + 1, "tool": call.tool, "status": call.status.value}
+            {"step": call.step_index + 1, "tool": call.tool, "status": call.status}
             for call in tried.calls
         ],
         "decisions": [
@@ -92,7 +101,7 @@ def _of_operations(operations: Sequence[Operation]) -> Iterator[_Line]:
     """Gives the beginning of each, and its end where no event tells of it."""
     for item in operations:
         pending = item.status is OperationStatus.PENDING
-        begun = "Began, and was not ended" if pending else "Began"
+        begun = "Started, but not finished" if pending else "Began"
         yield _Line(item.created_at, item.kind.value, f"{begun}: {item.note}")
         if item.status is OperationStatus.UNDONE:
             ended = item.finished_at or item.created_at
@@ -114,7 +123,7 @@ def sentence(event: StoredEvent) -> str:
         case told.PlanCreated(name=name, project=project):
             return f"Plan `{name}` made for {project}"
         case told.PlanPhaseChanged(before=before, after=after):
-            return f"Plan went from {before} to {after}"
+            return f"Plan moved from {before} to {after}"
         case told.PlanStateChanged(phase=phase, after=after):
             return f"Plan became {phase}/{after}"
         case told.PlanErrored(message=message, step=step):
@@ -124,17 +133,17 @@ def sentence(event: StoredEvent) -> str:
         case told.DecisionCreated(question=question, chosen=chosen):
             return f"Decided on `{chosen}`: {question}"
         case told.DecisionSuperseded(question=question):
-            return f"No longer decided: {question}"
+            return f"Decision superseded: {question}"
         case told.SandboxCreated(resource=resource, strategy=strategy):
             return f"Sandbox of `{resource}` made by {strategy}"
         case told.SandboxRolledBack(resource=resource):
             return f"Sandbox of `{resource}` rolled back"
         case told.CheckpointRestored(label=label, operation=None):
-            return f"Sandbox taken back to `{label}`"
+            return f"Sandbox rolled back to `{label}`"
         case told.CheckpointRestored(label=label, operation=operation):
             return f"{_ACTS.get(operation or '', 'Went back')} to `{label}`"
         case told.DecisionReinstated(question=question):
-            return f"Decided again as before: {question}"
+            return f"Decision reinstated: {question}"
         case told.DecisionCorrected(guidance=guidance):
             return f"Corrected by the user: {guidance}"
         case _:
@@ -166,7 +175,7 @@ def _of_tool(event: StoredEvent) -> str:
         case told.ToolErrored(step_index=index, tool=tool, duration_ms=duration, message=message):
             return f"Step {index + 1}: {tool} failed{_after(duration)}: {message}"
         case told.ToolRetried(step_index=index, tool=tool, retry=retry, max_retries=most):
-            return f"Step {index + 1}: {tool} is tried again ({retry} of {most})"
+            return f"Step {index + 1}: {tool} is retried ({retry} of {most})"
         case _:
             return json.dumps(dict(event.data), ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""What was reclaimed, and which checkpoints are whole."""
+"""What `agents gc` reclaimed, and which checkpoints `verify` found damaged."""
 
 from __future__ import annotations
 
@@ -10,71 +10,15 @@ from cleveragents.domain.maintenance import (
     VerifiedCheckpoint,
     VerifyReport,
 )
-from cleveragents.reports.report import Report, Table
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.report import Report
 from cleveragents.reports.words import counted, size
 
 _SKIPPED = 3
 _DAMAGED = 7
 
 
-def garbage_report(report: GarbageReport) -> Report:
-    complete = all(store.is_complete for store in report.stores)
-    return Report(
-        {
-            "dry_run": report.dry_run,
-            "stores": [_store_data(store) for store in report.stores],
-            "summary": {
-                "stores": len(report.stores),
-                "bytes_reclaimed": report.bytes_reclaimed,
-                "snapshots_removed": sum(store.snapshots_removed for store in report.stores),
-                "temporary_files_removed": sum(
-                    store.temporary_files_removed for store in report.stores
-                ),
-                "unfinished_sandbox_bytes": report.draft_bytes,
-                "busy": sum(store.busy for store in report.stores),
-            },
-        },
-        (_store_table(report),),
-        messages=(_closing(report),),
-        status="ok" if complete else "warn",
-        exit_code=0 if complete else _SKIPPED,
-        warnings=tuple(sentence for store in report.stores for sentence in _warnings(store)),
-    )
-
-
-def _store_data(store: CollectedStore) -> dict[str, object]:
-    return {
-        "project_key": store.project_key,
-        "path": store.path,
-        "bytes_before": store.bytes_before,
-        "bytes_after": store.bytes_after,
-        "bytes_reclaimed": store.bytes_reclaimed,
-        "snapshots_removed": store.snapshots_removed,
-        "objects_removed": store.objects_removed,
-        "temporary_files_removed": store.temporary_files_removed,
-        "sandboxes_removed": list(store.sandboxes_removed),
-        "unknown_plans": list(store.unknown_plans),
-        "busy": store.busy,
-        "problem": store.problem,
-    }
-
-
-def _store_table(report: GarbageReport) -> Table:
-    rows = tuple(
-        (
-            store.project_key,
-            size(store.bytes_reclaimed),
-            size(store.bytes_after),
-            _what_went(store),
-        )
-        for store in report.stores
-    )
-    title, went = ("Rehearsal", "Would go") if report.dry_run else ("Stores", "Removed")
-    columns = ("Store", "Reclaimed", "Still used", went)
-    return Table(title, columns, rows, empty="There are no stores yet.")
-
-
-def _what_went(store: CollectedStore) -> str:
+def _removed(store: CollectedStore) -> str:
     counts = (
         (store.snapshots_removed, "snapshot"),
         (store.objects_removed, "object"),
@@ -88,6 +32,70 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} sandboxes" if noun == "sandbox" and count > 1 else counted(count, noun)
 
 
+_STORE = Description[CollectedStore](
+    Field("project_key", "Store", lambda it: it.project_key),
+    Field("path", None, lambda it: it.path),
+    Field("bytes_before", None, lambda it: it.bytes_before),
+    Field("bytes_after", "Still used", lambda it: it.bytes_after, lambda it: size(it.bytes_after)),
+    Field(
+        "bytes_reclaimed",
+        "Reclaimed",
+        lambda it: it.bytes_reclaimed,
+        lambda it: size(it.bytes_reclaimed),
+    ),
+    Field("snapshots_removed", None, lambda it: it.snapshots_removed),
+    Field("objects_removed", None, lambda it: it.objects_removed),
+    Field("temporary_files_removed", None, lambda it: it.temporary_files_removed),
+    Field("sandboxes_removed", None, lambda it: it.sandboxes_removed),
+    Field("unknown_plans", None, lambda it: it.unknown_plans),
+    Field("busy", None, lambda it: it.busy),
+    Field("problem", None, lambda it: it.problem),
+    Field(None, "Removed", _removed),
+    Field(None, "Would be removed", _removed),
+)
+
+_VERIFIED = Description[VerifiedCheckpoint](
+    Field("checkpoint_id", "Checkpoint", lambda it: it.checkpoint_id),
+    Field("group_id", None, lambda it: it.group_id),
+    Field("label", "Label", lambda it: it.label),
+    Field(
+        "whole", "State", lambda it: it.is_whole, lambda it: "whole" if it.is_whole else "damaged"
+    ),
+    Field("problem", "Problem", lambda it: it.problem),
+)
+
+
+def garbage_report(report: GarbageReport) -> Report:
+    stores = report.stores
+    complete = all(store.is_complete for store in stores)
+    title, removed = ("Dry run", "Would be removed") if report.dry_run else ("Stores", "Removed")
+    table = _STORE.table(
+        title,
+        stores,
+        ("Store", "Reclaimed", "Still used", removed),
+        empty="There are no stores yet.",
+    )
+    return Report(
+        {
+            "dry_run": report.dry_run,
+            "stores": _STORE.list(stores),
+            "summary": {
+                "stores": len(stores),
+                "bytes_reclaimed": report.bytes_reclaimed,
+                "snapshots_removed": sum(store.snapshots_removed for store in stores),
+                "temporary_files_removed": sum(store.temporary_files_removed for store in stores),
+                "unfinished_sandbox_bytes": report.draft_bytes,
+                "busy": sum(store.busy for store in stores),
+            },
+        },
+        (table,),
+        messages=(_closing(report),),
+        status="ok" if complete else "warn",
+        exit_code=0 if complete else _SKIPPED,
+        warnings=tuple(sentence for store in stores for sentence in _warnings(store)),
+    )
+
+
 def _closing(report: GarbageReport) -> str:
     if not report.bytes_reclaimed:
         complete = all(store.is_complete for store in report.stores)
@@ -98,42 +106,33 @@ def _closing(report: GarbageReport) -> str:
 
 def _warnings(store: CollectedStore) -> Iterator[str]:
     if store.problem is not None:
-        partly = "cleaned only in part" if store.bytes_reclaimed else "left alone"
-        yield f"{store.project_key} was {partly}: {store.problem}"
+        outcome = "cleaned only in part" if store.bytes_reclaimed else "not cleaned"
+        yield f"{store.project_key} was {outcome}: {store.problem}"
     if store.unknown_plans:
         plans = counted(len(store.unknown_plans), "plan")
         yield (
-            f"{store.project_key} holds snapshots of {plans} that the database does not know; "
-            "they were left alone, because it knows no other plan of that store"
+            f"{store.project_key} has snapshots of {plans} that are not in the database; "
+            "they were kept, because the database has no other plan of that store"
         )
 
 
 def verify_report(report: VerifyReport) -> Report:
     checked, damaged = len(report.checkpoints), report.damaged
-    rows = tuple(
-        (
-            item.checkpoint_id,
-            item.label,
-            "whole" if item.is_whole else "damaged",
-            item.problem or "",
-        )
-        for item in report.checkpoints
-    )
-    table = Table(
+    table = _VERIFIED.table(
         f"Checkpoints of {report.plan_id}",
+        report.checkpoints,
         ("Checkpoint", "Label", "State", "Problem"),
-        rows,
         empty="This plan has no checkpoints yet.",
     )
     closing = (
-        f"{damaged} of {counted(checked, 'checkpoint')} cannot be gone back to"
+        f"{damaged} of {counted(checked, 'checkpoint')} cannot be restored"
         if damaged
         else f"Read back {counted(checked, 'checkpoint')}: all whole"
     )
     return Report(
         {
             "plan_id": report.plan_id,
-            "checkpoints": [_verified_data(item) for item in report.checkpoints],
+            "checkpoints": _VERIFIED.list(report.checkpoints),
             "summary": {"checked": checked, "damaged": damaged},
         },
         (table,),
@@ -141,13 +140,3 @@ def verify_report(report: VerifyReport) -> Report:
         status="error" if damaged else "ok",
         exit_code=_DAMAGED if damaged else 0,
     )
-
-
-def _verified_data(item: VerifiedCheckpoint) -> dict[str, object]:
-    return {
-        "checkpoint_id": item.checkpoint_id,
-        "group_id": item.group_id,
-        "label": item.label,
-        "whole": item.is_whole,
-        "problem": item.problem,
-    }

@@ -2,29 +2,81 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
-from cleveragents.domain.apply import ApplyRecord
+from cleveragents.domain.apply import ApplyRecord, Target
 from cleveragents.domain.checkpoint import Checkpoint
 from cleveragents.domain.plan import Plan, PlanPhase, PlanState
-from cleveragents.domain.sandbox import DiffFile, FilePatch, SandboxRef, TreeDiff
-from cleveragents.reports.conflicts import conflict_data
-from cleveragents.reports.report import Fields, Report, Section, Table, Text
-from cleveragents.reports.words import moment, readable, with_article
+from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.validation import ValidationResult
+from cleveragents.reports.checkpoints import UNCAPTURED
+from cleveragents.reports.conflicts import CONFLICT
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.words import with_article
+
+_PLAN = Description[Plan](
+    Field("id", "Plan", lambda it: it.id),
+    Field("name", "Name", lambda it: it.name),
+    Field("action", None, lambda it: it.name),
+    Field("phase", "Phase", lambda it: it.phase),
+    Field("state", "State", lambda it: it.state),
+    Field("project", "Project", lambda it: it.project),
+    Field("created_at", "Created (UTC)", lambda it: it.created_at),
+    Field("updated_at", None, lambda it: it.updated_at),
+    Field("last_checkpoint_id", None, lambda it: it.last_checkpoint_id),
+    Field("parent_plan_id", None, lambda it: it.parent_plan_id),
+)
+
+_CHILD = Description[Plan](
+    Field("plan_id", None, lambda it: it.id),
+    Field("name", None, lambda it: it.name),
+    Field("phase", None, lambda it: it.phase),
+    Field("state", None, lambda it: it.state),
+)
+
+_SANDBOX = Description[SandboxRef](
+    Field("resource", None, lambda it: it.resource),
+    Field("strategy", None, lambda it: it.strategy),
+    Field("path", None, lambda it: it.path),
+    Field("branch", None, lambda it: it.branch),
+    Field("status", None, lambda it: it.state),
+    Field("copy", None, lambda it: it.copied_by),
+    Field("skipped", None, lambda it: UNCAPTURED.list(it.skipped)),
+)
+
+_CHECKPOINT = Description[Checkpoint](
+    Field("checkpoint_id", None, lambda it: it.id),
+    Field("label", None, lambda it: it.metadata.label),
+    Field("created_at", None, lambda it: it.created_at),
+)
+
+_VALIDATION = Description[ValidationResult](
+    Field("name", None, lambda it: it.name),
+    Field("mode", None, lambda it: it.mode),
+    Field("status", None, lambda it: it.status),
+)
+
+_TARGET = Description[Target](
+    Field("resource", None, lambda it: it.resource),
+    Field("path", None, lambda it: it.path),
+    Field("commit", None, lambda it: it.commit),
+    Field("branch", None, lambda it: it.branch),
+    Field("files", None, lambda it: len(it.files)),
+)
 
 
 def plan_data(status: PlanStatus) -> dict[str, object]:
     """Returns the fields of `plan run`, `use`, `execute` and `status`: a stable contract."""
     plan = status.plan
-    sandboxes = [_sandbox_data(sandbox) for sandbox in status.sandboxes]
+    sandboxes = _SANDBOX.list(status.sandboxes)
     return {
         "plan_id": plan.id,
         "name": plan.name,
         "action": plan.name,
-        "phase": plan.phase.value,
-        "state": plan.state.value,
+        "phase": plan.phase,
+        "state": plan.state,
         "project": plan.project,
         "plan_file": plan.plan_file,
         "arguments": plan.arguments,
@@ -35,9 +87,9 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "last_checkpoint_id": plan.last_checkpoint_id,
         "progress": [{"step": name, "status": state} for name, state in _progress(plan).items()],
         "timing": {
-            "created": moment(plan.created_at),
-            "started": moment(plan.started_at),
-            "finished": moment(plan.finished_at),
+            "created": plan.created_at,
+            "started": plan.started_at,
+            "finished": plan.finished_at,
         },
         "execution": {
             "sandbox": sandboxes[0] if sandboxes else None,
@@ -47,30 +99,12 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
             "child_plans": _child_plans(status.children),
             "checkpoints": len(status.checkpoints),
         },
-        "checkpoints": [
-            {
-                "checkpoint_id": item.id,
-                "label": item.metadata.label,
-                "created_at": moment(item.created_at),
-            }
-            for item in status.checkpoints
-        ],
-        "validations": [
-            {"name": item.name, "mode": item.mode.value, "status": item.status.value}
-            for item in status.validations
-        ],
+        "checkpoints": _CHECKPOINT.list(status.checkpoints),
+        "validations": _VALIDATION.list(status.validations),
         "applied": None if status.applied is None else _applied_data(status.applied),
         "parent_plan_id": plan.parent_plan_id,
-        "children": [
-            {
-                "plan_id": child.id,
-                "name": child.name,
-                "phase": child.phase.value,
-                "state": child.state.value,
-            }
-            for child in status.children
-        ],
-        "conflicts": [conflict_data(item) for item in status.conflicts],
+        "children": _CHILD.list(status.children),
+        "conflicts": CONFLICT.list(status.conflicts),
         "cancel_reason": plan.cancel_reason,
         "held_by": str(status.holder) if status.holder else None,
         "interrupted": _is_interrupted(status),
@@ -87,19 +121,7 @@ def _child_plans(children: Sequence[Plan]) -> str:
 
 
 def _applied_data(applied: ApplyRecord) -> dict[str, object]:
-    return {
-        "mode": applied.mode.value,
-        "targets": [
-            {
-                "resource": target.resource,
-                "path": target.path,
-                "commit": target.commit,
-                "branch": target.branch,
-                "files": len(target.files),
-            }
-            for target in applied.targets
-        ],
-    }
+    return {"mode": applied.mode, "targets": _TARGET.list(applied.targets)}
 
 
 def _is_interrupted(status: PlanStatus) -> bool:
@@ -143,10 +165,10 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         rows.append(("held by", str(status.holder)))
     if _is_interrupted(status):
         verb = "apply" if plan.phase is PlanPhase.APPLY else "resume"
-        rows.append(("interrupted", f"run `agents plan {verb} {plan.id}` to go on"))
+        rows.append(("interrupted", f"run `agents plan {verb} {plan.id}` to continue"))
     if status.interrupted is not None:
         kind, operation = status.interrupted.kind.value, status.interrupted.id
-        rows.append(("interrupted", f"{with_article(kind)} began and was not ended: {operation}"))
+        rows.append(("interrupted", f"{with_article(kind)} was not finished: {operation}"))
     sections: list[Section] = [Fields("Plan", tuple(rows))]
     if plan.error is not None:
         sections.append(
@@ -166,21 +188,7 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
 def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -> Report:
     states = [plan.state for plan in plans if plan.phase is not PlanPhase.STRATEGIZE]
     data: dict[str, object] = {
-        "plans": [
-            {
-                "id": plan.id,
-                "name": plan.name,
-                "action": plan.name,
-                "phase": plan.phase.value,
-                "state": plan.state.value,
-                "project": plan.project,
-                "created_at": moment(plan.created_at),
-                "updated_at": moment(plan.updated_at),
-                "last_checkpoint_id": plan.last_checkpoint_id,
-                "parent_plan_id": plan.parent_plan_id,
-            }
-            for plan in plans
-        ],
+        "plans": _PLAN.list(plans),
         "filters": dict(filters),
         "summary": {
             "total": len(plans),
@@ -189,77 +197,13 @@ def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -
             "errored": states.count(PlanState.ERRORED),
         },
     }
-    table = Table(
+    table = _PLAN.table(
         "Plans",
+        plans,
         ("Plan", "Name", "Phase", "State", "Project", "Created (UTC)"),
-        tuple(
-            (
-                plan.id,
-                plan.name,
-                plan.phase.value,
-                plan.state.value,
-                plan.project,
-                readable(plan.created_at),
-            )
-            for plan in plans
-        ),
-        empty="There are no plans yet. `agents plan run plan.yaml` makes one.",
+        empty="There are no plans yet. Run `agents plan run plan.yaml` to make one.",
     )
     return Report(data, (table,))
-
-
-def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) -> Report:
-    insertions = sum(item.insertions or 0 for item in diff.files)
-    deletions = sum(item.deletions or 0 for item in diff.files)
-    data: dict[str, object] = {
-        "diff_summary": {
-            "plan": plan.id,
-            "project": plan.project,
-            "from": old.id,
-            "to": new.id,
-            "files_changed": len(diff.files),
-            "insertions": insertions,
-            "deletions": deletions,
-            "net_change": insertions - deletions,
-            "applied": plan.is_applied,
-        },
-        "files": [
-            {
-                "path": item.path,
-                "change": _change(item),
-                "status": item.status,
-            }
-            for item in diff.files
-        ],
-        "patch_preview": [{"file": item.path, "hunks": _hunks(item)} for item in diff.patches],
-        "patch_truncated": diff.patch_truncated,
-    }
-    rows = tuple((item.path, item.status, _change(item)) for item in diff.files)
-    table = Table(
-        f"From `{old.metadata.label}` to `{new.metadata.label}`",
-        ("File", "Status", "Lines"),
-        rows,
-        empty="Nothing differs.",
-    )
-    sections: list[Section] = [table]
-    if diff.patches:
-        sections.append(Text("Patch", diff.patch))
-    warnings = ("The patch is too long and was cut",) if diff.patch_truncated else ()
-    is_result = plan.is_applied and new.id == plan.last_checkpoint_id
-    messages = ("This was applied to the project",) if is_result else ()
-    return Report(data, tuple(sections), messages, warnings=warnings)
-
-
-def _sandbox_data(sandbox: SandboxRef) -> dict[str, object]:
-    return {
-        "resource": sandbox.resource,
-        "strategy": sandbox.strategy.value,
-        "path": sandbox.path,
-        "branch": sandbox.branch,
-        "status": sandbox.state.value,
-        "copy": sandbox.copied_by,
-        "skipped": [item.model_dump() for item in sandbox.skipped],
-    }
 
 
 def _progress(plan: Plan) -> dict[str, str]:
@@ -274,14 +218,3 @@ def _progress(plan: Plan) -> dict[str, str]:
         else "pending"
         for position, phase in enumerate(phases)
     }
-
-
-def _change(item: DiffFile) -> str:
-    if item.path.endswith("/"):
-        return ""
-    return "binary" if item.insertions is None else f"+{item.insertions} -{item.deletions}"
-
-
-def _hunks(patch: FilePatch) -> list[str]:
-    """Returns the hunks of one section of a patch: in it, only a hunk begins with `@@`."""
-    return re.split(r"^(?=@@ )", patch.text, flags=re.MULTILINE)[1:]

@@ -1,4 +1,4 @@
-"""What rollbacks, undos and corrections have in common when they are told."""
+"""What the reports of rollbacks, undos and corrections share."""
 
 from __future__ import annotations
 
@@ -7,31 +7,37 @@ from collections.abc import Sequence
 from cleveragents.domain.effects import Effect
 from cleveragents.domain.operation import RollbackPreview
 from cleveragents.domain.sandbox import ChangeAction, FileChange, Uncaptured
+from cleveragents.reports.checkpoints import UNCAPTURED
+from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Section, Table
 from cleveragents.reports.words import counted
 
-VERIFIED = ("Verified", "yes: the sandbox was read back and is what it was")
+VERIFIED = ("Verified", "yes: the sandbox was read back, and nothing differs")
 WOULD_CHANGE = "What Would Change"
 VERBS = {ChangeAction.RESTORED: "restore", ChangeAction.REMOVED: "remove"}
 _SHOWN = 20
 
 
+_CHANGE = Description[FileChange](
+    Field("file", "File", lambda it: it.file),
+    Field("action", "Action", lambda it: it.action),
+)
+_TO_DO = Field[FileChange](None, "Action", lambda it: VERBS[it.action])
+
+
 def changes_done(title: str, changes: Sequence[FileChange]) -> Table:
-    rows = tuple((change.file, change.action.value) for change in changes)
-    return Table(title, ("File", "Action"), rows, empty="The sandbox already was in this state.")
+    empty = "The sandbox already was in this state."
+    return _CHANGE.table(title, changes, ("File", "Action"), empty=empty)
 
 
 def changes_to_do(changes: Sequence[FileChange]) -> Table:
-    rows = tuple((change.file, VERBS[change.action]) for change in changes)
-    return Table(
-        WOULD_CHANGE, ("File", "Action"), rows, empty="The sandbox already is in this state."
-    )
+    empty = "The sandbox already is in this state."
+    return _CHANGE.table(WOULD_CHANGE, changes, ("File", _TO_DO), empty=empty)
 
 
 def left_alone(items: Sequence[Uncaptured]) -> tuple[Section, ...]:
-    """Returns the table of what no checkpoint holds, if there is anything."""
-    rows = tuple((item.path, item.reason) for item in items)
-    return (Table("Left Alone", ("Path", "Reason"), rows),) if rows else ()
+    """Returns the table of paths that are in no checkpoint, if there are any."""
+    return (UNCAPTURED.table("Left Alone", items, ("Path", "Reason")),) if items else ()
 
 
 def not_undone(effects: Sequence[Effect]) -> tuple[str, ...]:
@@ -53,13 +59,13 @@ def remarks(preview: RollbackPreview) -> list[str]:
     if preview.left_alone:
         count = len(preview.left_alone)
         stays = "stays as it is" if count == 1 else "stay as they are"
-        lines.append(f"{counted(count, 'path')} that no checkpoint holds {stays}.")
+        lines.append(f"{counted(count, 'path')} in no checkpoint {stays}.")
     lines += not_undone(preview.effects_not_undone)
-    return [*lines, "The present state is saved as a checkpoint first."]
+    return [*lines, "The current state is saved as a checkpoint first."]
 
 
-def changes_data(changes: Sequence[FileChange]) -> list[dict[str, str]]:
-    return [{"file": change.file, "action": change.action.value} for change in changes]
+def changes_data(changes: Sequence[FileChange]) -> list[dict[str, object]]:
+    return _CHANGE.list(changes)
 
 
 def effects_data(effects: Sequence[Effect]) -> list[dict[str, object]]:

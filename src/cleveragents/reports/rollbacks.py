@@ -8,7 +8,7 @@ from typing import TypeAlias
 from cleveragents.domain.operation import OperationKind, RollbackPreview, RollbackResult
 from cleveragents.domain.plan import PlanState
 from cleveragents.domain.sandbox import ChangeAction
-from cleveragents.reports.checkpoints import uncaptured_data
+from cleveragents.reports.checkpoints import UNCAPTURED
 from cleveragents.reports.report import Fields, Report, Section
 from cleveragents.reports.restores import (
     VERIFIED,
@@ -25,7 +25,7 @@ from cleveragents.reports.words import counted, joined
 
 AWAITING = "queued (awaiting input)"
 
-Told: TypeAlias = RollbackPreview | RollbackResult
+Rollback: TypeAlias = RollbackPreview | RollbackResult
 
 
 def preview_report(preview: RollbackPreview, part: str = "") -> Report:
@@ -87,7 +87,7 @@ def result_report(result: RollbackResult) -> Report:
 def preview_text(preview: RollbackPreview) -> str:
     """What is shown before the user is asked."""
     what = (
-        f"Taking back the {preview.takes_back.note}"
+        f"Reversing the {preview.takes_back.note}"
         if preview.takes_back
         else f"Rolling back to `{preview.label}`"
     )
@@ -113,55 +113,57 @@ def _consequences(preview: RollbackPreview) -> list[str]:
     return always + [f"{verb} {counted(count, noun)}" for verb, count, noun in sometimes if count]
 
 
-def _brought_back(told: Told) -> list[str]:
+def _brought_back(rollback: Rollback) -> list[str]:
     nouns = {
-        "decision": told.decisions_brought_back,
-        "tool call": told.tool_calls_brought_back,
-        "child plan": told.child_plans_brought_back,
+        "decision": rollback.decisions_brought_back,
+        "tool call": rollback.tool_calls_brought_back,
+        "child plan": rollback.child_plans_brought_back,
     }
     return [counted(count, noun) for noun, count in nouns.items() if count]
 
 
-def _data(told: Told, impact: Mapping[str, object]) -> dict[str, object]:
+def _data(rollback: Rollback, impact: Mapping[str, object]) -> dict[str, object]:
     return {
         "rollback_summary": {
-            "plan": told.plan_id,
-            "checkpoint": told.checkpoint.id,
-            "label": told.label,
-            "files_reverted": len(told.changes),
+            "plan": rollback.plan_id,
+            "checkpoint": rollback.checkpoint.id,
+            "label": rollback.label,
+            "files_reverted": len(rollback.changes),
         },
-        "changes_reverted": changes_data(told.changes),
+        "changes_reverted": changes_data(rollback.changes),
         "impact": impact,
         "post_rollback_state": {
-            "phase": told.phase.value,
-            "state": _state(told.state),
-            "checkpoints_remaining": told.checkpoints_remaining,
+            "phase": rollback.phase,
+            "state": _state(rollback.state),
+            "checkpoints_remaining": rollback.checkpoints_remaining,
         },
         "brought_back": {
-            "decisions": told.decisions_brought_back,
-            "tool_calls": told.tool_calls_brought_back,
-            "child_plans": told.child_plans_brought_back,
+            "decisions": rollback.decisions_brought_back,
+            "tool_calls": rollback.tool_calls_brought_back,
+            "child_plans": rollback.child_plans_brought_back,
         },
-        "effects_not_undone": effects_data(told.effects_not_undone),
-        "left_alone": uncaptured_data(told.left_alone),
+        "effects_not_undone": effects_data(rollback.effects_not_undone),
+        "left_alone": UNCAPTURED.list(rollback.left_alone),
     }
 
 
-def _summary(told: Told, would: str) -> tuple[tuple[str, str], ...]:
-    taken_back = [("Takes Back", told.takes_back.note)] if told.takes_back else []
-    done = "reverted" if _is_rollback(told) else "changed"
+def _summary(rollback: Rollback, would: str) -> tuple[tuple[str, str], ...]:
+    taken_back = [("Reverses", rollback.takes_back.note)] if rollback.takes_back else []
+    done = "reverted" if _is_rollback(rollback) else "changed"
     return (
-        ("Plan", told.plan_id),
+        ("Plan", rollback.plan_id),
         *taken_back,
-        ("Checkpoint", told.checkpoint.id),
-        ("Label", told.label),
-        ("Files", f"{len(told.changes)} {would}{done}"),
+        ("Checkpoint", rollback.checkpoint.id),
+        ("Label", rollback.label),
+        ("Files", f"{len(rollback.changes)} {would}{done}"),
     )
 
 
-def _impact(told: Told, impact: Mapping[str, object], would: str) -> tuple[tuple[str, str], ...]:
-    after = " After CP" if _is_rollback(told) else ""
-    back = _brought_back(told)
+def _impact(
+    rollback: Rollback, impact: Mapping[str, object], would: str
+) -> tuple[tuple[str, str], ...]:
+    after = " After CP" if _is_rollback(rollback) else ""
+    back = _brought_back(rollback)
     return (
         ("Child Plans", f"{impact['child_plans_invalidated']} {would}invalidated"),
         ("Sandbox", str(impact["sandbox"])),
@@ -171,19 +173,19 @@ def _impact(told: Told, impact: Mapping[str, object], would: str) -> tuple[tuple
     )
 
 
-def state_rows(told: Told) -> tuple[tuple[str, str], ...]:
+def state_rows(rollback: Rollback) -> tuple[tuple[str, str], ...]:
     return (
-        ("Phase", told.phase.value),
-        ("State", _state(told.state)),
-        ("Checkpoints Remaining", str(told.checkpoints_remaining)),
+        ("Phase", rollback.phase.value),
+        ("State", _state(rollback.state)),
+        ("Checkpoints Remaining", str(rollback.checkpoints_remaining)),
     )
 
 
 def _next(result: RollbackResult) -> tuple[tuple[str, str], ...]:
     act = "redo" if result.kind is OperationKind.UNDO else "undo"
-    rows = [("Take it back", f"agents plan {act} {result.plan_id}")]
+    rows = [(f"{act.capitalize()} it", f"agents plan {act} {result.plan_id}")]
     if result.state not in (PlanState.COMPLETE, PlanState.CANCELLED):
-        rows.append(("Run on from here", f"agents plan execute {result.plan_id}"))
+        rows.append(("Continue from here", f"agents plan execute {result.plan_id}"))
     return tuple(rows)
 
 
@@ -192,13 +194,13 @@ def _command(preview: RollbackPreview, part: str) -> str:
     return f"{command} {part or preview.checkpoint.id}" if _is_rollback(preview) else command
 
 
-def _name(told: Told) -> str:
-    return told.kind.value.capitalize()
+def _name(rollback: Rollback) -> str:
+    return rollback.kind.value.capitalize()
 
 
-def _is_rollback(told: Told) -> bool:
-    """Whether it may be told in the words of a rollback, which undo and redo are not."""
-    return told.kind is OperationKind.ROLLBACK
+def _is_rollback(rollback: Rollback) -> bool:
+    """Whether the words of a rollback fit, which they do not for undo and redo."""
+    return rollback.kind is OperationKind.ROLLBACK
 
 
 def _state(state: PlanState) -> str:

@@ -1,76 +1,61 @@
-"""Tools: what they declare, and what they are given."""
+"""Tools: what they declare, and their inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from cleveragents.domain.tool import KnownTool, ToolParameter, ToolSpec
-from cleveragents.reports.report import Fields, Report, Table
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.report import Fields, Report
+from cleveragents.reports.words import shown
+
+_TOOL = Description[KnownTool](
+    Field("name", "Name", lambda it: it.spec.name),
+    Field("description", "Does", lambda it: it.spec.description),
+    Field(None, "Kind", lambda it: _kind(it.spec)),
+    Field("writes", None, lambda it: it.spec.writes),
+    Field("read_only", None, lambda it: it.spec.read_only),
+    Field("write_scope", None, lambda it: it.spec.write_scope),
+    Field("checkpointable", None, lambda it: it.spec.checkpointable),
+    Field("checkpoint_scope", None, lambda it: it.spec.checkpoint_scope),
+    Field("side_effects", None, lambda it: it.spec.side_effects),
+    Field("idempotent", None, lambda it: it.spec.idempotent),
+    Field("unsafe", None, lambda it: it.spec.unsafe),
+    Field("timeout", None, lambda it: it.spec.timeout),
+    Field("source", "Source", lambda it: it.source),
+)
+
+_INPUT = Description[tuple[str, ToolParameter]](
+    Field(None, "Name", lambda it: it[0]),
+    Field(None, "Type", lambda it: it[1].type),
+    Field(None, "Required", lambda it: it[1].required),
+    Field(None, "Meaning", lambda it: it[1].description),
+)
 
 
 def tool_list(tools: Sequence[KnownTool], problems: Sequence[str]) -> Report:
-    rows = tuple(
-        (tool.spec.name, _kind(tool.spec), tool.source, tool.spec.description) for tool in tools
-    )
     return Report(
-        {"tools": [_data(tool) for tool in tools]},
-        (Table("Tools", ("Name", "Kind", "Source", "Does"), rows),),
+        {"tools": _TOOL.list(tools)},
+        (_TOOL.table("Tools", tools, ("Name", "Kind", "Source", "Does")),),
         warnings=tuple(problems),
     )
 
 
 def tool_details(tool: KnownTool) -> Report:
-    spec = tool.spec
-    data = _data(tool)
-    fields = Fields("Tool", tuple((name, _text(value)) for name, value in data.items()))
-    rows = tuple(
-        (name, parameter.type.value, _need(parameter), parameter.description)
-        for name, parameter in spec.parameters.items()
+    data, parameters = _TOOL.data(tool), tool.spec.parameters
+    fields = Fields("Tool", tuple((name, shown(value)) for name, value in data.items()))
+    inputs = _INPUT.table(
+        "Inputs",
+        parameters.items(),
+        ("Name", "Type", "Required", "Meaning"),
+        empty="The tool has no inputs.",
     )
-    inputs = Table("Inputs", ("Name", "Type", "Needed", "Meaning"), rows, empty="It has none.")
-    parameters = {
-        name: parameter.model_dump(mode="json") for name, parameter in spec.parameters.items()
-    }
-    return Report({**data, "parameters": parameters}, (fields, inputs))
-
-
-def _data(tool: KnownTool) -> dict[str, object]:
-    spec = tool.spec
-    return {
-        "name": spec.name,
-        "description": spec.description,
-        "writes": spec.writes,
-        "read_only": spec.read_only,
-        "write_scope": spec.write_scope,
-        "checkpointable": spec.checkpointable,
-        "checkpoint_scope": spec.checkpoint_scope,
-        "side_effects": spec.side_effects,
-        "idempotent": spec.idempotent,
-        "unsafe": spec.unsafe,
-        "timeout": spec.timeout,
-        "source": tool.source,
-    }
+    dumped = {name: parameter.model_dump(mode="json") for name, parameter in parameters.items()}
+    return Report({**data, "parameters": dumped}, (fields, inputs))
 
 
 def _kind(spec: ToolSpec) -> str:
-    """Says in a few words what has to be known before it is used."""
+    """Says in a few words what a user must know before using the tool."""
     words = ["writes" if spec.writes else "reads" if spec.read_only else "acts"]
     words += ["unsafe"] if spec.unsafe else []
     return ", ".join([*words, *spec.side_effects])
-
-
-def _need(parameter: ToolParameter) -> str:
-    return "yes" if parameter.required else "no"
-
-
-def _text(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case list():
-            return ", ".join(cast("list[str]", value))
-        case _:
-            return str(value)

@@ -1,18 +1,30 @@
-"""Small wordings that every view shares."""
+"""Small wordings that every report shares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from enum import Enum
+from typing import cast
 
 SHORT_HASH = 12
 
 
-def moment(time: datetime | None) -> str | None:
-    """Returns a time as documents print it: `2026-01-31T09:30:00.000000Z`."""
-    if time is None:
-        return None
-    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def shown(value: object) -> str:
+    """Returns a value as people read it; nothing for None."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case Enum():
+            return str(value.value)
+        case datetime():
+            return readable(value)
+        case list() | tuple():
+            return ", ".join(map(shown, cast("Iterable[object]", value)))
+        case _:
+            return str(value)
 
 
 def readable(time: datetime) -> str:

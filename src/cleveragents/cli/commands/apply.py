@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @frame.command(
     "apply",
-    help="Bring a plan's result into the project",
+    help="Apply a plan's result to the project",
     epilog=(
         "Validations run first, in the sandbox. The result is merged with what the project is\n"
         "now; after a conflict, a refusal or a failure the project is as it was.\n\n"

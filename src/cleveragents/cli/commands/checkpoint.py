@@ -35,7 +35,9 @@ checkpoint = frame.group(
     epilog="Example:\n  agents plan checkpoint list @latest --format json",
 )
 @plan_argument
-@click.option("--all", "everything", is_flag=True, help="Also those a rollback went past.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Also list checkpoints that a rollback set aside."
+)
 @frame.pass_session
 def list_(session: Session, plan_ref: str, everything: bool) -> Report:
     from cleveragents.reports.checkpoints import checkpoint_list_report
@@ -65,7 +67,7 @@ def show(session: Session, plan_ref: str, checkpoint_ref: str) -> Report:
 
 @checkpoint.command(
     "verify",
-    help="Read everything that checkpoints hold back from the disk",
+    help="Read back everything that checkpoints hold",
     epilog="Examples:\n  agents plan checkpoint verify @latest\n"
     "  agents plan checkpoint verify @latest @-1 --format json",
 )
@@ -105,7 +107,7 @@ def create(session: Session, plan_ref: str, label: str) -> Report:
 
 @checkpoint.command(
     "pin",
-    help="Keep checkpoints whatever the limit says",
+    help="Keep checkpoints regardless of the limit",
     epilog="A checkpoint stands for all of its moment, which is pinned as a whole.\n\n"
     "Example:\n  agents plan checkpoint pin @latest @first @-2",
 )
@@ -113,7 +115,7 @@ def create(session: Session, plan_ref: str, label: str) -> Report:
 @_checkpoints_argument
 @frame.pass_session
 def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Report:
-    from cleveragents.reports.retention import pinned_report
+    from cleveragents.reports.checkpoints import pinned_report
 
     with open_plan(session, plan_ref) as (container, found):
         chosen = _found(container, found.id, checkpoint_refs)
@@ -122,7 +124,7 @@ def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Re
 
 @checkpoint.command(
     "unpin",
-    help="Leave checkpoints to the limit again",
+    help="Let the limit apply to checkpoints again",
     epilog="Nothing goes at once: the next checkpoint that is made drops what is too many.\n\n"
     "Example:\n  agents plan checkpoint unpin @latest @first",
 )
@@ -130,7 +132,7 @@ def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Re
 @_checkpoints_argument
 @frame.pass_session
 def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Report:
-    from cleveragents.reports.retention import unpinned_report
+    from cleveragents.reports.checkpoints import unpinned_report
 
     with open_plan(session, plan_ref) as (container, found):
         chosen = _found(container, found.id, checkpoint_refs)
@@ -148,18 +150,22 @@ def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> 
 @plan_argument
 @_checkpoints_argument
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @frame.pass_session
 def delete(
     session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...], yes: bool, dry_run: bool
 ) -> Report:
-    from cleveragents.reports.retention import deletion_report, deletion_text, rehearsal_report
+    from cleveragents.reports.checkpoints import (
+        deletion_preview_report,
+        deletion_report,
+        deletion_text,
+    )
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.retention_service()
         chosen = _found(container, found.id, checkpoint_refs)
         if dry_run:
-            return rehearsal_report(service.preview_deletion(found.id, chosen))
+            return deletion_preview_report(service.preview_deletion(found.id, chosen))
         if not yes:
             session.say(deletion_text(service.preview_deletion(found.id, chosen)))
             if not session.confirm("Delete?"):

@@ -129,7 +129,7 @@ def set_(session: Session, name: str, value: str, project: Path | None) -> Repor
 
 @config.command(
     "unset",
-    help="Take a setting back to the next level",
+    help="Remove a setting from its level",
     epilog="Example:\n  agents config unset core.format",
     mends_settings=True,
 )

@@ -13,7 +13,7 @@ from cleveragents.reports.report import Report
 
 @frame.command(
     "conflicts",
-    help="Show where subplans have changed the same, and say what holds",
+    help="List and resolve conflicts between subplans",
     epilog=(
         "`mine` is what the plan has, other subplans' part included; `theirs` is what the subplan\n"
         "made; `edited` is what is in the sandbox now. Then go on with `agents plan resume`.\n\n"
@@ -26,9 +26,11 @@ from cleveragents.reports.report import Report
 @plan_argument
 @click.argument("paths", metavar="[PATH]…", nargs=-1)
 @click.option(
-    "--take", type=click.Choice(["mine", "theirs", "edited"]), help="What holds at these paths."
+    "--take",
+    type=click.Choice(["mine", "theirs", "edited"]),
+    help="Which version to keep at these paths.",
 )
-@click.option("--all", "everything", is_flag=True, help="All that is in conflict.")
+@click.option("--all", "everything", is_flag=True, help="Resolve all open conflicts.")
 @frame.pass_session
 def conflicts(
     session: Session,
@@ -42,7 +44,7 @@ def conflicts(
 
     if (take is not None) != (everything or bool(paths)) or (everything and paths):
         raise UsageError(
-            "Say both what holds and where: `--take`, and paths or `--all`",
+            "Give both `--take` and the paths, or `--all`",
             hint=f"As in `agents plan conflicts {plan_ref} --take theirs --all`",
         )
     with open_plan(session, plan_ref) as (container, found):

@@ -27,7 +27,7 @@ GUIDANCE_LENGTH = 10_000
 
 @frame.command(
     "correct",
-    help="Have a decision made anew, or added to",
+    help="Change a decision, or add to it",
     epilog=(
         "`revert` takes the plan back to before the decision; what hangs on it falls, everything\n"
         "else stays. With --choose, `agents plan execute` then takes another of its options.\n"

@@ -25,7 +25,7 @@ _GUIDANCE = "keep the sources"
 
 @frame.command(
     "demo",
-    help="Show it all on a scratch repository: run, look, break, roll back, undo, correct, apply",
+    help="Run a plan on a scratch repository, break it, roll it back, undo, correct and apply it",
     epilog=(
         "Nothing of yours is touched: project and records are in a temporary directory,\n"
         "which is removed at the end.\n\nExample:\n  agents demo"

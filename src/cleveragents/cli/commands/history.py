@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cleveragents.domain.operation import OperationKind, RollbackPreview
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 
 NOTHING_CHANGED = "Nothing was changed"
 
@@ -93,8 +93,8 @@ def rollback(
 
 @frame.command(
     "undo",
-    help="Take back the last rollback or correction of a plan",
-    epilog="The present state is saved as a checkpoint first: `agents plan redo` takes an undo "
+    help="Undo the last rollback or correction of a plan",
+    epilog="The current state is saved as a checkpoint first: `agents plan redo` takes an undo "
     "back.\nUndo again to take back the one before.\n\nExample:\n  agents plan undo @latest",
 )
 @plan_argument
@@ -109,7 +109,7 @@ def undo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 
 @frame.command(
     "redo",
-    help="Take back the last undo of a plan",
+    help="Redo what the last undo of a plan undid",
     epilog="Example:\n  agents plan redo @latest",
 )
 @plan_argument
@@ -183,7 +183,7 @@ def _refuse_contradictions(
 ) -> None:
     if only_step is not None and (checkpoint_ref is not None or paths):
         raise UsageError(
-            "`--only-step` says all there is to say",
+            "`--only-step` cannot be combined with a checkpoint or `--path`",
             hint="Leave out the checkpoint and `--path`, or `--only-step`",
         )
     if checkpoint_ref is None and only_step is None and (yes or paths):
@@ -203,7 +203,7 @@ def _unchanged(paths: tuple[str, ...], report: Report) -> list[str]:
         if (name := "/".join(part for part in path.split("/") if part not in ("", ".")))
         and not any(file == name or file.startswith(f"{name}/") for file in files)
     ]
-    return [f"`{path}` already was as in the checkpoint, or neither has it" for path in idle]
+    return [f"`{path}` is unchanged or does not exist" for path in idle]
 
 
 def _part(checkpoint_ref: str | None, paths: tuple[str, ...], only_step: int | None) -> str:

@@ -16,12 +16,12 @@ REASON_LENGTH = 1000
 
 @frame.command(
     "resume",
-    help="Go on with a plan that failed, was interrupted or was rolled back",
+    help="Resume a plan that failed, was interrupted or was rolled back",
     epilog="The sandbox is first brought to the last checkpoint; what was there is kept.\n\n"
     "Examples:\n  agents plan resume @latest --dry-run\n  agents plan resume @latest",
 )
 @plan_argument
-@click.option("--dry-run", is_flag=True, help="Only say where it would go on.")
+@click.option("--dry-run", is_flag=True, help="Only show where it would resume.")
 @yes_option
 @progress_option
 @frame.pass_session
@@ -40,7 +40,7 @@ def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
 
 @frame.command(
     "cancel",
-    help="Give a plan up; its checkpoints stay, and its sandbox unless told otherwise",
+    help="Cancel a plan; its checkpoints are kept, and its sandbox unless --discard is given",
     epilog="Example:\n  agents plan cancel @latest --reason 'the other approach won'",
 )
 @plan_argument
@@ -60,7 +60,7 @@ def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool) -
 
 @frame.command(
     "errors",
-    help="Show what went wrong with a plan and what can be done about it",
+    help="Show what went wrong with a plan and what you can do",
     epilog="Example:\n  agents plan errors @latest",
 )
 @plan_argument

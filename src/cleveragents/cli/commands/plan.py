@@ -29,22 +29,22 @@ plan = frame.group(
         "conflicts": Lazy(
             "cleveragents.cli.commands.conflicts",
             "conflicts",
-            "Show where subplans have changed the same, and say what holds",
+            "List and resolve conflicts between subplans",
         ),
         "apply": Lazy(
-            "cleveragents.cli.commands.apply", "apply", "Bring a plan's result into the project"
+            "cleveragents.cli.commands.apply", "apply", "Apply a plan's result to the project"
         ),
         "artifacts": Lazy(
             "cleveragents.cli.commands.artifacts", "artifacts", "Show what a plan made"
         ),
         "resume": Lazy(
-            "cleveragents.cli.commands.lifecycle", "resume", "Go on with a plan that stopped"
+            "cleveragents.cli.commands.lifecycle", "resume", "Resume a plan that stopped"
         ),
-        "cancel": Lazy("cleveragents.cli.commands.lifecycle", "cancel", "Give a plan up"),
+        "cancel": Lazy("cleveragents.cli.commands.lifecycle", "cancel", "Cancel a plan"),
         "errors": Lazy(
             "cleveragents.cli.commands.lifecycle",
             "errors",
-            "Show what went wrong and what can be done about it",
+            "Show what went wrong and what you can do",
         ),
         "tree": Lazy("cleveragents.cli.commands.decisions", "tree", "Show the decisions of a plan"),
         "explain": Lazy("cleveragents.cli.commands.decisions", "explain", "Explain one decision"),
@@ -53,16 +53,14 @@ plan = frame.group(
         ),
         "log": Lazy("cleveragents.cli.commands.log", "log", "Show what happened to a plan"),
         "rollback": Lazy(
-            "cleveragents.cli.commands.history", "rollback", "Take a plan back to a checkpoint"
+            "cleveragents.cli.commands.history", "rollback", "Roll a plan back to a checkpoint"
         ),
         "undo": Lazy(
-            "cleveragents.cli.commands.history", "undo", "Take back the last rollback or correction"
+            "cleveragents.cli.commands.history", "undo", "Undo the last rollback or correction"
         ),
-        "redo": Lazy("cleveragents.cli.commands.history", "redo", "Take back the last undo"),
+        "redo": Lazy("cleveragents.cli.commands.history", "redo", "Redo what the last undo undid"),
         "prompt": Lazy("cleveragents.cli.commands.correct", "prompt", "Give a plan guidance"),
-        "correct": Lazy(
-            "cleveragents.cli.commands.correct", "correct", "Have a decision made anew"
-        ),
+        "correct": Lazy("cleveragents.cli.commands.correct", "correct", "Change a decision"),
     },
 )
 
@@ -86,7 +84,7 @@ yes_option = click.option(
     "--yes",
     "-y",
     is_flag=True,
-    help="Do not ask, also when something irreversible would be done again.",
+    help="Do not ask, even if irreversible effects would be repeated.",
 )
 _apply_option = click.option(
     "--apply", "then_apply", is_flag=True, help="Apply the result when the plan has run."
@@ -186,7 +184,7 @@ def use(
 
 @plan.command(
     "execute",
-    help="Execute a plan, or go on with one that stopped",
+    help="Execute a plan, or resume one that stopped",
     epilog="Example:\n  agents plan execute @latest",
 )
 @plan_argument
@@ -228,7 +226,7 @@ def status(session: Session, plan_ref: str) -> Report:
     ),
 )
 @click.option("--project", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--subplans", is_flag=True, help="Also plans that other plans have spawned.")
+@click.option("--subplans", is_flag=True, help="Also list plans that other plans have spawned.")
 @frame.pass_session
 def list_(
     session: Session,
@@ -276,7 +274,7 @@ def diff(
     new_ref: str | None,
     correction: str | None,
 ) -> Report:
-    from cleveragents.reports.plans import diff_report
+    from cleveragents.reports.diffs import diff_report
 
     if correction is not None and plan_ref is None:
         return _diff_of_correction(session, correction)
@@ -332,11 +330,11 @@ def execute_plan(
         raise
     except (KeyboardInterrupt, InterruptedByUserError):
         raise InterruptedByUserError(
-            f"Interrupted; what was done is kept: {found.id}",
-            hint=f"Run `agents plan resume {found.id}` to go on",
+            f"Interrupted; completed steps are kept: {found.id}",
+            hint=f"Run `agents plan resume {found.id}` to continue",
         ) from None
     again = done.updated_at == found.updated_at
-    message = "The plan was complete already" if again else "Plan complete"
+    message = "The plan was already complete" if again else "Plan complete"
     return plan_report(service.status(found.id), (message,))
 
 
@@ -346,7 +344,7 @@ def _repetition_is_confirmed(session: Session, container: Container, found: Plan
     if not effects or not session.interactive:
         return False
     session.say(
-        "Going on would do again what no rollback can undo: "
+        "Continuing would repeat irreversible effects: "
         + ", ".join(str(effect) for effect in effects)
     )
     return session.confirm("Do it again?")

@@ -10,7 +10,7 @@ from cleveragents.reports.report import Report
 
 tool = frame.group(
     "tool",
-    help="Look at the tools that plans may use",
+    help="Show the tools that plans can use",
     epilog="Example:\n  agents tool show edit-file",
     lazy={},
 )

@@ -1,0 +1,77 @@
+"""One description of a kind of record, for documents and for tables.
+
+A `Field` has the name that documents use, the heading that people see, or both. A table or a
+panel picks fields by their headings, so it can only show what the description has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from cleveragents.reports.report import Fields, Table
+from cleveragents.reports.words import shown
+
+RecordT = TypeVar("RecordT")
+
+
+@dataclass(frozen=True)
+class Field(Generic[RecordT]):
+    """One value of a record."""
+
+    name: str | None
+    """In documents: a stable contract. None if only people see it."""
+    heading: str | None
+    """In tables and panels. None if only documents have it."""
+    value: Callable[[RecordT], object]
+    text: Callable[[RecordT], str] | None = None
+    """What people see, where `words.shown` would not do."""
+
+    def shown(self, record: RecordT) -> str:
+        return shown(self.value(record)) if self.text is None else self.text(record)
+
+
+class Description(Generic[RecordT]):
+    """The fields of one kind of record, in the order of documents."""
+
+    def __init__(self, *fields: Field[RecordT]) -> None:
+        self._fields = fields
+        self._by_heading = {field.heading: field for field in fields if field.heading}
+
+    def with_fields(self, *fields: Field[RecordT]) -> Description[RecordT]:
+        """Returns a description with more fields at the end."""
+        return Description(*self._fields, *fields)
+
+    def data(self, record: RecordT) -> dict[str, object]:
+        return {field.name: field.value(record) for field in self._fields if field.name}
+
+    def list(self, records: Iterable[RecordT]) -> list[dict[str, object]]:
+        return [self.data(record) for record in records]
+
+    def table(
+        self,
+        title: str,
+        records: Iterable[RecordT],
+        columns: Iterable[str | Field[RecordT]],
+        *,
+        empty: str = "Nothing to show.",
+    ) -> Table:
+        """Returns the records as rows; a column is a heading, or a field of this table alone."""
+        picked = [self._by_heading[item] if isinstance(item, str) else item for item in columns]
+        return Table(
+            title,
+            tuple(field.heading or "" for field in picked),
+            tuple(tuple(field.shown(record) for field in picked) for record in records),
+            empty,
+        )
+
+    def rows(self, record: RecordT, *headings: str) -> list[tuple[str, str]]:
+        """Returns the fields of one record as a panel shows them."""
+        return [
+            (heading[0].lower() + heading[1:], self._by_heading[heading].shown(record))
+            for heading in headings
+        ]
+
+    def fields(self, title: str, record: RecordT, *headings: str) -> Fields:
+        return Fields(title, tuple(self.rows(record, *headings)))
