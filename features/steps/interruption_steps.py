@@ -48,7 +48,7 @@ def plan_tool_asks(context: Context, command: str) -> None:
 @when("that process is asked to end")
 def asked_to_end(context: Context) -> None:
     context.process.send_signal(signal.SIGTERM)
-    context.said = context.process.communicate(timeout=60)
+    context.said = context.process.communicate()
 
 
 @then("the work knows that it is to stop")

@@ -106,6 +106,7 @@ def told(context: Context, sentence: str) -> None:
 
 @then("a process of the second host is told that {sentence}")
 def second_told(context: Context, sentence: str) -> None:
+    two(context).stop_second_clock_in_lease()
     two(context).do("wants to hold the plan once more", host(context, "second"))
     told(context, sentence)
 

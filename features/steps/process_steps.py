@@ -12,6 +12,7 @@ from behave import given, then, when
 from behave.runner import Context
 from features.support import crash
 from features.support import plan_mishaps as mishaps
+from features.support.clocks import wait_until
 from features.support.four_plans import FourPlans
 from features.support.plans import plans
 from features.support.trees import difference, tree
@@ -80,10 +81,7 @@ def killed_rollback(context: Context, label: str, moment: str, number: int) -> N
 def executing_elsewhere(context: Context) -> None:
     context.process = start(context, "plan", "execute", plans(context).plan_id)
     plans(context).living = context.process.pid
-    deadline = time.monotonic() + 60
-    while not (context.world.directory / "begun").exists():
-        assert time.monotonic() < deadline and context.process.poll() is None
-        time.sleep(0.01)
+    wait_until((context.world.directory / "begun").exists, context.process)
 
 
 @given("that process and its tool have been killed, and the cause of its waiting mended")
@@ -207,7 +205,7 @@ def swept_run(context: Context, command: str) -> None:
 @then("the other process ends well once the cause of its waiting is mended")
 def other_ends(context: Context) -> None:
     (context.world.directory / "mended").touch()
-    said, complained = context.process.communicate(timeout=60)
+    said, complained = context.process.communicate()
     assert context.process.returncode == 0, (said, complained)
     assert plans(context).status()["state"] == "complete"
 

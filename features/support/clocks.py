@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 
 class StoppedClock:
@@ -31,3 +34,13 @@ class StoppedClock:
 def has_content(file: Path) -> bool:
     """Says whether a file has been written: a shell makes it first and fills it then."""
     return file.exists() and file.stat().st_size > 0
+
+
+def wait_until(
+    happened: Callable[[], bool], meanwhile: subprocess.Popen[Any] | None = None
+) -> None:
+    """Waits as long as it takes, unless the process that is to do it ends without."""
+    while not happened():
+        if meanwhile is not None and meanwhile.poll() is not None:
+            assert happened(), f"the process ended with status {meanwhile.returncode}"
+        time.sleep(0.01)

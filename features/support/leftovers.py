@@ -7,17 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from features.support.clocks import wait_until
 from features.support.tools import Workbench, is_alive, without_proc
 
 from cleveragents.infrastructure.tools.process import leftover_processes as processes
 
-_PATIENCE_SECONDS = 60
 _RUN = """
 import sys
 from cleveragents.domain.tool import ToolInvocation
@@ -152,10 +151,7 @@ class Leftovers:
         return self.bench.file(f"{name}.pid.txt").read_text().strip()
 
     def _wait_for(self, happened: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not happened():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(happened)
 
 
 def _children(number: int) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from behave.runner import Context
+from features.support.clocks import wait_until
 from features.support.plans import plans
 
-PATIENCE_SECONDS = 60
 PROGRAM = """
 import sys, time
 from pathlib import Path
@@ -51,14 +50,11 @@ def start_paused(context: Context, point: str, *arguments: str) -> None:
     context.add_cleanup(context.process.communicate)
     context.add_cleanup(context.process.kill)
     plans(context).living = context.process.pid
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not begun.exists():
-        assert time.monotonic() < deadline and context.process.poll() is None, point
-        time.sleep(0.01)
+    wait_until(begun.exists, context.process)
 
 
 def let_go_on(context: Context) -> tuple[str, str, int]:
     """Has the process go on, and returns what it said and how it ended."""
     (context.world.directory / "mended").touch()
-    said, complained = context.process.communicate(timeout=PATIENCE_SECONDS)
+    said, complained = context.process.communicate()
     return said, complained, context.process.returncode

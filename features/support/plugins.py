@@ -7,11 +7,10 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from features.support.clocks import has_content
+from features.support.clocks import has_content, wait_until
 from features.support.tools import Workbench
 
 from cleveragents.domain.errors import ConfigurationError, InterruptedByUserError
@@ -190,10 +189,7 @@ def run_and_kill(tools: Tools, bench: Workbench, name: str) -> None:
     if program == 0:
         run_with(tools, bench, name, {})
         os._exit(0)
-    deadline = time.monotonic() + 60
-    while not has_content(bench.file("pid.txt")) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: has_content(bench.file("pid.txt")))
     os.kill(program, signal.SIGKILL)
     os.waitpid(program, 0)
-    while bench.alive() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: not bench.alive())

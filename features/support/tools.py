@@ -12,7 +12,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -20,7 +19,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from behave.runner import Context
-from features.support.clocks import has_content
+from features.support.clocks import has_content, wait_until
 from features.support.values import plain
 from pydantic import JsonValue, ValidationError
 
@@ -186,8 +185,7 @@ class Workbench:
             signal.signal(signal.SIGUSR1, old)
 
     def _signal_when_written(self) -> None:
-        while not has_content(self.file("pid.txt")):
-            time.sleep(0.01)
+        wait_until(lambda: has_content(self.file("pid.txt")))
         os.kill(os.getpid(), signal.SIGUSR1)
 
     def alive(self) -> bool:

@@ -140,7 +140,6 @@ class World:
             stdout=stdout,
             stderr=subprocess.PIPE,
             check=False,
-            timeout=120,
         )
         texts = (
             (said or b"").decode(errors="backslashreplace") for said in (done.stdout, done.stderr)
@@ -157,7 +156,6 @@ class World:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
         )
         self.outcome = Outcome(done.returncode, done.stdout, done.stderr)
         return self.outcome
