@@ -293,10 +293,6 @@ class ChangeStore(Protocol):
         """
         ...
 
-    def of_call(self, call_id: str) -> Sequence[AuthoredChange]:
-        """Returns what one call did, undone or not, in the order it was added."""
-        ...
-
     def count(self, plan_id: str) -> ChangeCounts:
         """Counts the changes of calls that are not undone."""
         ...

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +105,11 @@ class ToolCallStatus(StrEnum):
     STARTED = "started"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
-    UNDONE = "undone"
+
+
+def input_hash(given: Mapping[str, JsonValue]) -> str:
+    """Returns what tells one input from another."""
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
 class ToolCall(Record):
@@ -126,6 +132,39 @@ class ToolCall(Record):
     finished_at: datetime | None
     side_effects: tuple[str, ...] = ()
     """What the tool declared to do beyond its sandbox, when it was called."""
+
+    @classmethod
+    def begin(
+        cls,
+        call_id: str,
+        plan_id: str,
+        sequence: int,
+        *,
+        step_index: int,
+        tool: str,
+        resource: str,
+        given: Mapping[str, JsonValue],
+        started_at: datetime,
+        side_effects: Sequence[str] = (),
+    ) -> ToolCall:
+        """Returns a call that is about to start; `given` is its input."""
+        return cls(
+            id=call_id,
+            plan_id=plan_id,
+            sequence=sequence,
+            step_index=step_index,
+            tool=tool,
+            resource=resource,
+            input=dict(given),
+            input_hash=input_hash(given),
+            status=ToolCallStatus.STARTED,
+            output=None,
+            error=None,
+            undone_by=None,
+            started_at=started_at,
+            finished_at=None,
+            side_effects=tuple(side_effects),
+        )
 
     @property
     def is_irreversible(self) -> bool:

@@ -439,8 +439,6 @@ def changes_have_an_author(make_database: MakeDatabase) -> None:
             transaction.changes.add("PLAN1", f"CALL{number}", sample.ODD, changes[1:])
     with make_database().read() as transaction:
         _expect(list(transaction.changes.list("PLAN1")), wanted)
-        _expect(list(transaction.changes.of_call("CALL2")), wanted[3:])
-        _expect(list(transaction.changes.of_call("CALL3")), [])
         _expect(list(transaction.changes.list("PLAN2")), [])
 
 
@@ -476,7 +474,6 @@ def changes_of_undone_calls_are_hidden(make_database: MakeDatabase) -> None:
         _expect(list(store.list("PLAN1", effective_only=False)), [_by(1, kept), taken_back])
         found = store.list("PLAN1", path=sample.ODD, effective_only=False)
         _expect(list(found), [_by(1, kept), taken_back])
-        _expect(list(store.of_call("CALL2")), [taken_back])
         _expect(store.count("PLAN1"), ChangeCounts(changes=1, files=1))
     with database.write() as transaction:
         transaction.tool_calls.make_effective("PLAN1", ((1, 2),), "OPERATION2")
@@ -668,7 +665,6 @@ def what_did_not_change_is_no_event(make_database: MakeDatabase) -> None:
         transaction.sandboxes.save(sample.sandbox())
         transaction.decisions.supersede(["DECISION1"], "OPERATION2")
         transaction.tool_calls.save(_ended_call(1, ToolCallStatus.SUCCEEDED))
-        transaction.tool_calls.save(_ended_call(1, ToolCallStatus.UNDONE))
         transaction.tool_calls.make_effective("PLAN1", [], "OPERATION2")
         transaction.operations.save(_completed(1))
         transaction.operations.add(sample.operation(2))

@@ -24,7 +24,7 @@ from cleveragents.application.ports import (
 )
 from cleveragents.application.services._changes import ResourceChanges
 from cleveragents.application.services._group import Taken, snapshot_ids
-from cleveragents.application.services._step import StepContext, input_hash
+from cleveragents.application.services._step import StepContext
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import CheckpointGroup, CheckpointType, Trigger
 from cleveragents.domain.errors import (
@@ -153,21 +153,15 @@ class ChildMerging:
         given = merge_input(name, child.id)
         with self._database.write() as transaction:
             done = transaction.tool_calls.list(child.id)
-            call = ToolCall(
-                id=self._ids.new(),
-                plan_id=context.plan.id,
-                sequence=transaction.tool_calls.next_sequence(context.plan.id),
+            call = ToolCall.begin(
+                self._ids.new(),
+                context.plan.id,
+                transaction.tool_calls.next_sequence(context.plan.id),
                 step_index=context.step_index,
                 tool=SPAWN_SUBPLAN,
                 resource=context.sandbox.resource,
-                input=given,
-                input_hash=input_hash(given),
-                status=ToolCallStatus.STARTED,
-                output=None,
-                error=None,
-                undone_by=None,
+                given=given,
                 started_at=self._clock.now(),
-                finished_at=None,
                 # What the child did for good, a rollback of its parent cannot undo either.
                 side_effects=(IRREVERSIBLE,) if any(item.is_irreversible for item in done) else (),
             )

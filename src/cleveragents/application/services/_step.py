@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +17,7 @@ from cleveragents.domain.resource import ResourceType
 from cleveragents.domain.sandbox import SandboxRef
 from cleveragents.domain.step_sequence import PlannedStep
 from cleveragents.domain.template import render_value
-from cleveragents.domain.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.tool import ToolCall, ToolCallStatus, input_hash
 
 
 @dataclass(frozen=True)
@@ -97,10 +95,6 @@ def filled_input(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, J
     given = {name: render_value(value, values) for name, value in context.step.input.items()}
     chosen = context.step_sequence[context.step_index].chosen
     return given if chosen is None else {**given, "chosen": chosen}
-
-
-def input_hash(given: Mapping[str, JsonValue]) -> str:
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
 def decision_of(

@@ -20,7 +20,6 @@ from cleveragents.application.ports import (
     Transaction,
 )
 from cleveragents.application.services._group import snapshot_ids
-from cleveragents.application.services._step import input_hash
 from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
 from cleveragents.domain.checkpoint import CheckpointType
 from cleveragents.domain.errors import BusinessRuleViolation, NotFoundError
@@ -177,21 +176,15 @@ class ConflictService:
     ) -> ToolCall:
         pairs: list[JsonValue] = [[item.resource, item.conflict.path] for item in items]
         given: dict[str, JsonValue] = {"merge": merge, "take": how.value, "paths": pairs}
-        return ToolCall(
-            id=self._ids.new(),
-            plan_id=plan_id,
-            sequence=transaction.tool_calls.next_sequence(plan_id),
+        return ToolCall.begin(
+            self._ids.new(),
+            plan_id,
+            transaction.tool_calls.next_sequence(plan_id),
             step_index=items[0].step_index,
             tool=RESOLVE_CONFLICT,
             resource=items[0].resource,
-            input=given,
-            input_hash=input_hash(given),
-            status=ToolCallStatus.STARTED,
-            output=None,
-            error=None,
-            undone_by=None,
+            given=given,
             started_at=self._clock.now(),
-            finished_at=None,
         )
 
 

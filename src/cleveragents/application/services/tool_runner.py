@@ -25,7 +25,6 @@ from cleveragents.application.services._step import (
     decision_of,
     filled_input,
     influences_of,
-    input_hash,
 )
 from cleveragents.application.services.checkpoint_service import (
     CheckpointService,
@@ -290,22 +289,16 @@ class ToolRunner:
     def _call(
         self, context: StepContext, spec: ToolSpec, given: Mapping[str, JsonValue], sequence: int
     ) -> ToolCall:
-        return ToolCall(
-            id=self._ids.new(),
-            plan_id=context.plan.id,
-            sequence=sequence,
+        return ToolCall.begin(
+            self._ids.new(),
+            context.plan.id,
+            sequence,
             step_index=context.step_index,
             tool=context.step.tool,
             resource=context.sandbox.resource,
-            input=dict(given),
-            input_hash=input_hash(given),
-            status=ToolCallStatus.STARTED,
-            output=None,
-            error=None,
-            undone_by=None,
+            given=given,
             started_at=self._clock.now(),
-            finished_at=None,
-            side_effects=tuple(spec.side_effects),
+            side_effects=spec.side_effects,
         )
 
     def _fail(

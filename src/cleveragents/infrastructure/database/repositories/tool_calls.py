@@ -28,7 +28,6 @@ _WITH_AUTHOR = (
     f"{AUTHORED_CHANGES.select} JOIN tool_calls ON tool_calls.tool_call_id = changes.tool_call_id"
 )
 _IN_ORDER = "ORDER BY tool_calls.sequence, changes.tool_call_id, changes.position"
-_CHANGES_OF_CALL = f"{_WITH_AUTHOR} WHERE changes.tool_call_id = :call_id {_IN_ORDER}"
 _EFFECTIVE = "tool_calls.undone_by IS NULL"
 # Exactly the expression of the index. The rest of a long path is compared in Python: when the
 # statement compares the whole path too, SQLite does not use the index.
@@ -95,9 +94,6 @@ class ChangeRepository(Repository, ChangeStore):
         sql = f"{_WITH_AUTHOR} WHERE {' AND '.join(conditions)} {_IN_ORDER}"
         found = self._session.find(AUTHORED_CHANGES, sql, plan_id=plan_id, path=path)
         return [change for change in found if path is None or change.path == path]
-
-    def of_call(self, call_id: str) -> Sequence[AuthoredChange]:
-        return self._session.find(AUTHORED_CHANGES, _CHANGES_OF_CALL, call_id=call_id)
 
     def count(self, plan_id: str) -> ChangeCounts:
         [(changes, files)] = self._session.rows(_COUNTS, plan_id=plan_id)
