@@ -10,11 +10,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cleveragents.infrastructure.sandbox.lazy_tree import build_trees
 from cleveragents.infrastructure.sandbox.objects import (
     Kind,
     NewObject,
     _index_bytes,
-    build_trees,
     store_pack,
 )
 

@@ -16,7 +16,8 @@ from cleveragents.domain.errors import SnapshotCorruptError
 from cleveragents.infrastructure.sandbox.captured import REGULAR, Entry
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.sandbox.layout import git_on_mirror
-from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, build_trees, store_pack
+from cleveragents.infrastructure.sandbox.lazy_tree import build_trees
+from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, store_pack
 from cleveragents.infrastructure.sandbox.placing import DirectoryChange, Placement, Placements
 from cleveragents.infrastructure.sandbox.snapshot_objects import commit_object
 

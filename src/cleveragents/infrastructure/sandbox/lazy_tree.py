@@ -200,6 +200,14 @@ class LazyTree:
         return _Directory({} if object_id == EMPTY_TREE else parse_tree(self._read(object_id)))
 
 
+def build_trees(files: Mapping[str, Node]) -> tuple[str, list[NewObject]]:
+    """Returns the id of the tree that holds some files, and every tree it is made of, root last."""
+    tree = LazyTree(EMPTY_TREE, lambda _: b"")
+    for path, node in files.items():
+        tree.put(path, node)
+    return tree.flush()
+
+
 Change = tuple[str, Node | None, Node | None]
 """A path, what was there and what is there."""
 

@@ -7,7 +7,7 @@ import os
 import secrets
 import struct
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
@@ -89,45 +89,6 @@ class NewObject:
     @staticmethod
     def of(kind: Kind, data: bytes) -> NewObject:
         return NewObject(object_id(kind, data), kind, data, None, len(data))
-
-
-def build_trees(files: Mapping[str, tuple[str, str]]) -> tuple[str, list[NewObject]]:
-    """Returns the id of the tree that holds `files` and every tree it is made of.
-
-    Args:
-        files: Git mode and object id by path.
-    """
-    children: dict[str, dict[bytes, tuple[str, str]]] = {"": {}}
-    for path, (mode, blob) in files.items():
-        parent, _, name = path.rpartition("/")
-        _ensure_parents(parent, children)
-        children[parent][os.fsencode(name)] = (mode, blob)
-    made: list[NewObject] = []
-    for directory in sorted(
-        children, key=lambda path: path.count("/") if path else -1, reverse=True
-    ):
-        tree = NewObject.of(Kind.TREE, _tree_bytes(children[directory]))
-        made.append(tree)
-        if directory:
-            parent, _, name = directory.rpartition("/")
-            children[parent][os.fsencode(name)] = ("40000", tree.id)
-    return made[-1].id, made
-
-
-def _ensure_parents(directory: str, children: dict[str, dict[bytes, tuple[str, str]]]) -> None:
-    while directory not in children:
-        children[directory] = {}
-        directory = directory.rpartition("/")[0]
-
-
-def _tree_bytes(entries: Mapping[bytes, tuple[str, str]]) -> bytes:
-    def order(item: tuple[bytes, tuple[str, str]]) -> bytes:
-        return item[0] + b"/" if item[1][0] == "40000" else item[0]
-
-    return b"".join(
-        b"%s %s\0%s" % (mode.encode(), name, bytes.fromhex(entry))
-        for name, (mode, entry) in sorted(entries.items(), key=order)
-    )
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 from cleveragents.domain.errors import SnapshotCorruptError
 from cleveragents.infrastructure.sandbox.captured import REGULAR, Captured, state_hash_of
-from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY
+from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY, build_trees
 from cleveragents.infrastructure.sandbox.objects import (
     EMPTY_TREE,
     Kind,
     NewObject,
-    build_trees,
 )
 
 _AUTHOR = b"CleverAgents <checkpoints@cleveragents.invalid> 0 +0000"

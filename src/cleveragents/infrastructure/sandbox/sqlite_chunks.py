@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from cleveragents.domain.errors import SnapshotCorruptError
-from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, build_trees, object_id
+from cleveragents.infrastructure.sandbox.lazy_tree import build_trees
+from cleveragents.infrastructure.sandbox.objects import Kind, NewObject, object_id
+from cleveragents.infrastructure.sandbox.snapshot_objects import commit_object
 
 CHUNK_BYTES = 1 << 16
 """The largest page SQLite knows, so a chunk always holds whole pages."""
@@ -26,7 +28,6 @@ _DOCUMENT = "document.json"
 _CHUNKS = "chunks/"
 _FILE = "100644"
 _VERSION = 1
-_AUTHOR = b"CleverAgents <checkpoints@cleveragents.invalid> 0 +0000"
 _TRAILER = re.compile(rb"^(Document|State-Hash): ([0-9a-f]+)$", re.MULTILINE)
 
 _ROLLBACK_FORMAT = b"\1\1"
@@ -100,8 +101,7 @@ def snapshot_of(state: DatabaseState, name: str) -> ChunkedSnapshot:
     tree, trees = build_trees({**entries, _DOCUMENT: (_FILE, document.id)})
     state_hash = hashlib.sha256(content).hexdigest()
     message = f"CleverAgents snapshot\n\nState-Hash: {state_hash}\nDocument: {document.id}\n"
-    lines = (f"tree {tree}".encode(), b"author " + _AUTHOR, b"committer " + _AUTHOR)
-    commit = NewObject.of(Kind.COMMIT, b"\n".join(lines) + b"\n\n" + message.encode())
+    commit = commit_object(tree, (), message.encode())
     return ChunkedSnapshot((document, *trees, commit), state_hash, content)
 
 

@@ -7,7 +7,6 @@ consists of is in `sqlite_chunks`, how a database is read and put back in
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -105,7 +104,7 @@ class SqliteSnapshots(SnapshotEngine):
         self._sandbox = sandbox
         self._place = Path(sandbox.path)
         self._git = git_on_mirror(git, Path(sandbox.store))
-        self._refs = f"refs/cleveragents/snapshots/{sandbox.plan_id}/{sandbox.resource}"
+        self._refs = SnapshotRefs(sandbox, git)
         self._patience = patience
         self._use: StoreUse | None = None
         self._settled: _Settled | None = None
@@ -116,6 +115,7 @@ class SqliteSnapshots(SnapshotEngine):
         """Nothing need be watched: the times of two files tell whether anything changed."""
 
     def close(self) -> None:
+        self._refs.close()
         if self._use is not None:
             self._use.close()
             self._use = None
@@ -184,13 +184,10 @@ class SqliteSnapshots(SnapshotEngine):
             blobs.check(sorted(set(self._load(snapshot_id, blobs).chunks)))
 
     def ids(self) -> Sequence[str]:
-        listing = self._git.run("for-each-ref", "--format=%(refname:lstrip=-1)", self._refs)
-        return os.fsdecode(listing).split()
+        return self._refs.ids()
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
-        commands = [f"delete {self._refs}/{snapshot}\n" for snapshot in snapshot_ids]
-        if commands:
-            self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
+        self._refs.delete(snapshot_ids)
 
     def diff(self, old: str, new: str, prefix: str) -> TreeDiff:
         """Compares two snapshots; the patch says which tables have other rows."""
@@ -234,7 +231,7 @@ class SqliteSnapshots(SnapshotEngine):
         name = self._place.name
         state = self._chosen(before, after, paths)
         snapshot_id = other if paths.covers(name) else base
-        self._git.run("update-ref", f"{self._refs}/{snapshot_id}", snapshot_id)
+        self._refs.write(snapshot_id, snapshot_id)
         left_out = (
             [Uncaptured(path=name, reason=NOT_A_FILE)] if state.kind is FileKind.OTHER else []
         )
@@ -259,7 +256,7 @@ class SqliteSnapshots(SnapshotEngine):
 
     def fill(self, snapshot_id: str, source: SandboxRef, known: Likeness | None) -> None:
         """Makes the database of a fork from the stored chunks."""
-        SnapshotRefs(self._sandbox, self._git).inherit(snapshot_id, source)
+        self._refs.inherit(snapshot_id, source)
         refuse_differences(self.restore(snapshot_id, None))
 
     def _chosen(
@@ -294,7 +291,7 @@ class SqliteSnapshots(SnapshotEngine):
                 pack = store_pack(objects, new)
                 kept.callback(pack.release)
                 added += pack.size_bytes
-            self._git.run("update-ref", f"{self._refs}/{made.id}", made.id)
+            self._refs.write(made.id, made.id)
         self._documents[made.id] = made.document
         if len(self._documents) > _KEPT_DOCUMENTS:
             del self._documents[next(iter(self._documents))]
@@ -374,9 +371,8 @@ class SqliteSnapshots(SnapshotEngine):
         return _Fingerprint(mode, DatabaseFiles(self._place).signature())
 
     def _still_right(self, known: _Settled) -> bool:
-        ref = f"{self._refs}/{known.stored.snapshot_id}"
-        return known.fingerprint == self._fingerprint() and self._git.succeeds(
-            "show-ref", "--verify", "--quiet", ref
+        return known.fingerprint == self._fingerprint() and self._refs.has(
+            self._refs.name(known.stored.snapshot_id)
         )
 
 
