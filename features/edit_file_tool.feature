@@ -23,12 +23,12 @@ Feature: Editing a file
 
       Examples:
         | text    | old | more                      | reason                                             |
-        | a b     | c   |                           | `x.txt` does not hold the old text                 |
-        | a b     | A   | , "all": true             | `x.txt` does not hold the old text                 |
-        | a b a   | a   |                           | `x.txt` holds the old text 2 times, not 1 time     |
-        | aaa     | aa  |                           | `x.txt` holds the old text 2 times, not 1 time     |
-        | a b a   | a   | , "count": 3              | `x.txt` holds the old text 2 times, not 3 times    |
-        | a       | a   | , "count": 1, "all": true | `count` and `all` exclude each other               |
+        | a b     | c   |                           | `x.txt` does not contain the old text                 |
+        | a b     | A   | , "all": true             | `x.txt` does not contain the old text                 |
+        | a b a   | a   |                           | `x.txt` contains the old text 2 times, not 1 time     |
+        | aaa     | aa  |                           | `x.txt` contains the old text 2 times, not 1 time     |
+        | a b a   | a   | , "count": 3              | `x.txt` contains the old text 2 times, not 3 times    |
+        | a       | a   | , "count": 1, "all": true | `count` and `all` cannot be used together               |
         | N       | N   |                           | `old` and `new` are the same: there is nothing to change |
         | a       |     |                           | `old` must not be ``                               |
         | a       | a   | , "count": 0              | `count` must be at least 1                         |

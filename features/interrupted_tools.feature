@@ -11,8 +11,8 @@ Feature: Stopping a tool that runs Python
 
     Examples:
       | tool       | input                                    | reason                                       |
-      | long-sleep | {}                                       | `long-sleep` was interrupted and ended       |
-      | search-files | {"pattern": "^(a+)+$", "path": "evil"} | `search-files` was interrupted and ended     |
+      | long-sleep | {}                                       | `long-sleep` was interrupted and stopped       |
+      | search-files | {"pattern": "^(a+)+$", "path": "evil"} | `search-files` was interrupted and stopped     |
       | sql        | {"statement": "with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r"} | `sql` was interrupted; nothing was changed |
 
   Scenario: A tool dies with the program that runs it

@@ -6,7 +6,7 @@ Feature: Processes that tools leave behind
 
     Scenario Outline: <what> is ended and reported
       When the command `<command>` runs
-      Then the output is "[ended <number>]\n"
+      Then the output is "[stopped <number>]\n"
       And none of its processes is left
 
       Examples:
@@ -18,7 +18,7 @@ Feature: Processes that tools leave behind
 
     Scenario: A daemon is ended when the time of its tool is up
       When the command `setsid sh -c 'echo $$ > pid.txt; exec sleep 60' & wait` runs until its time is up, 1 second
-      Then the tool fails because `shell` took longer than 1 seconds and was ended
+      Then the tool fails because `shell` took longer than 1 seconds and was stopped
       And none of its processes is left
 
     Scenario: A daemon of another tool goes on

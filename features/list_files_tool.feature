@@ -58,5 +58,5 @@ Feature: Listing files
         | path      | reason                               |
         | ..        | `..` is outside the sandbox          |
         | outside   | `outside` is outside the sandbox     |
-        | README.md | `README.md` is no directory          |
+        | README.md | `README.md` is not a directory          |
         | nothing   | There is no `nothing` in the sandbox |

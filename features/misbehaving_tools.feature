@@ -39,14 +39,14 @@ Feature: Tools that misbehave
 
     Examples:
       | what                             | command                              | reason                      |
-      | ends itself by a signal          | kill -TERM $$; sleep 60              | was ended by signal SIGTERM |
-      | crashes                          | ulimit -c 0; kill -SEGV $$; sleep 60 | was ended by signal SIGSEGV |
-      | aborts                           | ulimit -c 0; kill -ABRT $$; sleep 60 | was ended by signal SIGABRT |
-      | ends its group with itself       | kill -KILL 0; sleep 60               | was ended by signal SIGKILL |
+      | ends itself by a signal          | kill -TERM $$; sleep 60              | was killed by signal SIGTERM |
+      | crashes                          | ulimit -c 0; kill -SEGV $$; sleep 60 | was killed by signal SIGSEGV |
+      | aborts                           | ulimit -c 0; kill -ABRT $$; sleep 60 | was killed by signal SIGABRT |
+      | ends its group with itself       | kill -KILL 0; sleep 60               | was killed by signal SIGKILL |
 
   Scenario: A tool that stops itself is ended when its time is up
     When the command `echo $$ > pid.txt; kill -STOP $$; sleep 60` runs until its time is up, 1 second
-    Then the tool fails because `shell` took longer than 1 seconds and was ended
+    Then the tool fails because `shell` took longer than 1 seconds and was stopped
     And none of its processes is left
 
   Scenario: A tool that forks again and again is ended whole

@@ -94,9 +94,9 @@ Feature: Moving files
 
       Examples:
         | from               | to           | reason                                                     |
-        | a.txt              | b.txt        | There is a `b.txt` already                                 |
-        | a.txt              | dir          | There is a `dir` already                                   |
-        | a.txt              | ./a.txt      | `a.txt` is there already                                   |
+        | a.txt              | b.txt        | `b.txt` already exists                                 |
+        | a.txt              | dir          | `dir` already exists                                   |
+        | a.txt              | ./a.txt      | `a.txt` is already at this path                                   |
         | a.txt              | new/         | `new/` names a directory                                   |
         | dir                | dir/sub/dir  | `dir` cannot be moved into itself                          |
         | nothing            | x            | There is no `nothing` in the sandbox                       |

@@ -48,7 +48,7 @@ Feature: Searching files
         | kind | path | content                              |
         | file | evil | aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab |
       When a search for `^(a+)+$` has 1 second
-      Then the tool fails because `search-files` took longer than 1 seconds and was ended
+      Then the tool fails because `search-files` took longer than 1 seconds and was stopped
 
     Scenario Outline: A search that cannot be
       When the tool `search-files` runs with `<input>`

@@ -31,8 +31,8 @@ Feature: Shell commands
       Examples:
         | command     | reason                                                              |
         | exit 1      | `shell` failed with status 1                                        |
-        | kill -9 $$  | `shell` was ended by signal SIGKILL                                 |
-        | kill -40 $$ | `shell` was ended by signal 40                                      |
+        | kill -9 $$  | `shell` was killed by signal SIGKILL                                 |
+        | kill -40 $$ | `shell` was killed by signal 40                                      |
 
     Scenario: The sandbox is gone
       Given the sandbox has been deleted
@@ -43,22 +43,22 @@ Feature: Shell commands
 
     Scenario: A command that takes too long is ended with its children
       When the command `echo working; sleep 60 & echo $! > pid.txt; wait` runs until its time is up, 1 second
-      Then the tool fails because `shell` took longer than 1 seconds and was ended:\nworking
+      Then the tool fails because `shell` took longer than 1 seconds and was stopped:\nworking
       And none of its processes is left
 
     Scenario: A process that does not listen is killed
       When the command `trap '' TERM; exec >&- 2>&-; echo $$ > pid.txt; sleep 60; sleep 60` runs until its time is up, 1 second
-      Then the tool fails because `shell` took longer than 1 seconds and was ended
+      Then the tool fails because `shell` took longer than 1 seconds and was stopped
       And none of its processes is left
 
     Scenario: A process in the background is ended and reported
       When the command `sleep 60 & echo $! > pid.txt; printf started` runs
-      Then the output is "started\n[ended 1 background process]\n"
+      Then the output is "started\n[stopped 1 background process]\n"
       And none of its processes is left
 
     Scenario: Several processes in the background write nothing any more
       When the command `sleep 60 > log.txt & sleep 60 & echo $! > pid.txt` runs
-      Then the output is "[ended 2 background processes]\n"
+      Then the output is "[stopped 2 background processes]\n"
       And none of its processes is left
 
     Scenario: An interruption ends the command before it goes further

@@ -12,7 +12,7 @@ Feature: SQL on a database of the plan
         | statement                                   | more                          | output                                                       |
         | select * from people                        | {}                            | name  age\n----  ----\nAda   36\nBo    NULL\n                |
         | select * from people                        | {"format": "json"}            | {\"name\": \"Ada\", \"age\": 36}\n{\"name\": \"Bo\", \"age\": null}\n |
-        | select * from people                        | {"limit": 1}                  | name  age\n----  ---\nAda   36\n[1 more row; `limit` says how many are given]\n |
+        | select * from people                        | {"limit": 1}                  | name  age\n----  ---\nAda   36\n[1 more row; `limit` sets how many are returned]\n |
         | select age from people where name = ?       | {"values": ["Ada"]}           | age\n---\n36\n                                               |
         | select ? as x                               | {"values": ["'; drop table people; --"]} | x\n------------------------\n'; drop table people; --\n |
         | select 1 as a, 2 as a, x'ff' as b, 9e999    | {"format": "json"}            | {\"a\": 1, \"a_2\": 2, \"b\": \"ff\", \"9e999\": \"inf\"}\n  |
@@ -86,7 +86,7 @@ Feature: SQL on a database of the plan
       Given a database of people
       And another program is writing to the database
       When the statement `delete from people` runs
-      Then the tool fails because The database stays locked by another program: database is locked; nothing was changed
+      Then the tool fails because Another program keeps the database locked: database is locked; nothing was changed
 
   Rule: it needs a database
 

@@ -41,7 +41,7 @@ Feature: Tools of other packages
         | raise-error   | {}    | `raise-error` failed: ZeroDivisionError: division by zero           |
         | raise-nothing | {}    | `raise-nothing` failed: KeyError                                    |
         | refuse        | {}    | not today                                                           |
-        | give-number   | {}    | `give-number` gave back int, not text                               |
+        | give-number   | {}    | `give-number` returned int, not text                               |
         | count-words   | {}    | `count-words` needs the input `text`                                |
 
     Scenario: A function that ends its process
@@ -72,7 +72,7 @@ Feature: Tools of other packages
     Scenario: It takes too long
       Given the time of the package's tools is up once they have written pid.txt
       When the tool sleep of the package runs with `{}`
-      Then the tool fails because `sleep` took longer than 1 seconds and was ended:\ngoing to sleep
+      Then the tool fails because `sleep` took longer than 1 seconds and was stopped:\ngoing to sleep
       And none of its processes is left
 
     Scenario: Nothing of it goes on
@@ -92,7 +92,7 @@ Feature: Tools of other packages
         | exits    | acme_exits:tool        | SystemExit: 9                                                 |
         | absent   | acme_tools:nothing     | AttributeError: module 'acme_tools' has no attribute 'nothing' |
         | number   | acme_tools:not_a_tool  | acme_tools:not_a_tool is not a `cleveragents.tools.Tool`      |
-        | other    | acme_tools:talk        | it calls itself `talk`                                        |
+        | other    | acme_tools:talk        | its own name is `talk`                                        |
         | odd name | acme_tools:odd         | a tool cannot have that name                                  |
         | runs     | acme_tools:runs        | it declares a shell command to `run`                          |
 

@@ -15,7 +15,7 @@ from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tool import ToolInvocation
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
-from cleveragents.infrastructure.tools.files.quoting import shown
+from cleveragents.infrastructure.tools.files.quoting import quote_if_needed
 
 SECRET = "the secret"
 TOOLS = BuiltinTools({}, SignalInterruption())
@@ -55,7 +55,7 @@ class Paths(unittest.TestCase):
         before = _tree(outside)
         placed = self._placed(path)
         if tool == "apply-patch":
-            placed = f"--- /dev/null\n+++ {shown(placed)}\n@@ -0,0 +1 @@\n+changed\n"
+            placed = f"--- /dev/null\n+++ {quote_if_needed(placed)}\n@@ -0,0 +1 @@\n+changed\n"
         call = ToolInvocation(
             spec=TOOLS.specs()[tool.partition(" ")[0]],
             input={key: placed if value is None else value for key, value in INPUTS[tool].items()},

@@ -39,8 +39,8 @@ Feature: Paths of file tools
         | empty                     | `empty` is a directory, not a file                                |
         | empty/                    | `empty/` names a directory, not a file                            |
         | pipe                      | `pipe` is a special file, not a file                              |
-        | .                         | `.` names no file inside the sandbox                              |
-        | SANDBOX                   | `SANDBOX` names no file inside the sandbox                        |
+        | .                         | `.` does not name a file inside the sandbox                              |
+        | SANDBOX                   | `SANDBOX` does not name a file inside the sandbox                        |
         | .git                      | `.git` belongs to git, and file tools do not write there          |
         | ./.GIT/hooks/x            | `./.GIT/hooks/x` belongs to git, and file tools do not write there|
         | a\x00b                    | `path` must not be `a\0b`                                         |

@@ -53,7 +53,7 @@ def locked_database(context: Context) -> None:
     path = bench_of(context).database
     assert path is not None
     context.add_cleanup(lock_database(path))
-    patcher = patch.object(database, "_PATIENCE_SECONDS", 0.1)
+    patcher = patch.object(database, "_LOCK_TIMEOUT_SECONDS", 0.1)
     patcher.start()
     context.add_cleanup(patcher.stop)
 

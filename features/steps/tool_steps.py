@@ -204,7 +204,7 @@ def fails_with(context: Context, text: str) -> None:
 
 @then("the tool took too long and was ended")
 def took_too_long(context: Context) -> None:
-    assert " seconds and was ended" in bench(context).failure.message
+    assert " seconds and was stopped" in bench(context).failure.message
 
 
 @then("the message of the failure has less than {count:d} characters")

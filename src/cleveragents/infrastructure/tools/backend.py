@@ -1,4 +1,4 @@
-"""The tools that come with the program, and those that plans define."""
+"""Runs the built-in tools, and the shell commands that a plan file declares as tools."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ BUILTIN_NAMES = frozenset(_SPECS)
 
 
 class BuiltinTools(ToolBackend):
-    """Runs tools as this user.
+    """Runs tools with the rights of this user.
 
-    The file tools cannot leave the sandbox. Shell commands start there and can do
-    whatever the user can; only what they do in the sandbox can be taken back.
+    The file tools cannot leave the sandbox. Shell commands start in the sandbox and can do
+    whatever the user can do. Only what they change in the sandbox can be rolled back.
     """
 
     def __init__(self, environment: Mapping[str, str], interruption: Interruption) -> None:
-        """Takes the environment that shell commands inherit, git's variables excepted."""
+        """Takes the environment that shell commands inherit, except git's variables."""
         self._environment = dict(environment)
         self._interruption = interruption
         self._git = Git(self._environment, NO_REPOSITORY)

@@ -25,7 +25,7 @@ def run_plugin(argument: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(result, str):
         result = ToolResult(output=result)
     if not isinstance(result, ToolResult):
-        raise ExecutionError(f"`{call.spec.name}` gave back {type(result).__name__}, not text")
+        raise ExecutionError(f"`{call.spec.name}` returned {type(result).__name__}, not text")
     output = BoundedOutput()
     output.feed(result.output.encode(errors="replace"))
     return {"output": output.text(), "truncated": output.is_truncated or result.truncated}

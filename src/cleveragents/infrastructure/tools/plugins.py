@@ -1,7 +1,7 @@
-"""Tools that installed packages offer as entry points.
+"""Finds the tools that installed packages offer as entry points.
 
-They are looked for only when a plan names a tool that is not built in, or somebody lists
-the tools; and each is imported only when it is needed itself.
+The search happens only if a plan names a tool that is not built in, or if the user lists
+the tools. A package is imported only if one of its tools is needed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ GROUP = "cleveragents.tools"
 
 @dataclass(frozen=True)
 class Plugin:
-    """All that is offered under one name: one entry point, if all is well."""
+    """The entry points with one name. More than one means that packages are in conflict."""
 
     name: str
     entries: tuple[EntryPoint, ...]
 
     @property
     def source(self) -> str:
-        """The packages it comes from, with their versions."""
+        """The packages that offer it, with their versions."""
         return " and ".join(sorted({_package(entry) for entry in self.entries}))
 
     @property
@@ -41,7 +41,7 @@ class Plugin:
         """Imports the tool.
 
         Raises:
-            ConfigurationError: it cannot be imported, or is not a tool of that name.
+            ConfigurationError: it cannot be imported, or it is not a tool with that name.
         """
         entry, *others = self.entries
         if others:
@@ -53,7 +53,7 @@ class Plugin:
         if not isinstance(found, Tool):
             self._fail(f"{entry.value} is not a `cleveragents.tools.Tool`")
         if found.spec.name != self.name:
-            self._fail(f"it calls itself `{found.spec.name}`")
+            self._fail(f"its own name is `{found.spec.name}`")
         if NAME.fullmatch(self.name) is None:
             self._fail("a tool cannot have that name")
         if found.spec.run is not None:
@@ -70,13 +70,13 @@ class Plugin:
 
 
 def find_plugins() -> Mapping[str, Plugin]:
-    """Returns what is installed, by name; nothing is imported."""
+    """Returns the installed tools by name, without importing them."""
     # Slow to import, and not needed by a plan with built-in tools only.
     from importlib.metadata import entry_points
 
     found: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for entry in entry_points(group=GROUP):
-        # A package that is on the path twice is still one.
+        # A package may be on the import path twice. It still counts as one.
         found.setdefault(entry.name, {}).setdefault((entry.value, _package(entry)), entry)
     return {name: Plugin(name, tuple(found[name].values())) for name in sorted(found)}
 

@@ -1,4 +1,4 @@
-"""The tool that records a decision. What is recorded, the tool runner stores with the outcome."""
+"""The tool that records a decision. The tool runner stores the record with the outcome."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from cleveragents.domain.tool import (
     ToolSpec,
 )
 
-_SAID = r"(?s).*\S.*"
+_NOT_BLANK = r"(?s).*\S.*"
 
 RECORD = ToolSpec(
     name=RECORD_DECISION,
     description="Record a decision, with a checkpoint of every resource",
     parameters={
         "question": ToolParameter(
-            type=ParameterType.STRING, description="What had to be decided", pattern=_SAID
+            type=ParameterType.STRING, description="What had to be decided", pattern=_NOT_BLANK
         ),
         "chosen": ToolParameter(
-            type=ParameterType.STRING, description="What was decided", pattern=_SAID
+            type=ParameterType.STRING, description="What was decided", pattern=_NOT_BLANK
         ),
         "alternatives": ToolParameter(
             type=ParameterType.LIST, description="What was considered", required=False
@@ -31,14 +31,14 @@ RECORD = ToolSpec(
         ),
         "confidence": ToolParameter(
             type=ParameterType.NUMBER,
-            description="How sure it is, from 0 to 1",
+            description="How certain the decision is, from 0 to 1",
             required=False,
             minimum=0,
             maximum=1,
         ),
         "influenced_by": ToolParameter(
             type=ParameterType.LIST,
-            description="Names of the earlier decisions it rests on",
+            description="Names of the earlier decisions it depends on",
             required=False,
         ),
         "type": ToolParameter(
@@ -55,5 +55,5 @@ RECORD = ToolSpec(
 
 
 def record_decision(call: ToolInvocation) -> ToolResult:
-    """Returns what was chosen, so that a later step can use it."""
+    """Returns the chosen option, so that a later step can use it."""
     return ToolResult(output=str(call.input["chosen"]))

@@ -1,4 +1,4 @@
-"""All tools there are: built in, registered by a program, and offered by packages."""
+"""Finds and runs any tool: built in, registered by a program, or from a package."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ REGISTERED = "registered"
 
 
 class Tools(ToolBackend):
-    """Built-in tools come first, and nothing can take their place."""
+    """Every tool that a plan can call. No other tool can replace a built-in one."""
 
     def __init__(self, environment: Mapping[str, str], interruption: Interruption) -> None:
-        """Takes the environment that tools inherit, git's variables excepted."""
+        """Takes the environment that tools inherit, except git's variables."""
         self._environment = dict(environment)
         self._interruption = interruption
         self._builtin = BuiltinTools(environment, interruption)
@@ -55,11 +55,11 @@ class Tools(ToolBackend):
         self._registered[name] = tool
 
     def specs(self) -> Mapping[str, ToolSpec]:
-        """Returns the tools by name; one of a package is imported when it is looked up."""
+        """Returns the tools by name. A tool of a package is imported when it is looked up."""
         return _Specs(self)
 
     def has(self, name: object) -> bool:
-        """Answers without importing anything, and for a built-in tool without looking."""
+        """Returns whether there is such a tool, without importing anything."""
         return name in self._builtin.specs() or name in self.names()
 
     def names(self) -> list[str]:
@@ -79,7 +79,7 @@ class Tools(ToolBackend):
         return KnownTool(spec=self.spec(name), source=self._source(name))
 
     def all(self) -> tuple[list[KnownTool], list[str]]:
-        """Returns every tool that can be used, and what is wrong with the others."""
+        """Returns every usable tool, and a sentence about each tool that cannot be used."""
         tools: list[KnownTool] = []
         problems = [
             f"The tool `{plugin.name}` of {plugin.source} is left out: "
@@ -138,7 +138,7 @@ class Tools(ToolBackend):
 
 
 class _Specs(Mapping[str, ToolSpec]):
-    """Looks things up as late as can be: packages only for names that are not built in."""
+    """Looks a tool up only when it is asked for, and in packages only if it is not built in."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools

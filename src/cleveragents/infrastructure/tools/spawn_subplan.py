@@ -1,4 +1,4 @@
-"""The tool of a step with subplans. The executor runs it: no process of a tool could."""
+"""The tool of a step with subplans. The plan executor runs it, not a process of a tool."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Keeps file tools inside their sandbox.
 
-Every path is walked one component at a time from a descriptor of the sandbox's
-directory, never following a symlink, so that nothing can be exchanged between the
-check and the use. Reading follows a symlink by walking its target the same way from
-where it stands, and refuses when that would leave the sandbox. Writing refuses every
-symlink on the way.
+Every path is opened one component at a time, from a descriptor of the sandbox's
+directory and without following symlinks. So nothing can be replaced between the check and
+the use. To read through a symlink, its target is opened in the same way, and refused if it
+leads outside the sandbox. To write, every symlink in the path is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from cleveragents.infrastructure.tools.files.directories import (
     open_directory,
 )
 
-_MAX_DETOURS = 200
+_MAX_SYMLINKS = 200
 
 
 def parts_inside(directory: str, path: str) -> tuple[str, ...]:
@@ -38,13 +37,13 @@ def parts_inside(directory: str, path: str) -> tuple[str, ...]:
     parts = normal_parts(directory, path)
     if not parts:
         raise ExecutionError(
-            f"`{path}` names no file inside the sandbox", hint="Name a file", path=path
+            f"`{path}` does not name a file inside the sandbox", hint="Name a file", path=path
         )
     return parts
 
 
 def normal_parts(directory: str, path: str) -> tuple[str, ...]:
-    """Returns the same for any path that does not lead outside; the sandbox itself has none."""
+    """Returns the components as `parts_inside` does, and none for the sandbox itself."""
     if "\0" in path or not _is_encodable(path):
         raise ExecutionError(f"`{path!a}` is not a path", path=path)
     parts: list[str] = []
@@ -66,7 +65,7 @@ def prefix_of_paths(directory: str, path: str) -> str:
 def refuse_escape(path: str) -> NoReturn:
     raise ExecutionError(
         f"`{path}` is outside the sandbox",
-        hint="Use a path relative to the sandbox, and no symlink that leads out of it",
+        hint="Use a path relative to the sandbox, without symlinks that lead outside",
         path=path,
     )
 
@@ -110,14 +109,14 @@ def open_parent(directory: str, path: str, *, create: bool = False) -> Generator
 
 @contextmanager
 def open_for_reading(directory: str, path: str) -> Generator[int]:
-    """Opens what the path names, whatever it is, following symlinks that stay inside.
+    """Opens a file of any kind. Follows symlinks that stay inside the sandbox.
 
     Raises:
         ExecutionError: the path leads outside, or through too many symlinks.
     """
-    ahead = list(parts_inside(directory, path))
-    for _ in range(_MAX_DETOURS):
-        descriptor = _walk(directory, path, ahead)
+    remaining = list(parts_inside(directory, path))
+    for _ in range(_MAX_SYMLINKS):
+        descriptor = _walk(directory, path, remaining)
         if descriptor is not None:
             break
     else:
@@ -129,8 +128,8 @@ def open_for_reading(directory: str, path: str) -> Generator[int]:
 
 
 @contextmanager
-def open_to_look_through(directory: str, path: str) -> Generator[int]:
-    """Opens what the path names for reading; unlike a file, that may be the sandbox itself.
+def open_for_search(directory: str, path: str) -> Generator[int]:
+    """Opens a file or directory for reading, which may be the sandbox itself.
 
     Raises:
         ExecutionError: as `open_for_reading` does.
@@ -147,11 +146,11 @@ def open_to_look_through(directory: str, path: str) -> Generator[int]:
 
 
 def _walk(directory: str, path: str, parts: list[str]) -> int | None:
-    """Opens the last component, or writes what a symlink says into `parts` and returns None."""
+    """Opens the last component. At a symlink, puts its target into `parts` and returns None."""
     current = _open_root(directory)
     for index, part in enumerate(parts):
         try:
-            # Everything before it was a directory itself, so `..` can only undo one of these.
+            # All components before are directories and not symlinks, so `..` removes the last one.
             if part == "..":
                 if index == 0:
                     refuse_escape(path)
@@ -211,7 +210,7 @@ def _open_directory(part: str, parent: int, path: str) -> int:
         kind = "symlink" if _is_symlink(part, parent) else "file"
         raise ExecutionError(
             f"`{path}` leads through `{part}`, which is a {kind}",
-            hint="Only directories of the sandbox itself are written through",
+            hint="Use a path that contains only directories of the sandbox",
             path=path,
         ) from error
 

@@ -14,19 +14,19 @@ from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.tools.files.containment import open_parent
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.whole_file import (
-    encoded,
-    our_errors,
+    encode_utf8,
     read_whole,
     replace_file,
+    tool_errors,
 )
 
 EDIT_FILE = ToolSpec(
     name="edit-file",
-    description="Replace a passage of a text file that occurs exactly once, or as often as said",
+    description="Replace a passage of a text file that occurs exactly once, or `count` times",
     parameters={
         "path": PATH,
         "old": ToolParameter(
-            type=ParameterType.STRING, description="The exact text there is now", pattern=r"(?s).+"
+            type=ParameterType.STRING, description="The exact text to replace", pattern=r"(?s).+"
         ),
         "new": ToolParameter(type=ParameterType.STRING, description="The text to put there"),
         "count": ToolParameter(
@@ -47,31 +47,31 @@ EDIT_FILE = ToolSpec(
 
 
 def edit_file(call: ToolInvocation) -> ToolResult:
-    """Replaces the passage; the file keeps its permission bits.
+    """Replaces the passage and keeps the permission bits of the file.
 
-    Where every line of the file ends in CRLF, so does every line of the passage.
+    If every line of the file ends in CRLF, plain line ends in the passage mean CRLF too.
 
     Raises:
-        ExecutionError: the passage does not occur as often as it should, the file is not
+        ExecutionError: the passage does not occur as often as expected, the file is not
             UTF-8 text, or the path leads outside.
     """
     path = str(call.input["path"])
-    with our_errors(path), open_parent(call.directory, path) as (parent, name):
+    with tool_errors(path), open_parent(call.directory, path) as (parent, name):
         file = read_whole(path, parent, name)
-        text = _decoded(path, file.content)
-        changed, count = _changed(call, path, text)
-        replace_file(parent, name, encoded(changed), file.mode)
+        text = _decode_utf8(path, file.content)
+        changed, count = _replace(call, path, text)
+        replace_file(parent, name, encode_utf8(changed), file.mode)
     return ToolResult(output=f"Replaced {counted(count, 'passage')} in {path}")
 
 
-def _changed(call: ToolInvocation, path: str, text: str) -> tuple[str, int]:
-    old, new = _in_line_endings_of(text, str(call.input["old"]), str(call.input["new"]))
+def _replace(call: ToolInvocation, path: str, text: str) -> tuple[str, int]:
+    old, new = _convert_line_ends(text, str(call.input["old"]), str(call.input["new"]))
     if old == new:
         raise ExecutionError("`old` and `new` are the same: there is nothing to change", path=path)
     if not call.input.get("all", False):
         _require_count(call, path, _occurrences(text, old))
     elif "count" in call.input:
-        raise ExecutionError("`count` and `all` exclude each other", path=path)
+        raise ExecutionError("`count` and `all` cannot be used together", path=path)
     elif old not in text:
         _require_count(call, path, 0)
     count = text.count(old)
@@ -84,13 +84,13 @@ def _require_count(call: ToolInvocation, path: str, found: int) -> None:
         return
     if found == 0:
         raise ExecutionError(
-            f"`{path}` does not hold the old text",
-            hint="It must be there exactly as given, with its spaces and line ends",
+            f"`{path}` does not contain the old text",
+            hint="Give the text exactly as it is in the file, with its spaces and line ends",
             path=path,
             found=0,
         )
     raise ExecutionError(
-        f"`{path}` holds the old text {counted(found, 'time')}, not {counted(wanted, 'time')}",
+        f"`{path}` contains the old text {counted(found, 'time')}, not {counted(wanted, 'time')}",
         hint="Give more of the text around it, or `count`, or `all: true`",
         path=path,
         found=found,
@@ -98,21 +98,21 @@ def _require_count(call: ToolInvocation, path: str, found: int) -> None:
 
 
 def _occurrences(text: str, old: str) -> int:
-    """Counts also those that overlap: which of them is meant would be a guess."""
+    """Counts overlapping occurrences too, because it is not clear which of them is meant."""
     count, place = 0, text.find(old)
     while place >= 0:
         count, place = count + 1, text.find(old, place + 1)
     return count
 
 
-def _in_line_endings_of(text: str, old: str, new: str) -> tuple[str, str]:
-    """A plan's text has plain line ends; in a file that has none, they stand for CRLF."""
+def _convert_line_ends(text: str, old: str, new: str) -> tuple[str, str]:
+    """Converts plain line ends to CRLF if every line of the file ends in CRLF."""
     if "\r\n" in text and text.count("\r\n") == text.count("\n") and "\r" not in old + new:
         return old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
     return old, new
 
 
-def _decoded(path: str, content: bytes) -> str:
+def _decode_utf8(path: str, content: bytes) -> str:
     try:
         text = content.decode()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Patterns for paths: `*`, `?` and `[…]` inside a name, `**` for any number of directories."""
+"""Matches paths with patterns: `*`, `?` and `[…]` in a name, `**` for any directories."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _ANY_DEPTH = "**"
 
 
 def glob_matches(pattern: str, path: str) -> bool:
-    """Says whether the path fits; a pattern without `/` is compared with its last component."""
+    """Returns whether the path matches. A pattern without `/` is for its last component."""
     names = path.split("/")
     if "/" not in pattern:
         return fnmatchcase(names[-1], pattern)
-    # Which numbers of names the parts of the pattern so far can stand for: never exponential.
+    # How many names the parts of the pattern so far can match. This is never exponential.
     reached = {0}
     for part in pattern.strip("/").split("/"):
         if part == _ANY_DEPTH:

@@ -16,14 +16,14 @@ from cleveragents.domain.tool import (
     ToolSpec,
 )
 from cleveragents.infrastructure.tools.files.containment import (
-    open_to_look_through,
+    open_for_search,
     prefix_of_paths,
 )
 from cleveragents.infrastructure.tools.files.globs import glob_matches
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
-from cleveragents.infrastructure.tools.files.quoting import shown
+from cleveragents.infrastructure.tools.files.quoting import quote_if_needed
 from cleveragents.infrastructure.tools.files.walk import Entry, walk
-from cleveragents.infrastructure.tools.files.whole_file import our_errors
+from cleveragents.infrastructure.tools.files.whole_file import tool_errors
 from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 LIMIT = 1000
@@ -31,20 +31,20 @@ MAX_LIMIT = 100_000
 
 LIST_FILES = ToolSpec(
     name="list-files",
-    description="List what is in a directory, sorted, one path in a line",
+    description="List what is in a directory, sorted, one path per line",
     parameters={
         "path": PATH.model_copy(
             update={"description": "The directory; default the sandbox itself", "required": False}
         ),
         "pattern": ToolParameter(
             type=ParameterType.STRING,
-            description="Only paths that fit, like `*.py` or `src/**/test_*.py`",
+            description="Only paths that match, like `*.py` or `src/**/test_*.py`",
             required=False,
             pattern=r"[^\0]+",
         ),
         "recursive": ToolParameter(
             type=ParameterType.BOOLEAN,
-            description="Go into directories too; a pattern with `/` does so by itself",
+            description="Go into directories too; implied by a pattern with `/`",
             required=False,
         ),
         "limit": ToolParameter(
@@ -61,16 +61,16 @@ LIST_FILES = ToolSpec(
 
 
 def list_files(call: ToolInvocation) -> ToolResult:
-    """Lists paths relative to the sandbox; `.git` is left out, and symlinks are not followed.
+    """Lists paths relative to the sandbox, without `.git`. Does not follow symlinks.
 
     Raises:
-        ExecutionError: the path leads outside, or names no directory.
+        ExecutionError: the path leads outside, or does not name a directory.
     """
     path = str(call.input.get("path", "."))
     limit = int(str(call.input.get("limit", LIMIT)))
-    with our_errors(path), open_to_look_through(call.directory, path) as top:
+    with tool_errors(path), open_for_search(call.directory, path) as top:
         if not stat.S_ISDIR(os.fstat(top).st_mode):
-            raise ExecutionError(f"`{path}` is no directory", path=path)
+            raise ExecutionError(f"`{path}` is not a directory", path=path)
         lines = list(islice(_lines(call, path, top), limit + 1))
     output = BoundedOutput()
     for line in lines[:limit]:
@@ -91,10 +91,10 @@ def _lines(call: ToolInvocation, path: str, top: int) -> Iterator[str]:
     prefix = prefix_of_paths(call.directory, path)
     for entry in walk(top, recursive=recursive):
         if pattern is None or glob_matches(str(pattern), entry.path):
-            yield shown(prefix + entry.path) + _kind(entry)
+            yield quote_if_needed(prefix + entry.path) + _suffix(entry)
 
 
-def _kind(entry: Entry) -> str:
+def _suffix(entry: Entry) -> str:
     if entry.is_directory:
         return "/"
-    return f" -> {shown(entry.read_link())}" if entry.is_link else ""
+    return f" -> {quote_if_needed(entry.read_link())}" if entry.is_link else ""

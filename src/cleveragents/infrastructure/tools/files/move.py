@@ -1,4 +1,4 @@
-"""The tool that gives a file, a symlink or a directory another path."""
+"""The tool that moves a file, a symlink or a directory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cleveragents.domain.tool import (
 from cleveragents.infrastructure.tools.files.containment import open_parent, parts_inside
 from cleveragents.infrastructure.tools.files.directories import descend
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
-from cleveragents.infrastructure.tools.files.whole_file import our_errors
+from cleveragents.infrastructure.tools.files.whole_file import tool_errors
 
 MOVE_FILE = ToolSpec(
     name="move-file",
@@ -25,11 +25,11 @@ MOVE_FILE = ToolSpec(
     parameters={
         "from": PATH,
         "to": PATH.model_copy(
-            update={"description": "The new path, whole; its directories are made as needed"}
+            update={"description": "The whole new path; missing directories are created"}
         ),
         "overwrite": ToolParameter(
             type=ParameterType.BOOLEAN,
-            description="Replace a file or symlink that is at the new path",
+            description="Replace a file or symlink at the new path",
             required=False,
         ),
     },
@@ -39,7 +39,7 @@ MOVE_FILE = ToolSpec(
 
 
 def move_file(call: ToolInvocation) -> ToolResult:
-    """Moves the entry itself: a symlink keeps its target, word for word.
+    """Moves the entry itself. A symlink keeps its target unchanged.
 
     Raises:
         ExecutionError: there is nothing to move, something is in the way, the directory
@@ -47,17 +47,20 @@ def move_file(call: ToolInvocation) -> ToolResult:
     """
     source, target = str(call.input["from"]), str(call.input["to"])
     _refuse_inside_itself(call.directory, source, target)
-    with our_errors(source), open_parent(call.directory, source) as (source_parent, source_name):
+    with (
+        tool_errors(source),
+        open_parent(call.directory, source) as (source_parent, source_name),
+    ):
         status = os.stat(source_name, dir_fd=source_parent, follow_symlinks=False)
         if target.endswith("/") and not stat.S_ISDIR(status.st_mode):
             raise ExecutionError(
                 f"`{target}` names a directory", hint="Give the new path whole", path=target
             )
         with (
-            our_errors(target),
+            tool_errors(target),
             open_parent(call.directory, target, create=True) as (target_parent, target_name),
         ):
-            if _replaces(call, target_parent, target_name, status):
+            if _needs_rename(call, target_parent, target_name, status):
                 _move(source_parent, source_name, target_parent, target_name)
             else:
                 os.unlink(source_name, dir_fd=source_parent)
@@ -67,13 +70,13 @@ def move_file(call: ToolInvocation) -> ToolResult:
 def _refuse_inside_itself(directory: str, source: str, target: str) -> None:
     above, below = parts_inside(directory, source), parts_inside(directory, target)
     if above == below:
-        raise ExecutionError(f"`{source}` is there already", path=source)
+        raise ExecutionError(f"`{source}` is already at this path", path=source)
     if below[: len(above)] == above:
         raise ExecutionError(f"`{source}` cannot be moved into itself", path=source)
 
 
-def _replaces(call: ToolInvocation, parent: int, name: str, moved: os.stat_result) -> bool:
-    """Says whether a rename does it; two names of one file it would leave as they are."""
+def _needs_rename(call: ToolInvocation, parent: int, name: str, moved: os.stat_result) -> bool:
+    """Returns whether a rename is needed: it has no effect between two names of one file."""
     target = str(call.input["to"])
     try:
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -81,7 +84,7 @@ def _replaces(call: ToolInvocation, parent: int, name: str, moved: os.stat_resul
         return True
     if not call.input.get("overwrite", False):
         raise ExecutionError(
-            f"There is a `{target}` already",
+            f"`{target}` already exists",
             hint="Add `overwrite: true` to replace it",
             path=target,
         )
@@ -98,7 +101,7 @@ def _move(source_parent: int, source: str, target_parent: int, target: str) -> N
     try:
         os.rename(source, target, src_dir_fd=source_parent, dst_dir_fd=target_parent)
     except OSError as error:
-        # A directory that lies in the lower layer of an overlay is not renamed; its files are.
+        # overlayfs does not rename a directory of its lower layer, but it renames its files.
         if error.errno != errno.EXDEV or not _is_directory(source_parent, source):
             raise
         _move_each(source_parent, source, target_parent, target)

@@ -32,14 +32,14 @@ from cleveragents.domain.tool import (
 )
 from cleveragents.infrastructure.sandbox.git import Git
 from cleveragents.infrastructure.tools.files.containment import open_parent
-from cleveragents.infrastructure.tools.files.quoting import shown, unquoted
+from cleveragents.infrastructure.tools.files.quoting import quote_if_needed, read_quoted
 from cleveragents.infrastructure.tools.files.whole_file import (
     WholeFile,
     discard,
-    encoded,
-    our_errors,
+    encode_utf8,
     read_whole,
     replace_file,
+    tool_errors,
 )
 
 APPLY_PATCH = ToolSpec(
@@ -129,7 +129,7 @@ class _Patch:
             raise ExecutionError(f"The patch could not be written: {_problems(done)}")
 
     def _git(self, *options: str) -> subprocess.CompletedProcess[bytes]:
-        data, arguments = encoded(self.text), (*_APPLY, f"-p{self.strip}", *options)
+        data, arguments = encode_utf8(self.text), (*_APPLY, f"-p{self.strip}", *options)
         try:
             return self.git.complete(*self.settings, "-C", self.directory, *arguments, stdin=data)
         except GitCommandError as error:
@@ -212,7 +212,7 @@ def _file_changes(
 
 def _old_name(text: str, new: str) -> str:
     """Takes the old name from `new` or `old => new`, where names may stand in quotes."""
-    if first := unquoted(text):
+    if first := read_quoted(text):
         return first[0]
     return new if text == new else text.removesuffix(f" => {new}").partition(' => "')[0]
 
@@ -226,10 +226,10 @@ def _problems(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def _read(directory: str, path: str) -> WholeFile | None:
-    with our_errors(path):
+    with tool_errors(path):
         try:
             with open_parent(directory, path) as (parent, name):
-                return read_whole(shown(path), parent, name)
+                return read_whole(quote_if_needed(path), parent, name)
         except FileNotFoundError:
             return None
 
@@ -295,7 +295,7 @@ def _restore(directory: str, before: dict[str, WholeFile | None], missing: Seque
             os.rmdir(name, dir_fd=parent)
     for path, file in before.items():
         if file is not None:
-            with our_errors(path), open_parent(directory, path, create=True) as (parent, name):
+            with tool_errors(path), open_parent(directory, path, create=True) as (parent, name):
                 replace_file(parent, name, file.content, file.mode)
 
 
@@ -307,7 +307,10 @@ def _restore_modes(
         source = before[change.old_path]
         if source is None or _is_missing(directory, change.new_path):
             continue
-        with our_errors(change.new_path), open_parent(directory, change.new_path) as (parent, name):
+        with (
+            tool_errors(change.new_path),
+            open_parent(directory, change.new_path) as (parent, name),
+        ):
             now = stat.S_IMODE(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
             os.chmod(name, _mode(source.mode, now), dir_fd=parent)
 
@@ -332,10 +335,10 @@ def _describe(
     """Yields one line for each file, such as `modified app.py`."""
     verbs = iter(moves)
     for change in changes:
-        names = shown(change.new_path)
+        names = quote_if_needed(change.new_path)
         if change.old_path != change.new_path:
             verb = "copied" if next(verbs, "") == "copy" else "renamed"
-            names = f"{shown(change.old_path)} to {names}"
+            names = f"{quote_if_needed(change.old_path)} to {names}"
         elif before[change.new_path] is None:
             verb = "created"
         else:

@@ -1,4 +1,4 @@
-"""Names as git writes them: in quotes, with escapes, where a line cannot hold them plainly."""
+"""Writes and reads file names as git does: in quotes, with escapes, if that is necessary."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ _QUOTED = re.compile(rb'"((?:[^"\\]|\\(?:[abtnvfr"\\]|[0-3][0-7]{2}))*)"')
 _ESCAPE = re.compile(rb'\\([abtnvfr"\\]|[0-3][0-7]{2})')
 
 
-def shown(path: str) -> str:
-    """Returns a path that is one line of printable text, in quotes where it needs escapes."""
+def quote_if_needed(path: str) -> str:
+    """Returns a path as one line of printable text, in quotes if it needs escapes."""
     if path.isprintable() and not path.startswith('"'):
         return path
-    return '"' + "".join(_escaped(character) for character in path) + '"'
+    return '"' + "".join(_escape(character) for character in path) + '"'
 
 
-def unquoted(text: str) -> tuple[str, str] | None:
+def read_quoted(text: str) -> tuple[str, str] | None:
     """Reads a name in quotes at the start of the text.
 
     Returns:
-        The name and what follows it, or None when there is none.
+        The name and the text after it, or None if the text does not start with a quote.
     """
     data = os.fsencode(text)
     match = _QUOTED.match(data)
     if match is None:
         return None
-    name = _ESCAPE.sub(lambda escape: _meant(escape[1]), match[1])
+    name = _ESCAPE.sub(lambda escape: _byte_of(escape[1]), match[1])
     return os.fsdecode(name), os.fsdecode(data[match.end() :])
 
 
-def _meant(escape: bytes) -> bytes:
+def _byte_of(escape: bytes) -> bytes:
     letter = escape.decode("ascii")
     return bytes([_LETTERS[letter] if letter in _LETTERS else int(letter, 8)])
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     code = ord(character)
     if code in _NAMES:
         return f"\\{_NAMES[code]}"

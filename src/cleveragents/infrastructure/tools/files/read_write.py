@@ -18,10 +18,10 @@ from cleveragents.domain.tool import (
 from cleveragents.infrastructure.tools.files.containment import open_for_reading, open_parent
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.whole_file import (
-    encoded,
-    our_errors,
-    refuse_unless_regular,
+    encode_utf8,
     replace_file,
+    require_regular_file,
+    tool_errors,
 )
 from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
@@ -35,7 +35,7 @@ WRITE_FILE = ToolSpec(
         "content": ToolParameter(type=ParameterType.STRING, description="The whole new content"),
         "mode": ToolParameter(
             type=ParameterType.STRING,
-            description='Permission bits in octal, like "0755"; a file that is there keeps its own',
+            description='Permission bits in octal, like "0755"; an existing file keeps its own',
             required=False,
             pattern=r"[0-7]{3,4}",
         ),
@@ -46,14 +46,14 @@ WRITE_FILE = ToolSpec(
 )
 READ_FILE = ToolSpec(
     name="read-file",
-    description="Give back a file's text; of a long file, the beginning and the end",
+    description="Return the text of a file; of a long file, the beginning and the end",
     parameters={"path": PATH},
     read_only=True,
     idempotent=True,
 )
 DELETE_FILE = ToolSpec(
     name="delete-file",
-    description="Delete a file, or a symlink but never what it points to",
+    description="Delete a file, or a symlink but never its target",
     parameters={
         "path": PATH,
         "recursive": ToolParameter(
@@ -68,32 +68,32 @@ DELETE_FILE = ToolSpec(
 
 
 def write_file(call: ToolInvocation) -> ToolResult:
-    """Replaces the file by a new one under the same name.
+    """Replaces the file by a new one with the same name.
 
-    A file that was there keeps its permission bits; other hard links to it keep the old
-    content. Killed half-way, the tool leaves the old file and a file with a name of ours.
+    The new file gets the permission bits of the old one. Other hard links to the old file
+    keep its content. If the process is killed, the old file and a temporary file remain.
 
     Raises:
-        ExecutionError: the path leads outside, or names something that is no file.
+        ExecutionError: the path leads outside, or does not name a file.
     """
-    path, content = str(call.input["path"]), encoded(str(call.input["content"]))
+    path, content = str(call.input["path"]), encode_utf8(str(call.input["content"]))
     if path.endswith("/"):
         raise ExecutionError(f"`{path}` names a directory, not a file", path=path)
-    with our_errors(path), open_parent(call.directory, path, create=True) as (parent, name):
+    with tool_errors(path), open_parent(call.directory, path, create=True) as (parent, name):
         replace_file(parent, name, content, _mode(call, parent, name))
     return ToolResult(output=f"Wrote {len(content)} bytes to {path}")
 
 
 def read_file(call: ToolInvocation) -> ToolResult:
-    """Returns the text; what is not UTF-8 is described instead.
+    """Returns the text. If the file is not UTF-8, returns a description of it.
 
     Raises:
-        ExecutionError: the path leads outside, or names something that is no file.
+        ExecutionError: the path leads outside, or does not name a file.
     """
     path = str(call.input["path"])
-    with our_errors(path), open_for_reading(call.directory, path) as descriptor:
+    with tool_errors(path), open_for_reading(call.directory, path) as descriptor:
         status = os.fstat(descriptor)
-        refuse_unless_regular(path, status.st_mode)
+        require_regular_file(path, status.st_mode)
         output, decoder = BoundedOutput(), codecs.getincrementaldecoder("utf-8")()
         try:
             while chunk := os.read(descriptor, _CHUNK_BYTES):
@@ -107,13 +107,13 @@ def read_file(call: ToolInvocation) -> ToolResult:
 
 
 def delete_file(call: ToolInvocation) -> ToolResult:
-    """Deletes the entry itself, whatever it is; a directory only when asked to.
+    """Deletes a file of any kind, and a directory only with `recursive`.
 
     Raises:
-        ExecutionError: there is nothing, it is a directory, or the path leads outside.
+        ExecutionError: it does not exist, it is a directory, or the path leads outside.
     """
     path = str(call.input["path"])
-    with our_errors(path), open_parent(call.directory, path) as (parent, name):
+    with tool_errors(path), open_parent(call.directory, path) as (parent, name):
         if not stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             os.unlink(name, dir_fd=parent)
         elif call.input.get("recursive", False):
@@ -128,7 +128,7 @@ def delete_file(call: ToolInvocation) -> ToolResult:
 
 
 def _mode(call: ToolInvocation, parent: int, name: str) -> int | None:
-    """Returns the permission bits asked for, or those of the file there, or None."""
+    """Returns the requested permission bits, or those of the existing file, or None."""
     path = str(call.input["path"])
     asked = call.input.get("mode")
     wanted = int(str(asked), 8) if asked is not None else None
@@ -136,7 +136,7 @@ def _mode(call: ToolInvocation, parent: int, name: str) -> int | None:
         mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
     except FileNotFoundError:
         return wanted
-    refuse_unless_regular(path, mode)
+    require_regular_file(path, mode)
     return stat.S_IMODE(mode) if wanted is None else wanted
 
 

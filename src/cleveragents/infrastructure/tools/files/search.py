@@ -30,7 +30,7 @@ SEARCH_FILES = ToolSpec(
     parameters={
         "pattern": ToolParameter(
             type=ParameterType.STRING,
-            description="A regular expression of Python, for one line",
+            description="A Python regular expression, matched against each line",
             pattern=r"(?s).+",
         ),
         "path": PATH.model_copy(
@@ -41,18 +41,18 @@ SEARCH_FILES = ToolSpec(
         ),
         "glob": ToolParameter(
             type=ParameterType.STRING,
-            description="Only files that fit, like `*.py` or `src/**/test_*.py`",
+            description="Only files that match, like `*.py` or `src/**/test_*.py`",
             required=False,
             pattern=r"[^\0]+",
         ),
         "ignore_case": ToolParameter(
             type=ParameterType.BOOLEAN,
-            description="Do not tell upper case from lower case",
+            description="Ignore the difference between upper and lower case",
             required=False,
         ),
         "limit": ToolParameter(
             type=ParameterType.INTEGER,
-            description=f"How many lines are given at most; default {LIMIT}",
+            description=f"How many lines are returned at most; default {LIMIT}",
             required=False,
             minimum=1,
             maximum=MAX_LIMIT,

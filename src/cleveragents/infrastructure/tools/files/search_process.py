@@ -14,17 +14,17 @@ from typing import IO, Any
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.infrastructure.tools.files.containment import (
-    open_to_look_through,
+    open_for_search,
     prefix_of_paths,
 )
 from cleveragents.infrastructure.tools.files.globs import glob_matches
-from cleveragents.infrastructure.tools.files.quoting import shown
+from cleveragents.infrastructure.tools.files.quoting import quote_if_needed
 from cleveragents.infrastructure.tools.files.walk import walk
-from cleveragents.infrastructure.tools.files.whole_file import our_errors
+from cleveragents.infrastructure.tools.files.whole_file import tool_errors
 from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 _SHOWN_CHARACTERS = 500
-_LOOK_BYTES = 8192
+_CHECKED_BYTES = 8192
 _LINE_BYTES = 1024 * 1024
 """A longer line is searched in pieces."""
 
@@ -37,7 +37,7 @@ def search(argument: Mapping[str, Any]) -> dict[str, Any]:
     """
     path, limit = str(argument["path"]), int(argument["limit"])
     search = _Search(argument)
-    with our_errors(path), open_to_look_through(argument["directory"], path) as top:
+    with tool_errors(path), open_for_search(argument["directory"], path) as top:
         lines = list(islice(search.lines(top, path), limit + 1))
     output = BoundedOutput()
     for line in lines[:limit]:
@@ -82,11 +82,14 @@ class _Search:
         prefix = prefix_of_paths(self._directory, path)
         for entry in walk(top, recursive=True):
             if entry.is_file and (self._glob is None or glob_matches(str(self._glob), entry.path)):
-                with our_errors(prefix + entry.path), os.fdopen(entry.open_file(), "rb") as file:
+                with (
+                    tool_errors(prefix + entry.path),
+                    os.fdopen(entry.open_file(), "rb") as file,
+                ):
                     yield from self._in_file(file, prefix + entry.path)
 
     def _in_file(self, file: IO[bytes], path: str) -> Iterator[str]:
-        if b"\0" in file.read(_LOOK_BYTES):
+        if b"\0" in file.read(_CHECKED_BYTES):
             self.binary_files += 1
             return
         file.seek(0)
@@ -96,11 +99,11 @@ class _Search:
             is_new = piece.endswith(b"\n")
             line = piece.rstrip(b"\r\n").decode(errors="replace")
             if self._pattern.search(line):
-                yield f"{shown(path)}:{number}: {_cut(line)}"
+                yield f"{quote_if_needed(path)}:{number}: {_shorten(line)}"
 
 
-def _cut(line: str) -> str:
-    """Returns a line that a terminal and a table can take."""
+def _shorten(line: str) -> str:
+    """Returns a line that is short and printable."""
     text = "".join(
         character if character.isprintable() or character == "\t" else "\N{REPLACEMENT CHARACTER}"
         for character in line[:_SHOWN_CHARACTERS]

@@ -1,4 +1,4 @@
-"""One file of the sandbox, read whole and replaced whole, and what is said when that fails."""
+"""Reads and replaces one file of the sandbox, and turns system errors into tool errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cleveragents.domain.errors import ExecutionError
 from cleveragents.infrastructure.tools.files.directories import CREATE, READ
 
 MAX_BYTES = 64 * 1024 * 1024
-"""What a tool holds in memory of one file."""
+"""The largest file that a tool reads into memory."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ def read_whole(path: str, parent: int, name: str) -> WholeFile:
     """Reads the file `name` of an open directory, never through a symlink.
 
     Raises:
-        ExecutionError: it is no file, or too large.
+        ExecutionError: it is not a file, or it is too large.
     """
-    refuse_unless_regular(path, os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+    require_regular_file(path, os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
     with os.fdopen(os.open(name, READ, dir_fd=parent), "rb") as file:
         status = os.fstat(file.fileno())
-        refuse_unless_regular(path, status.st_mode)
+        require_regular_file(path, status.st_mode)
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise ExecutionError(
@@ -45,7 +45,7 @@ def read_whole(path: str, parent: int, name: str) -> WholeFile:
 
 
 def replace_file(parent: int, name: str, content: bytes, mode: int | None) -> None:
-    """Writes under a name of ours first; after a kill the target is old or new, never half."""
+    """Writes a temporary file and renames it. So the target is always old or new, never half."""
     temporary = write_beside(parent, content, mode)
     try:
         os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
@@ -55,15 +55,15 @@ def replace_file(parent: int, name: str, content: bytes, mode: int | None) -> No
 
 
 def write_beside(parent: int, content: bytes, mode: int | None) -> str:
-    """Writes a new file under a name of ours and returns that; leaves nothing if it fails.
+    """Writes a new temporary file and returns its name. Leaves nothing if it fails.
 
     Args:
         parent: an open directory.
-        content: all of it.
-        mode: its permission bits; None stands for what new files get.
+        content: the whole content.
+        mode: its permission bits; None means the default of new files.
     """
-    temporary = name_of_ours()
-    # A file that gets a mode of its own may be secret: it is nobody else's until it has it.
+    temporary = _temporary_name()
+    # A file with its own mode may be secret, so nobody else may read it before it has it.
     creation_mode = 0o666 if mode is None else 0o600
     descriptor = os.open(temporary, CREATE, creation_mode, dir_fd=parent)
     try:
@@ -77,14 +77,14 @@ def write_beside(parent: int, content: bytes, mode: int | None) -> str:
     return temporary
 
 
-def encoded(content: str) -> bytes:
+def encode_utf8(content: str) -> bytes:
     try:
         return content.encode()
     except UnicodeEncodeError as error:
         raise ExecutionError("The content cannot be written as UTF-8") from error
 
 
-def name_of_ours() -> str:
+def _temporary_name() -> str:
     return f".cleveragents-{secrets.token_hex(8)}.tmp"
 
 
@@ -93,7 +93,7 @@ def discard(parent: int, name: str) -> None:
         os.unlink(name, dir_fd=parent)
 
 
-def refuse_unless_regular(path: str, mode: int) -> None:
+def require_regular_file(path: str, mode: int) -> None:
     if stat.S_ISREG(mode):
         return
     kinds = {stat.S_IFDIR: "a directory", stat.S_IFLNK: "a symlink"}
@@ -102,8 +102,8 @@ def refuse_unless_regular(path: str, mode: int) -> None:
 
 
 @contextmanager
-def our_errors(path: str) -> Generator[None]:
-    """Makes what the system says about a path an ExecutionError."""
+def tool_errors(path: str) -> Generator[None]:
+    """Turns errors of the system about a path into an ExecutionError."""
     try:
         yield
     except FileNotFoundError as error:

@@ -1,17 +1,16 @@
 """Finds and ends the processes that a tool started.
 
-A tool runs in a session of its own, and its environment names the plan and the call.
-What it leaves behind is found by either: a process that made itself another session (a
-daemon) keeps the environment it was started with, and what is found is found with all
-its descendants. Only a process that got rid of all three (another session, an empty
-environment, a parent that has ended) is not.
+A tool runs in its own session, and its environment names the plan and the call. A process
+that the tool left behind is found by its session, by its environment (a daemon starts
+another session but keeps the environment), or as a descendant of a process found so. Only
+a process with another session, an empty environment and an ended parent is not found.
 
-Two things that the kernel offers are not used. A parent-death signal
-(`PR_SET_PDEATHSIG`) reaches the tool's shell and not what that started, follows the
-thread that made the process rather than the program, and would have to be set between
-fork and exec, which is not safe in a process with threads. Being the reaper of orphans
-(`PR_SET_CHILD_SUBREAPER`) is a property of a whole process: as a library we would change
-what becomes of our host's own grandchildren, and it does nothing when we are killed.
+Two features of the kernel are not used for shell commands. A parent-death signal
+(`PR_SET_PDEATHSIG`) reaches the tool's shell but not what the shell started, and it would
+have to be set between fork and exec, which is not safe in a process with threads.
+Adopting orphans (`PR_SET_CHILD_SUBREAPER`) is a property of the whole process: as a
+library we would change what happens to our host's own grandchildren, and it does nothing
+if this process is killed.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _LOOK_AGAIN_SECONDS = 0.002
 
 
 class Process(NamedTuple):
-    """One line of proc(5); number and start together mean one process for ever."""
+    """One process. Its number and its start time together are unique."""
 
     number: int
     parent: int
@@ -52,15 +51,15 @@ Finder = Callable[[], Collection[Process]]
 
 
 def end_call(leader: int, started: int, call_id: str) -> int:
-    """Ends what is left of a tool call: asked to first, then killed.
+    """Ends the processes of a tool call: asks them to end first, then kills them.
 
     Args:
-        leader: The process that was started for it, and whose session it is.
-        started: When that was, as `start_of` tells.
-        call_id: What the environment of its processes names.
+        leader: The process that was started for the call. It leads the session.
+        started: When it started, according to `start_of`.
+        call_id: The call that the environment of its processes names.
 
     Returns:
-        How many there were, the leader included if it still ran.
+        How many processes there were, including the leader if it was still running.
     """
     mark = f"{CALL_VARIABLE}={call_id}".encode()
 
@@ -69,7 +68,7 @@ def end_call(leader: int, started: int, call_id: str) -> int:
             return _group(leader)
         table = _table()
         known = {process for process in table.values() if process.session == leader}
-        # Nothing that is older can be the call's; that spares reading most environments.
+        # An older process cannot belong to the call. So most environments need not be read.
         young = [each for each in table.values() if each.started >= started and each not in known]
         return _with_descendants(known | _marked(young, lambda entries: mark in entries), table)
 
@@ -77,15 +76,15 @@ def end_call(leader: int, started: int, call_id: str) -> int:
 
 
 def end_plan(plan_id: str) -> int:
-    """Ends what a killed run left of its tools; whoever calls this MUST hold the plan.
+    """Ends the tool processes that a killed run left. The caller MUST hold the plan.
 
     Returns:
-        How many there were.
+        How many processes there were.
     """
     plan, call = f"{PLAN_VARIABLE}={plan_id}".encode(), f"{CALL_VARIABLE}=".encode()
 
     def is_tool(entries: Collection[bytes]) -> bool:
-        # A user may well name a plan in the environment of their own shell; the call they do not.
+        # A user may set the plan in their own shell, but not the call.
         return plan in entries and any(entry.startswith(call) for entry in entries)
 
     def of_plan() -> Collection[Process]:
@@ -98,7 +97,7 @@ def end_plan(plan_id: str) -> int:
 
 
 def start_of(number: int) -> int:
-    """Returns when the process started, in ticks; 0 where the system does not tell."""
+    """Returns when the process started, in ticks, or 0 if the system does not say."""
     fields = _fields(number)
     return int(fields[19]) if fields else 0
 
@@ -109,18 +108,18 @@ def _end(find: Finder) -> int:
         return 0
     try:
         _signal(found, signal.SIGTERM)
-        _signal(found, signal.SIGCONT)  # One that is stopped could not end.
+        _signal(found, signal.SIGCONT)  # A stopped process could not end.
         _wait_for_end(find, None)
     finally:
-        # Also when a second Ctrl-C ends the waiting.
+        # Also if a second Ctrl-C interrupts the wait.
         _wait_for_end(find, signal.SIGKILL)
     return len(found)
 
 
 def _wait_for_end(find: Finder, number: signal.Signals | None) -> None:
-    """Waits until nothing is found, and signals what is until then."""
+    """Waits until no process is found. Signals those that are found until then."""
     deadline = time.monotonic() + GRACE_SECONDS
-    # Twice, because a process can fork and end while the table is being read.
+    # Look twice: a process can fork and exit while the table is being read.
     while (found := find() or find()) and time.monotonic() < deadline:
         if number is not None:
             _signal(found, number)
@@ -128,26 +127,26 @@ def _wait_for_end(find: Finder, number: signal.Signals | None) -> None:
 
 
 def _signal(processes: Iterable[Process], number: signal.Signals) -> None:
-    """Signals the oldest first, so that a shell does not report the end of what it started."""
+    """Signals the oldest first, so that a shell does not report that its children ended."""
     for process in sorted(processes, key=lambda process: (process.started, process.number)):
         with suppress(ProcessLookupError, PermissionError):
             _signal_one(process, number)
 
 
 def _signal_one(process: Process, number: signal.Signals) -> None:
-    """Signals this very process, and not a later one that got its number."""
+    """Signals exactly this process, and not a later one with the same number."""
     if process.number < 0:
         os.kill(process.number, number)
         return
     with _handle(process.number) as send:
-        # The handle was there before this look, so it means the process that is looked at.
+        # The handle existed before this check, so both refer to the same process.
         if start_of(process.number) == process.started:
             send(number)
 
 
 @contextmanager
 def _handle(number: int) -> Generator[Callable[[int], None]]:
-    """Gives what signals the process that has the number now."""
+    """Yields a function that signals the process that has the number now."""
     try:
         descriptor = os.pidfd_open(number)
     except ProcessLookupError:
@@ -162,7 +161,7 @@ def _handle(number: int) -> Generator[Callable[[int], None]]:
 
 
 def _table() -> dict[int, Process]:
-    """Returns the processes there are by their numbers, without those that have ended."""
+    """Returns the running processes by number."""
     if not _PROC.joinpath("self").exists():
         return {}
     numbers = [int(name) for name in os.listdir(_PROC) if name.isdecimal()]
@@ -175,7 +174,7 @@ def _table() -> dict[int, Process]:
 
 
 def _fields(number: int) -> list[bytes]:
-    """Reads state, parent and so on, which follow the name, which may hold anything."""
+    """Reads state, parent and so on. They follow the name, which may contain anything."""
     try:
         return _read(number, "stat", _STAT_BYTES).rpartition(b")")[2].split()
     except OSError:
@@ -183,7 +182,7 @@ def _fields(number: int) -> list[bytes]:
 
 
 def _read(number: int, name: str, size: int) -> bytes:
-    """Reads a file of a process without what `open` does for files that have a size."""
+    """Reads a file of a process. Faster than `open`, which asks for the size first."""
     descriptor = os.open(f"{_PROC}/{number}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(descriptor, size)
@@ -194,10 +193,10 @@ def _read(number: int, name: str, size: int) -> bytes:
 def _marked(
     processes: Iterable[Process], fits: Callable[[Collection[bytes]], bool]
 ) -> set[Process]:
-    """Returns those whose environment fits.
+    """Returns the processes whose environment fits.
 
-    While a process changes its program its environment is empty for a moment, so one
-    that is empty is looked at again.
+    While a process starts another program, its environment is empty for a moment. So an
+    empty environment is read again.
     """
     found: set[Process] = set()
     waiting = [process for process in processes if process.parent != _KERNEL]
@@ -213,7 +212,7 @@ def _marked(
 
 
 def _environment(number: int) -> set[bytes] | None:
-    """Returns the environment a process was started with; None if it may not be read."""
+    """Returns the environment of a process when it started, or None if it is unreadable."""
     try:
         content = Path(f"{_PROC}/{number}/environ").read_bytes()
     except OSError:
@@ -237,7 +236,7 @@ def _with_descendants(roots: set[Process], table: Mapping[int, Process]) -> set[
 
 
 def _family(table: Mapping[int, Process]) -> set[Process]:
-    """Returns this process with its ancestors and all that it started itself."""
+    """Returns this process, its ancestors and its descendants."""
     ours = table.get(os.getpid())
     if ours is None:
         return set()
@@ -248,7 +247,7 @@ def _family(table: Mapping[int, Process]) -> set[Process]:
 
 
 def _group(leader: int) -> list[Process]:
-    """Without /proc (macOS) only the group can be asked, and it answers as one."""
+    """Returns the process group as one entry: without /proc (macOS) nothing else is known."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, 0)
         return [Process(-leader, 0, leader, 0)]

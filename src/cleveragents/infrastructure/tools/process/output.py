@@ -1,4 +1,4 @@
-"""Keeps the beginning and the end of what a tool says, and counts what lay between."""
+"""Keeps the beginning and the end of a tool's output, and counts the bytes between them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ TAIL_BYTES = 192 * 1024
 
 
 class BoundedOutput:
-    """Bytes of any amount in, a text of bounded size out.
+    """Takes any number of bytes and returns a text of limited size.
 
-    Bytes that are not UTF-8 become the replacement character: the text is stored as
-    JSON and may be inserted into later steps.
+    Bytes that are not UTF-8 become the replacement character, because the text is stored
+    as JSON and later steps may use it.
     """
 
     def __init__(self) -> None:
@@ -28,12 +28,12 @@ class BoundedOutput:
         self._head += data[:room]
         self._tail += data[room:]
         excess = len(self._tail) - TAIL_BYTES
-        # Cutting only now and then keeps the cost of many small pieces linear.
+        # Cut rarely: cutting after each small piece would take quadratic time.
         if excess > TAIL_BYTES:
             self._cut(excess)
 
     def add_note(self, note: str) -> None:
-        """Adds a line of our own, apart from what the tool said."""
+        """Adds a line in brackets that is not from the tool."""
         last = self._tail or self._head
         separator = "\n" if last and not last.endswith(b"\n") else ""
         self.feed(f"{separator}[{note}]\n".encode())

@@ -60,7 +60,7 @@ def run_function(
 
     Raises:
         ExecutionError: the function raised, ended its process or took too long.
-        InterruptedByUserError: the user wants to stop; the process was ended.
+        InterruptedByUserError: the user wants to stop; the process was stopped.
     """
     request = {
         "import_path": [os.path.abspath(entry) for entry in sys.path],

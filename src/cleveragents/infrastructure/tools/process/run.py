@@ -71,8 +71,8 @@ def run_program(
     """Runs the program until it exits, whatever its status is.
 
     Raises:
-        ExecutionError: it cannot start, or it took too long and was ended.
-        InterruptedByUserError: the user wants to stop; the program was ended.
+        ExecutionError: it cannot start, or it took too long and was stopped.
+        InterruptedByUserError: the user wants to stop; the program was stopped.
     """
     call_id = call.call_id or secrets.token_hex(8)
     variables = tool_environment(call.model_copy(update={"call_id": call_id}), environment)
@@ -92,10 +92,10 @@ def run_program(
         _read(pipe, output)
     if end is _End.INTERRUPTED:
         raise InterruptedByUserError(
-            f"`{call.spec.name}` was interrupted and ended", tool=call.spec.name
+            f"`{call.spec.name}` was interrupted and stopped", tool=call.spec.name
         )
     if end is _End.TOO_LATE:
-        problem = f"took longer than {program.timeout:g} seconds and was ended"
+        problem = f"took longer than {program.timeout:g} seconds and was stopped"
         raise failure_of(call, problem, output)
     return FinishedProgram(process.returncode, output, left)
 

@@ -1,4 +1,4 @@
-"""Runs shell commands: bounded in time and output, and nothing of them stays behind."""
+"""Runs shell commands: those of the tool `shell`, and those that a plan file declares."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SHELL = ToolSpec(
         ),
         "timeout": ToolParameter(
             type=ParameterType.INTEGER,
-            description=f"Seconds until it is ended; default {DEFAULT_TIMEOUT_SECONDS}",
+            description=f"Seconds until the command is stopped; default {DEFAULT_TIMEOUT_SECONDS}",
             required=False,
             minimum=1,
             maximum=MAX_TIMEOUT_SECONDS,
@@ -50,7 +50,7 @@ def run_shell(
 
     Raises:
         ExecutionError: the command cannot start, fails or takes too long.
-        InterruptedByUserError: the user wants to stop; the command was ended.
+        InterruptedByUserError: the user wants to stop; the command was stopped.
     """
     timeout = float(str(call.input.get("timeout", call.spec.timeout)))
     return _run(call, str(call.input["command"]), timeout, environment, interruption)
@@ -59,10 +59,10 @@ def run_shell(
 def run_plan_tool(
     call: ToolInvocation, command: str, environment: Mapping[str, str], interruption: Interruption
 ) -> ToolResult:
-    """Runs a tool that a plan defines, its inputs put where its command names them.
+    """Runs a tool that a plan file declares, with its inputs inserted into its command.
 
-    An input reaches the command as a variable in double quotes, so it is always one
-    word and never read as shell, whatever is in it.
+    Each input becomes an environment variable in double quotes. So it is always one word,
+    and the shell never interprets what is in it.
 
     Raises:
         ExecutionError: as `run_shell` does.
@@ -86,7 +86,7 @@ def _run(
     if finished.status != 0:
         raise failure_of(call, _describe(finished.status), finished.output, finished.status)
     if left := finished.background_processes:
-        finished.output.add_note(f"ended {left} background process{'es' if left > 1 else ''}")
+        finished.output.add_note(f"stopped {left} background process{'es' if left > 1 else ''}")
     return finished.output.result()
 
 
@@ -96,4 +96,4 @@ def _describe(status: int) -> str:
     name = str(-status)
     with suppress(ValueError):
         name = signal.Signals(-status).name
-    return f"was ended by signal {name}"
+    return f"was killed by signal {name}"

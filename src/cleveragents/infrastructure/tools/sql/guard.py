@@ -1,4 +1,4 @@
-"""Says what SQL of a plan may do: anything in its own database, and nothing elsewhere."""
+"""Decides what the SQL of a plan may do: anything in its own database, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _READABLE_PRAGMAS = frozenset(
     }
 )
 _SETTABLE_PRAGMAS = frozenset({"application_id", "defer_foreign_keys", "user_version"})
-_ASKING_PRAGMAS = _READABLE_PRAGMAS - {
+_QUERY_PRAGMAS = _READABLE_PRAGMAS - {
     "application_id",
     "auto_vacuum",
     "encoding",
@@ -45,9 +45,9 @@ _ASKING_PRAGMAS = _READABLE_PRAGMAS - {
     "schema_version",
     "user_version",
 }
-"""Those whose argument says what to look at."""
+"""Pragmas whose argument only selects what to read."""
 _FUNCTIONS = frozenset({"load_extension", "fts3_tokenizer"})
-_WHAT = {
+_REFUSED_ACTIONS = {
     sqlite3.SQLITE_ATTACH: "`ATTACH` reaches another database",
     sqlite3.SQLITE_DETACH: "`DETACH` is for another database",
     sqlite3.SQLITE_TRANSACTION: "the statements are one transaction already",
@@ -60,7 +60,7 @@ class SqlGuard:
     def __init__(self) -> None:
         self.refused: str | None = None
         self.is_armed = False
-        """Our own statements, which begin and end the transaction, are not judged."""
+        """Off while our own statements begin and end the transaction."""
 
     def __call__(
         self, action: int, first: str | None, second: str | None, _: str | None, __: str | None
@@ -74,11 +74,11 @@ class SqlGuard:
             return _pragma_problem(str(first).lower(), second)
         if action == sqlite3.SQLITE_FUNCTION and str(second).lower() in _FUNCTIONS:
             return f"`{second}` loads code"
-        return _WHAT.get(action)
+        return _REFUSED_ACTIONS.get(action)
 
 
 def _pragma_problem(name: str, argument: str | None) -> str | None:
-    if name in _SETTABLE_PRAGMAS or name in _ASKING_PRAGMAS:
+    if name in _SETTABLE_PRAGMAS or name in _QUERY_PRAGMAS:
         return None
     if name in _READABLE_PRAGMAS and argument is None:
         return None

@@ -1,4 +1,4 @@
-"""Rows of a database as text: a table for people, or one JSON object in a line."""
+"""Formats the rows of a query: as a table for people, or as one JSON object per line."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def table_lines(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
 
 
 def json_lines(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
-    names = _distinct(columns)
+    names = _unique_names(columns)
     for row in rows:
         values = dict(zip(names, (_json_value(value) for value in row), strict=True))
         yield json.dumps(values, ensure_ascii=False)
 
 
-def _distinct(columns: Sequence[str]) -> list[str]:
-    """Gives the second column of a name a number, so that none is lost."""
+def _unique_names(columns: Sequence[str]) -> list[str]:
+    """Adds a number to repeated column names, so that no column is lost."""
     names: list[str] = []
     for column in columns:
         name, number = column, 2

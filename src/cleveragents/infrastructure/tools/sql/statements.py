@@ -1,4 +1,4 @@
-"""Tells the statements of a piece of SQL apart."""
+"""Splits a text into SQL statements."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _TOKEN = re.compile(
 
 
 def statements(text: str) -> Iterator[str]:
-    """Yields the statements without their semicolons; what is only blank or comment is none.
+    """Yields the statements without their semicolons, and skips blanks and comments.
 
-    A trigger's body holds semicolons of its own: SQLite says which one ends the statement.
+    The body of a trigger contains semicolons too. SQLite decides which one ends it.
     """
     start, is_empty = 0, True
     for token in _TOKEN.finditer(text):

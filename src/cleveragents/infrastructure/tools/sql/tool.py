@@ -1,4 +1,4 @@
-"""The tool that runs SQL on a SQLite resource: all statements, or none of them."""
+"""The tool that runs SQL statements on a SQLite resource: all of them, or none."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from cleveragents.infrastructure.tools.sql.statements import statements
 
 LIMIT = 1000
 MAX_LIMIT = 100_000
-_PATIENCE_SECONDS = 15.0
-"""How long somebody else's transaction is waited for."""
-_STEPS_BETWEEN_LOOKS = 100_000
+_LOCK_TIMEOUT_SECONDS = 15.0
+"""How long to wait for the transaction of another program."""
+_STEPS_BETWEEN_CHECKS = 100_000
 _MAX_VALUE_BYTES = 256 * 1024 * 1024
 _MAX_LIKE_PATTERN = 1000
 
@@ -41,30 +41,30 @@ SQL = ToolSpec(
     parameters={
         "statement": ToolParameter(
             type=ParameterType.STRING,
-            description="One or more, with a semicolon between them",
+            description="One or more statements, separated by semicolons",
             pattern=r"(?s).*\S.*",
         ),
         "values": ToolParameter(
             type=ParameterType.LIST,
-            description="Texts for the `?` of a single statement, which need no quotes there",
+            description="Texts for the `?` of a single statement; do not put them in quotes",
             required=False,
         ),
         "format": ToolParameter(
             type=ParameterType.STRING,
-            description="`table`, or `json` for one object in a line; default `table`",
+            description="`table`, or `json` for one object per line; default `table`",
             required=False,
             pattern="table|json",
         ),
         "limit": ToolParameter(
             type=ParameterType.INTEGER,
-            description=f"How many rows of each query are given; default {LIMIT}",
+            description=f"How many rows of each query are returned; default {LIMIT}",
             required=False,
             minimum=1,
             maximum=MAX_LIMIT,
         ),
         "foreign_keys": ToolParameter(
             type=ParameterType.BOOLEAN,
-            description="Enforce foreign keys, which SQLite does not do unasked",
+            description="Enforce foreign keys, which SQLite does not do by default",
             required=False,
         ),
     },
@@ -76,18 +76,18 @@ SQL = ToolSpec(
 
 @dataclass
 class _Answer:
-    """What the statements gave back."""
+    """What the statements return."""
 
     is_json: bool
     limit: int
     number: int = 0
-    """Of the statement under way."""
+    """The number of the running statement."""
     output: BoundedOutput = field(default_factory=BoundedOutput)
     has_rows: bool = False
     is_cut: bool = False
 
     def add(self, cursor: sqlite3.Cursor) -> None:
-        """Takes the rows of a query; the rest of them is counted."""
+        """Keeps the first rows of a query and counts the others."""
         if cursor.description is None:
             return
         columns = [str(column[0]) for column in cursor.description]
@@ -99,7 +99,7 @@ class _Answer:
         if more and self.is_json:
             self.output.feed(f'{{"more_rows": {more}}}\n'.encode())
         elif more:
-            self.output.add_note(f"{counted(more, 'more row')}; `limit` says how many are given")
+            self.output.add_note(f"{counted(more, 'more row')}; `limit` sets how many are returned")
         self.has_rows, self.is_cut = True, self.is_cut or more > 0
 
     def result(self, changed: int) -> ToolResult:
@@ -112,14 +112,14 @@ class _Answer:
 
 
 def run_sql(call: ToolInvocation, interruption: Interruption) -> ToolResult:
-    """Runs the statements; when one fails, the database is as it was.
+    """Runs the statements. If one fails, the database does not change.
 
-    Nothing is left beside the file that another connection does not need.
+    Leaves no other file beside the database, unless another connection needs it.
 
     Raises:
         ExecutionError: there is no database, a statement fails or is not allowed, the
-            database stays locked, or the time is up.
-        InterruptedByUserError: the user wants to stop; the database is as it was.
+            database remains locked, or the time is up.
+        InterruptedByUserError: the user wants to stop; the database did not change.
     """
     path = _database(call)
     texts = list(statements(str(call.input["statement"])))
@@ -132,7 +132,7 @@ def run_sql(call: ToolInvocation, interruption: Interruption) -> ToolResult:
         with closing(_connect(path, guard)) as connection:
             connection.set_progress_handler(
                 lambda: time.monotonic() > deadline or interruption.requested(),
-                _STEPS_BETWEEN_LOOKS,
+                _STEPS_BETWEEN_CHECKS,
             )
             foreign_keys = bool(call.input.get("foreign_keys", False))
             connection.execute(f"PRAGMA foreign_keys={int(foreign_keys)}")
@@ -154,7 +154,7 @@ def run_sql(call: ToolInvocation, interruption: Interruption) -> ToolResult:
 
 
 def _database(call: ToolInvocation) -> str:
-    """Returns the path of the file; one that is not there is not made."""
+    """Returns the path of the database file, which must exist."""
     path = call.database
     if path is None:
         raise ExecutionError(
@@ -184,7 +184,7 @@ def _values(call: ToolInvocation, texts: list[str]) -> list[str]:
 def _connect(path: str, guard: SqlGuard) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path))}?mode=rw"
     connection = sqlite3.connect(
-        address, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None, cached_statements=0
+        address, uri=True, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None, cached_statements=0
     )
     connection.text_factory = _text
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
@@ -211,7 +211,7 @@ def _transaction(connection: sqlite3.Connection, guard: SqlGuard) -> Generator[N
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:
-    """Moves a write-ahead log into the database; others who read it may stand in the way."""
+    """Moves the write-ahead log into the database, unless readers prevent it."""
     with suppress(sqlite3.Error):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -231,7 +231,7 @@ def _failure(call: ToolInvocation, error: Exception, guard: SqlGuard, where: str
     elif name == "SQLITE_INTERRUPT":
         what = f"{where} took longer than {call.spec.timeout} seconds"
     elif name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        what = f"The database stays locked by another program: {error}"
+        what = f"Another program keeps the database locked: {error}"
         hint = "Try again when its transaction has ended"
     else:
         what = f"{where} failed: {error}"
