@@ -55,7 +55,7 @@ Feature: What somebody did between a killed apply and the next command
       When the user applies the plan
       Then the project's files are those of the sandbox after `echo 2 > mine.txt`
 
-  Rule: what would be done is not foretold in the middle of it
+  Rule: what would be done is not predicted in the middle of it
 
     Scenario: A dry run
       Given the apply was killed at file-placed

@@ -36,7 +36,7 @@ Feature: Deleting checkpoints
     Scenario: A rehearsal
       When the user rehearses deleting the checkpoints "after one", "before two"
       Then the exit code is 0
-      And the document tells of the checkpoints "after one", "before two"
+      And the document lists the checkpoints "after one", "before two"
       And the messages are Dry run: nothing was changed
       And nothing has changed
 
@@ -45,7 +45,7 @@ Feature: Deleting checkpoints
     Scenario: Several at once, and a name twice
       When the user deletes the checkpoints "before two", "after one", "before two"
       Then the exit code is 0
-      And the document tells of the checkpoints "after one", "before two"
+      And the document lists the checkpoints "after one", "before two"
       And the messages are Deleted 2 checkpoints; Run `agents gc` to reclaim the space
       And the checkpoints are before execution, before one, after two, after execution
       And 1 snapshot went

@@ -8,7 +8,7 @@ Feature: Pinning checkpoints
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user pins the checkpoints "after one", "before one"
       Then the exit code is 0
-      And the document tells of the checkpoints "before one", "after one"
+      And the document lists the checkpoints "before one", "after one"
       And the messages are Pinned 2 checkpoints
       And the pinned checkpoints are "before one", "after one"
 

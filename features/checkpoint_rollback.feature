@@ -35,7 +35,7 @@ Feature: Rolling back a plan
       And the plan has run
       When the user rolls the plan back to "before clean"
       Then the sandbox is as it was at "before clean"
-      And the report tells of 3 files
+      And the report lists 3 files
 
     Scenario: An agent's commit is taken back with its branch and its index
       Given a plan with the steps
@@ -144,5 +144,5 @@ Feature: Rolling back a plan
       And the plan has been rolled back to "after one"
       When the user rolls the plan back to "after one"
       Then the sandbox is as it was at "after one"
-      And the report tells of 0 files
+      And the report lists 0 files
       And the plan is execute/queued with 1 steps done

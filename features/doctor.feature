@@ -47,7 +47,7 @@ Feature: Looking at the whole installation
 
     Scenario: Reading the stored bytes back can be left out
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this ailment: stored bytes are gone
+      And the installation has this damage: stored bytes are gone
       When the user has the installation checked quickly
       Then the exit code is 0
       And the check "snapshots" is ok: their bytes were not read back
@@ -68,7 +68,7 @@ Feature: Looking at the whole installation
 
     Scenario Outline: <format> tells what is wrong, and what helps
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this ailment: others may look into the home directory
+      And the installation has this damage: others may look into the home directory
       When the user reads about the installation as <format>
       Then the exit code is 1
       And it shows the mode of the home directory and how to mend it
@@ -84,39 +84,39 @@ Feature: Looking at the whole installation
 
   Rule: what is wrong is found, and left as it is
 
-    Scenario Outline: <ailment>
+    Scenario Outline: <damage>
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this ailment: <ailment>
+      And the installation has this damage: <damage>
       When the user has the installation checked
       Then the exit code is <code>
       And the check "<check>" is <status>: <finding>
       And nothing has changed anywhere
 
       Examples: The machine
-        | ailment                                      | code | check         | status  | finding                          |
-        | git is missing                               | 1    | git           | problem | git cannot be started            |
-        | git is too old                               | 1    | git           | problem | git version 2.30.2 is too old    |
-        | others may look into the home directory      | 1    | home          | problem | has the mode 0755                |
-        | there is a setting that nobody knows         | 1    | configuration | problem | There is no setting              |
-        | the project sets what only the user may set  | 1    | configuration | problem | cannot be set by a project       |
-        | the setting for the database cannot be used  | 1    | configuration | problem | must name a file by its absolute |
+        | damage                                      | code | check         | status  | finding                          |
+        | git is missing                              | 1    | git           | problem | git cannot be started            |
+        | git is too old                              | 1    | git           | problem | git version 2.30.2 is too old    |
+        | others may look into the home directory     | 1    | home          | problem | has the mode 0755                |
+        | there is a setting that nobody knows        | 1    | configuration | problem | There is no setting              |
+        | the project sets what only the user may set | 1    | configuration | problem | cannot be set by a project       |
+        | the setting for the database cannot be used | 1    | configuration | problem | must name a file by its absolute |
 
       Examples: The records
-        | ailment                                            | code | check                  | status  | finding                        |
-        | there is no server for the database                | 1    | database               | problem | server cannot be used          |
-        | the schema is newer                                | 1    | database               | problem | a schema that this program     |
-        | the schema is older                                | 0    | database               | warning | has the older schema           |
-        | a page of the database is damaged                  | 1    | database               | problem | is damaged                     |
-        | rows of the database refer to others that are gone | 1    | database               | problem | refer to rows of `plans`       |
-        | a plan in the database cannot be read              | 1    | database               | problem | A stored plan cannot be read   |
-        | a group in the database cannot be read             | 1    | records                | problem | cannot be read                 |
+        | damage                                             | code | check                  | status  | finding                          |
+        | there is no server for the database                | 1    | database               | problem | server cannot be used            |
+        | the schema is newer                                | 1    | database               | problem | a schema that this program       |
+        | the schema is older                                | 0    | database               | warning | has the older schema             |
+        | a page of the database is damaged                  | 1    | database               | problem | is damaged                       |
+        | rows of the database refer to others that are gone | 1    | database               | problem | refer to rows of `plans`         |
+        | a plan in the database cannot be read              | 1    | database               | problem | A stored plan cannot be read     |
+        | a group in the database cannot be read             | 1    | records                | problem | cannot be read                   |
         | the project has been deleted                       | 0    | projects               | warning | /project; 1 plan came from there |
-        | a plan was interrupted                             | 0    | interrupted-plans      | warning | Left in the middle             |
-        | a plan was interrupted                             | 0    | leases                 | warning | Held by processes that ended   |
-        | a rollback was interrupted                         | 1    | interrupted-operations | problem | Left unfinished: rollback of   |
+        | a plan was interrupted                             | 0    | interrupted-plans      | warning | Left in the middle               |
+        | a plan was interrupted                             | 0    | leases                 | warning | Held by processes that ended     |
+        | a rollback was interrupted                         | 1    | interrupted-operations | problem | Left unfinished: rollback of     |
 
       Examples: Stores and sandboxes
-        | ailment                                                       | code | check              | status  | finding                              |
+        | damage                                                        | code | check              | status  | finding                              |
         | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX is not there any more        |
         | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX is not there any more        |
         | there is a directory of a plan that nobody knows              | 0    | orphaned-sandboxes | warning | sandboxes/01BX5ZZKBKACTAV9WEVGEMMVRZ |
@@ -137,14 +137,14 @@ Feature: Looking at the whole installation
         | nobody may look into the stores                               | 1    | records            | problem | mirrors cannot be looked into        |
         | nobody may look into the stores                               | 1    | disk               | problem | mirrors cannot be looked into        |
 
-    Scenario Outline: <ailment>, so that there is nothing more to look at
-      Given the installation has this ailment: <ailment>
+    Scenario Outline: <damage>, so that there is nothing more to look at
+      Given the installation has this damage: <damage>
       When the user has the installation checked
       Then the exit code is 1
       And the check "home" is problem: <finding>
 
       Examples:
-        | ailment                                      | finding            |
+        | damage                                       | finding            |
         | a file is in the place of the home directory | is not a directory |
         | the home directory would be below a file     | Not a directory    |
 

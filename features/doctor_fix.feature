@@ -7,8 +7,8 @@ Feature: Mending the installation
 
   Rule: what is safe to mend is mended
 
-    Scenario Outline: <ailment>
-      Given the installation has this ailment: <ailment>
+    Scenario Outline: <damage>
+      Given the installation has this damage: <damage>
       When the user has the installation mended
       Then the exit code is 0
       And the check "<check>" is fixed: <done>
@@ -16,7 +16,7 @@ Feature: Mending the installation
       And checking again finds nothing
 
       Examples:
-        | ailment                                                       | check                  | done                                           |
+        | damage                                                        | check                  | done                                           |
         | others may look into the home directory                       | home                   | has the mode 0700 now                          |
         | the schema is older                                           | database               | The schema was upgraded from                   |
         | a rollback was interrupted                                    | interrupted-operations | rollback to «after one» was completed          |
@@ -29,7 +29,7 @@ Feature: Mending the installation
         | a killed run has left half a pack                             | leftovers              | Removed                                        |
 
     Scenario: A plan that was interrupted waits for its user
-      Given the installation has this ailment: a plan was interrupted
+      Given the installation has this damage: a plan was interrupted
       When the user has the installation mended
       Then the exit code is 0
       And the check "leases" is fixed: Nobody holds any more: PLAN
@@ -37,15 +37,15 @@ Feature: Mending the installation
       And once the plan is cancelled, checking again finds nothing
 
     Scenario: A sandbox that is gone is made anew by going on
-      Given the installation has this ailment: the sandbox of a plan that is to go on has been deleted
+      Given the installation has this damage: the sandbox of a plan that is to go on has been deleted
       When the user has the installation mended
       Then the exit code is 1
       And the hint for "missing-sandboxes" is to run agents plan resume PLAN
       And once that is done, checking again finds nothing
 
     Scenario: All at once
-      Given the installation has these ailments
-        | ailment                                                       |
+      Given the installation has this damage
+        | damage                                                        |
         | there is a snapshot that no record names                      |
         | there is half a sandbox                                       |
         | there is a directory of a plan that nobody knows              |
@@ -57,15 +57,15 @@ Feature: Mending the installation
 
   Rule: what is not safe to mend is left, and named
 
-    Scenario Outline: <ailment>
-      Given the installation has this ailment: <ailment>
+    Scenario Outline: <damage>
+      Given the installation has this damage: <damage>
       When the user has the installation mended
       Then the exit code is <code>
       And the check "<check>" is <status>: <finding>
       And nothing has changed anywhere
 
       Examples:
-        | ailment                                         | code | check              | status  | finding                              |
+        | damage                                          | code | check              | status  | finding                              |
         | the schema is newer                             | 1    | database           | problem | a schema that this program           |
         | a page of the database is damaged               | 1    | database           | problem | is damaged                           |
         | there is a setting that nobody knows            | 1    | database           | warning | The configuration cannot be read     |

@@ -16,9 +16,9 @@ Feature: Mending endangers nothing
       And the check "interrupted-plans" is ok: No plan was left in the middle
       And the other process ends well once the cause of its waiting is mended
 
-    Scenario Outline: Somebody is quicker where <ailment>
+    Scenario Outline: Somebody is quicker where <damage>
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this ailment: <ailment>
+      And the installation has this damage: <damage>
       And somebody takes the plan up right after it was asked who holds it
       When the user has the installation mended
       Then the exit code is 3
@@ -26,13 +26,13 @@ Feature: Mending endangers nothing
       And nothing that a record names has changed
 
       Examples:
-        | ailment                                            | check                  |
+        | damage                                             | check                  |
         | a rollback was interrupted                         | interrupted-operations |
         | a snapshot was made and not recorded               | leases                 |
         | there is a sandbox that a known plan does not have | orphaned-sandboxes     |
 
     Scenario: A plan that somebody takes up again is not called interrupted
-      Given the installation has this ailment: a plan was interrupted
+      Given the installation has this damage: a plan was interrupted
       And somebody takes the plan up right after it was asked who holds it
       When the user has the installation mended
       Then the exit code is 3
@@ -49,8 +49,8 @@ Feature: Mending endangers nothing
 
     Scenario: Nothing is taken out of stores whose refs were lost
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this ailment: a killed run has left half a pack
-      And the installation has this ailment: an agent has deleted the refs of the snapshots
+      And the installation has this damage: a killed run has left half a pack
+      And the installation has this damage: an agent has deleted the refs of the snapshots
       When the user has the installation mended
       Then the exit code is 1
       And the check "leftovers" is problem: because checkpoints have lost what keeps their bytes
@@ -58,8 +58,8 @@ Feature: Mending endangers nothing
 
     Scenario Outline: <first>, and <second>
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this ailment: <first>
-      And the installation has this ailment: <second>
+      And the installation has this damage: <first>
+      And the installation has this damage: <second>
       When the user has the installation mended
       Then the exit code is 1
       And the check "<check>" is problem: <finding>
@@ -77,8 +77,8 @@ Feature: Mending endangers nothing
 
     Scenario: A directory that a new database cannot know is left alone
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this ailment: there is a directory of a plan that nobody knows
-      And the installation has this ailment: the database was lost, and a new one made
+      And the installation has this damage: there is a directory of a plan that nobody knows
+      And the installation has this damage: the database was lost, and a new one made
       When the user has the installation mended
       Then the exit code is 0
       And the check "orphaned-sandboxes" is warning: it may be the wrong database
@@ -105,8 +105,8 @@ Feature: Mending endangers nothing
 
     Scenario: Mending is killed at one action after another and then done
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has these ailments
-        | ailment                                                       |
+      And the installation has this damage
+        | damage                                                        |
         | a rollback was interrupted                                    |
         | there is half a sandbox                                       |
         | there is a directory of a plan that nobody knows              |

@@ -129,21 +129,21 @@ Feature: A child plan starts from a copy of its parent's sandbox
 
   Rule: A fork is whole or not there
 
-    Scenario Outline: It cannot be made because <mishap>
+    Scenario Outline: It cannot be made because <fault>
       Given sandboxes to fork, made by <strategy>
-      And a fork will fail because <mishap>
+      And a fork will fail because <fault>
       When somebody forks one
       Then that is refused because <reason>
       And nothing of the fork is left, and the source is as it was
 
       Examples:
-        | strategy        | mishap                         | reason                             |
-        | git_worktree    | the disk is full half-way      | The sandbox could not be made      |
-        | git_worktree    | there is hardly any room       | a copy needs                       |
-        | git_worktree    | git fails at the end           | git read-tree                      |
-        | git_worktree    | the source has a broken copy   | is not what it was to be           |
-        | filesystem_copy | the disk is full half-way      | The sandbox could not be made      |
-        | filesystem_copy | the stored bytes are gone      | are not all in                     |
+        | strategy        | fault                        | reason                        |
+        | git_worktree    | the disk is full half-way    | The sandbox could not be made |
+        | git_worktree    | there is hardly any room     | a copy needs                  |
+        | git_worktree    | git fails at the end         | git read-tree                 |
+        | git_worktree    | the source has a broken copy | is not what it was to be      |
+        | filesystem_copy | the disk is full half-way    | The sandbox could not be made |
+        | filesystem_copy | the stored bytes are gone    | are not all in                |
 
     Scenario: One that cannot be made again is not forgotten
       Given sandboxes to fork, made by filesystem_copy

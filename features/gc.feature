@@ -103,7 +103,7 @@ Feature: Reclaiming space
 
     Scenario: A store whose checkpoints have lost their refs is left alone
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this ailment: an agent has deleted the refs of the snapshots
+      And the installation has this damage: an agent has deleted the refs of the snapshots
       When the user runs "agents gc --format json"
       Then the exit code is 3
       And the output says "checkpoints have lost what keeps their bytes in it"

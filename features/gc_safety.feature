@@ -3,19 +3,19 @@ Feature: Reclaiming space endangers nothing
 
   Rule: whatever happens, the store is whole
 
-    Scenario Outline: <mishap>
+    Scenario Outline: <fault>
       Given a store with 9 checkpoints of which 5 were dropped
-      When space is reclaimed although <mishap>
+      When space is reclaimed although <fault>
       Then the store says that <problem>
       And every checkpoint can be read back and git finds nothing wrong
 
       Examples:
-        | mishap                                           | problem                           |
-        | the disk becomes full on the way                 | could not be removed              |
-        | there is no room for a new pack                  | more bytes on the disk            |
-        | git is at work in a sandbox meanwhile            | git is at work                    |
-        | its packs are being combined                     | being combined                    |
-        | a commit that a branch needs is missing          | could not be removed              |
+        | fault                                   | problem                |
+        | the disk becomes full on the way        | could not be removed   |
+        | there is no room for a new pack         | more bytes on the disk |
+        | git is at work in a sandbox meanwhile   | git is at work         |
+        | its packs are being combined            | being combined         |
+        | a commit that a branch needs is missing | could not be removed   |
 
     Scenario: A link in the place of the packs is not followed
       Given a store with 3 checkpoints

@@ -34,18 +34,18 @@ Feature: Large directories are copied by several processes
 
   Rule: A copy is whole or not there
 
-    Scenario Outline: <mishap>
+    Scenario Outline: <fault>
       Given a large directory made by `mkdir d; echo 1 > d/f`
-      And it will happen that <mishap>
+      And it will happen that <fault>
       When a plan gets the sandbox called filesystem_copy
       Then that is refused because <reason>
       And no trace of the sandbox is left
 
       Examples:
-        | mishap                                | reason                       |
-        | a process that helps is killed        | has ended early              |
-        | a process that helps finds a file     | File exists                  |
-        | a file is closed when it is copied    | `d/f` in it cannot be read   |
+        | fault                              | reason                     |
+        | a process that helps is killed     | has ended early            |
+        | a process that helps finds a file  | File exists                |
+        | a file is closed when it is copied | `d/f` in it cannot be read |
 
     Scenario: The processes that help end when theirs is killed
       Given processes that help somebody to copy

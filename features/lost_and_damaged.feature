@@ -32,14 +32,14 @@ Feature: What is lost or damaged is noticed before anything is touched
       When the user has the checkpoint verified
       Then it fails, because is damaged
 
-    Scenario Outline: <mishap> is no proof
-      Given the circumstance that <mishap>
+    Scenario Outline: <fault> is no proof
+      Given the circumstance that <fault>
       When the user wants to go back
       Then it fails, because are not all in
       And the sandbox is as the agent left it
 
       Examples:
-        | mishap                              |
+        | fault                               |
         | git dies before it is asked         |
         | git dies in the middle of an answer |
 

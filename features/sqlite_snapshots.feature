@@ -52,15 +52,15 @@ Feature: A database can be brought back
 
   Rule: Damage is noticed before anything is touched
 
-    Scenario Outline: A snapshot is brought back although <mishap>
+    Scenario Outline: A snapshot is brought back although <fault>
       Given a database whose rows were deleted after its snapshot
-      And in its store <mishap>
+      And in its store <fault>
       When the database is brought back
       Then that is refused because <reason>
       And the database is as it was left
 
       Examples:
-        | mishap                          | reason                   |
+        | fault                            | reason                  |
         | every pack has gone              | are not all in          |
         | its tree has gone                | are not all in          |
         | a byte of each chunk has flipped | is damaged              |

@@ -4,13 +4,13 @@ Feature: Combining packs fails without harm
 
   Rule: either all is combined, or nothing
 
-    Scenario Outline: <mishap>
+    Scenario Outline: <fault>
       Given a store with 9 checkpoints
-      When the packs of the store are combined although <mishap>
+      When the packs of the store are combined although <fault>
       Then every pack is still what it was
 
       Examples:
-        | mishap                                           |
+        | fault                                            |
         | the disk is full                                 |
         | the disk becomes full on the way                 |
         | another process is combining them                |

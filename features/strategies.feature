@@ -58,22 +58,22 @@ Feature: Every kind of resource has a sandbox of its own
 
   Rule: A copy is whole or not there
 
-    Scenario Outline: A copy cannot be made because <mishap>
+    Scenario Outline: A copy cannot be made because <fault>
       Given a directory made by `mkdir d; echo 1 > d/f; echo 2 > g`
-      And the copy will fail because <mishap>
+      And the copy will fail because <fault>
       When a plan gets the sandbox called filesystem_copy
       Then that is refused because <reason>
       And no trace of the sandbox is left
 
       Examples:
-        | mishap                          | reason                          |
-        | a file may not be read          | `d/f` in it cannot be read      |
-        | a directory may not be read     | `d/` in it cannot be read       |
-        | the disk is too small           | a copy needs                    |
-        | the disk is full half-way       | The sandbox could not be made   |
-        | the directory has gone          | there is no such directory      |
-        | the directory goes meanwhile    | The sandbox could not be made   |
-        | reading fails                   | The sandbox could not be made   |
+        | fault                        | reason                        |
+        | a file may not be read       | `d/f` in it cannot be read    |
+        | a directory may not be read  | `d/` in it cannot be read     |
+        | the disk is too small        | a copy needs                  |
+        | the disk is full half-way    | The sandbox could not be made |
+        | the directory has gone       | there is no such directory    |
+        | the directory goes meanwhile | The sandbox could not be made |
+        | reading fails                | The sandbox could not be made |
 
     Scenario: Files that go while they are copied are not missed
       Given a directory made by `mkdir d; echo 1 > d/f; echo 2 > g`

@@ -1,4 +1,4 @@
-"""A plan whose every step can be foretold: what it does to its resources, or that it fails."""
+"""A plan whose every step can be predicted: what it does to its resources, or that it fails."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Fork:
 
 @dataclass(frozen=True)
 class Step:
-    """One step, as the plan file has it and as it is foretold."""
+    """One step, as the plan file has it and as it is predicted."""
 
     name: str
     tool: str = "record-decision"

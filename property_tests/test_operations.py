@@ -31,12 +31,12 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.operation import OperationKind, RollbackPreview, RollbackResult
 from cleveragents.testing.trees import differing, read_tree
-from property_tests.foretold_run import INTENT_RECORDED, STEP_ENDED, TOOL_ENDED, ForetoldRun, Stop
 from property_tests.hand_edits import Edit, edit, edits
+from property_tests.observed_plan import Seen, contents_of, look_at, rows_of
 from property_tests.operation_model import MANUAL, ROOT, Decision, Model, Script, State, Way
 from property_tests.operation_stage import Conductor, Cut, Stage
+from property_tests.predicted_run import INTENT_RECORDED, STEP_ENDED, TOOL_ENDED, PredictedRun, Stop
 from property_tests.scripted_plan import BASE, WORK, scripted_steps
-from property_tests.seen_plan import Seen, contents_of, look_at, rows_of
 
 
 class Disturbance(NamedTuple):
@@ -149,7 +149,7 @@ class OperationsMachine(RuleBasedStateMachine):
         self, which: int, todo: list[Edit], stop: Stop | None, anew: bool
     ) -> None:
         self.roll_back(which, None, anew=anew)
-        self.everything_is_as_foretold()
+        self.everything_is_as_predicted()
         self.edit_and_run(todo, stop, resuming=False, anew=anew)
 
     @rule(which=numbers, option=options, todo=some_edits, stop=stops, anew=st.booleans())
@@ -157,7 +157,7 @@ class OperationsMachine(RuleBasedStateMachine):
         self, which: int, option: int | None, todo: list[Edit], stop: Stop | None, anew: bool
     ) -> None:
         self.correct(which, option, None, anew=anew)
-        self.everything_is_as_foretold()
+        self.everything_is_as_predicted()
         self.edit_and_run(todo, stop, resuming=False, anew=anew)
 
     @rule(todo=edits(), labelled=st.integers(0, 3))
@@ -301,8 +301,8 @@ class OperationsMachine(RuleBasedStateMachine):
             ended = "errored"
         finally:
             self.conductor.rest()
-        foretold = ForetoldRun(self.model, stop).go()
-        assert ended == foretold, (ended, foretold)
+        predicted = PredictedRun(self.model, stop).go()
+        assert ended == predicted, (ended, predicted)
         self._learn_questions()
 
     def _learn_questions(self) -> None:
@@ -386,7 +386,7 @@ class OperationsMachine(RuleBasedStateMachine):
         return names[option % len(names)]
 
     @invariant()
-    def everything_is_as_foretold(self) -> None:
+    def everything_is_as_predicted(self) -> None:
         self._follows_the_model()
         self._every_step_is_in_effect_once()
         assert self.seen.state.last in self.seen.state.visible

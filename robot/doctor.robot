@@ -2,7 +2,7 @@
 Documentation    What is wrong here was really done to an installation: files were removed, a run was killed,
 ...              the database was changed by other means. Every command is a process of its own.
 
-Library          libraries/Ailments.py
+Library          libraries/Damage.py
 Resource         resources/agents.resource
 
 

@@ -4,8 +4,7 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import apply_mishaps, operation_sweep
-from features.support import plan_mishaps as mishaps
+from features.support import apply_faults, operation_sweep, plan_faults
 from features.support.applies import Acting, Interrupting, NoEvents, applies
 from features.support.operation_sweep import Throwing
 from features.support.plans import plans
@@ -26,7 +25,7 @@ def wrote_then_ignored(context: Context) -> None:
 
 @given("the user runs `{command}` when the apply is at {point}")
 def user_acts(context: Context, command: str, point: str) -> None:
-    mishaps.install(context, applies(context).do_at(FaultPoint(point), command))
+    plan_faults.install(context, applies(context).do_at(FaultPoint(point), command))
 
 
 @given("the user applies another plan of the project when the apply is at {point}")
@@ -37,18 +36,18 @@ def other_apply(context: Context, point: str) -> None:
     arguments = ("plan", "apply", plans(context).plan_id, "--yes")
     plans(context).chosen = first
     acting = Acting(FaultPoint(point), lambda: plans(context).prepare(*arguments))
-    mishaps.install(context, patch.object(Container, "_faults", acting))
+    plan_faults.install(context, patch.object(Container, "_faults", acting))
 
 
 @given("the apply will fail at {point}")
 def will_fail(context: Context, point: str) -> None:
     throwing = Throwing(FaultPoint(point), 1)
-    mishaps.install(context, patch.object(Container, "_faults", throwing))
+    plan_faults.install(context, patch.object(Container, "_faults", throwing))
 
 
 @given("for the apply {trouble}")
 def trouble(context: Context, trouble: str) -> None:
-    mishaps.install(context, apply_mishaps.TROUBLES[trouble]())
+    plan_faults.install(context, apply_faults.TROUBLES[trouble]())
 
 
 @then("the project is as the user left it")
@@ -86,24 +85,24 @@ def separate_git_directory(context: Context) -> None:
 @given("somebody writes to the database when the apply is at {point}")
 def database_written(context: Context, point: str) -> None:
     place = context.world.directory / "app.db"
-    acting = Acting(FaultPoint(point), lambda: apply_mishaps.add_row(place))
-    mishaps.install(context, patch.object(Container, "_faults", acting))
+    acting = Acting(FaultPoint(point), lambda: apply_faults.add_row(place))
+    plan_faults.install(context, patch.object(Container, "_faults", acting))
 
 
 @given("the database is kept locked")
 def database_locked(context: Context) -> None:
-    mishaps.install(context, apply_mishaps.database_that_is_locked())
+    plan_faults.install(context, apply_faults.database_that_is_locked())
 
 
 @given("the database makes SQLite fail")
 def database_fails(context: Context) -> None:
-    mishaps.install(context, apply_mishaps.database_that_makes_sqlite_fail())
+    plan_faults.install(context, apply_faults.database_that_makes_sqlite_fail())
 
 
 @given("the user presses Ctrl-C when the apply is at {point}")
 def presses(context: Context, point: str) -> None:
     interrupting = Interrupting(*(FaultPoint(name) for name in point.split(", and again at ")))
-    mishaps.install(context, patch.object(Container, "_faults", interrupting))
+    plan_faults.install(context, patch.object(Container, "_faults", interrupting))
 
 
 @given("a plan that changed a repository in a sandbox and a directory without one")
@@ -131,7 +130,7 @@ def only_sandbox_gone(context: Context) -> None:
 @given("a plan that deleted its database")
 def deleted_database(context: Context) -> None:
     place = context.world.directory / "app.db"
-    apply_mishaps.make_database(place)
+    apply_faults.make_database(place)
     plans(context).definition["resources"] = {"base": {"type": "sqlite", "path": str(place)}}
     does = 'runs `rm "$CLEVERAGENTS_RESOURCE_BASE"`'
     plans(context).define([{"step": "work", "does": does}])
@@ -142,7 +141,7 @@ def deleted_database(context: Context) -> None:
 def no_first_checkpoint(context: Context) -> None:
     applies(context).prepare("true", "echo new > new.txt")
     plans(context).set_policy(require_checkpoints=False)
-    with mishaps.failing_look(1):
+    with plan_faults.failing_look(1):
         plans(context).run()
 
 

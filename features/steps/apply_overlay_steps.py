@@ -6,10 +6,10 @@ from unittest.mock import patch
 
 from behave import given, then
 from behave.runner import Context
-from features.support import plan_mishaps as mishaps
+from features.support import plan_faults
 from features.support.applies import Watching, applies
 from features.support.plans import plans
-from features.support.strategy_mishaps import can_mount_in
+from features.support.strategy_faults import can_mount_in
 from features.support.trees import tree
 
 from cleveragents.application.fault_points import FaultPoint
@@ -56,7 +56,7 @@ def contents(place: Path) -> dict[str, bytes]:
 def watched(context: Context) -> None:
     place = overlay_of(context)
     context.watching = Watching(FaultPoint.FILE_PLACED, lambda: is_overlay(place))
-    mishaps.install(context, patch.object(Container, "_faults", context.watching))
+    plan_faults.install(context, patch.object(Container, "_faults", context.watching))
 
 
 @given("a process works in the overlay")

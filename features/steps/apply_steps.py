@@ -4,8 +4,7 @@ from datetime import datetime
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import apply_mishaps
-from features.support import plan_mishaps as mishaps
+from features.support import apply_faults, plan_faults
 from features.support.applies import applies
 from features.support.plans import data, plans
 from features.support.trees import difference
@@ -235,10 +234,10 @@ def own_words(context: Context) -> None:
 
 @given("the database can only be read")
 def read_only_database(context: Context) -> None:
-    mishaps.install(context, apply_mishaps.database_that_cannot_be_written())
+    plan_faults.install(context, apply_faults.database_that_cannot_be_written())
 
 
 @given("somebody writes to the database right before it is replaced")
 def written_in_between(context: Context) -> None:
     place = context.world.directory / "app.db"
-    mishaps.install(context, apply_mishaps.database_written_to_in_between(place))
+    plan_faults.install(context, apply_faults.database_written_to_in_between(place))

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import copy_mishaps as mishaps
+from features.support import copy_faults
 from features.support.strategy_bench import strategy_bench
 
 from cleveragents.infrastructure.sandbox import copy_worker
@@ -31,18 +31,18 @@ def large(context: Context, command: str) -> None:
     work = strategy_bench(context)
     work.make_directory(f"for i in $(seq 600); do : > many$i; done; {command}")
     context.helpers = []
-    work.surroundings = lambda: mishaps.counted(context.helpers)
+    work.surroundings = lambda: copy_faults.counted(context.helpers)
 
 
 @given("the processes that help cannot be started")
 def cannot_start(context: Context) -> None:
-    strategy_bench(context).surroundings = mishaps.none_starts
+    strategy_bench(context).surroundings = copy_faults.none_starts
 
 
-@given("it will happen that {mishap}")
-def will_happen(context: Context, mishap: str) -> None:
+@given("it will happen that {fault}")
+def will_happen(context: Context, fault: str) -> None:
     work = strategy_bench(context)
-    work.surroundings = lambda: mishaps.HAPPENING[mishap](work)
+    work.surroundings = lambda: copy_faults.HAPPENING[fault](work)
 
 
 @given("processes that help somebody to copy")

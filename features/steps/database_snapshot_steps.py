@@ -56,9 +56,9 @@ def deleted_rows(context: Context) -> None:
     context.case = damaged_databases.Case(strategy_bench(context))
 
 
-@given("in its store {mishap}")
-def store_mishap(context: Context, mishap: str) -> None:
-    damaged_databases.MISHAPS[mishap](context.case)
+@given("in its store {fault}")
+def store_fault(context: Context, fault: str) -> None:
+    damaged_databases.FAULTS[fault](context.case)
 
 
 @when("the database is brought back")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from behave import then, when
 from behave.runner import Context
-from features.support.ailments import owned_bytes
+from features.support.damage import owned_bytes
 from features.support.strategy_bench import strategy_bench
 
 from cleveragents.infrastructure.sandbox.disk_use import measure, removable_bytes

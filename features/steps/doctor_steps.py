@@ -10,8 +10,7 @@ from unittest.mock import patch
 import yaml
 from behave import given, then, when
 from behave.runner import Context
-from features.support import ailments, crash, garbage, postgres
-from features.support import plan_mishaps as mishaps
+from features.support import crash, damage, garbage, plan_faults, postgres
 from features.support.plans import data, plans
 from features.support.trees import difference, tree
 
@@ -32,7 +31,7 @@ def look(context: Context) -> dict[str, Any]:
 
 
 def examine(context: Context, *options: str) -> None:
-    ailments.settle(context.world.home / "state.db")
+    damage.settle(context.world.home / "state.db")
     context.before = look(context)
     context.world.agents("doctor", *options, "--format", "json")
 
@@ -48,15 +47,15 @@ def filled(context: Context, text: str) -> str:
     return plans(context).filled(text) if any(word in text for word in FILLED) else text
 
 
-@given("the installation has this ailment: {ailment}")
-def ail(context: Context, ailment: str) -> None:
-    ailments.AILMENTS[ailment](plans(context))
+@given("the installation has this damage: {kind}")
+def ail(context: Context, kind: str) -> None:
+    damage.DAMAGE[kind](plans(context))
 
 
-@given("the installation has these ailments")
+@given("the installation has this damage")
 def ail_much(context: Context) -> None:
     for row in context.table:
-        ailments.AILMENTS[row["ailment"]](plans(context))
+        damage.DAMAGE[row["damage"]](plans(context))
 
 
 @given("the settings name a new database of a PostgreSQL server")
@@ -74,8 +73,8 @@ def nearly_full(context: Context, count: int) -> None:
 
 @given("somebody takes the plan up right after it was asked who holds it")
 def quicker(context: Context) -> None:
-    mishaps.hold(plans(context), os.getpid(), mishaps.HOST)
-    mishaps.install(context, patch.object(DatabaseLocks, "holder", return_value=None))
+    plan_faults.hold(plans(context), os.getpid(), plan_faults.HOST)
+    plan_faults.install(context, patch.object(DatabaseLocks, "holder", return_value=None))
 
 
 @given("the plan is held by a process that ends well when it is asked for")
@@ -83,8 +82,8 @@ def ends_meanwhile(context: Context) -> None:
     def ended(*_: object) -> None:
         plans(context).query("UPDATE locks SET released = 1")
 
-    mishaps.hold(plans(context), os.getpid(), mishaps.HOST)
-    mishaps.install(context, patch.object(DatabaseLocks, "holder", ended))
+    plan_faults.hold(plans(context), os.getpid(), plan_faults.HOST)
+    plan_faults.install(context, patch.object(DatabaseLocks, "holder", ended))
 
 
 @given("the home directory has been moved")
@@ -266,7 +265,7 @@ def sizes(context: Context) -> None:
     for item in projects:
         (plan,) = item["plans"]
         store = sum(
-            ailments.owned_bytes(home / "mirrors" / f"{item['key']}{suffix}")
+            damage.owned_bytes(home / "mirrors" / f"{item['key']}{suffix}")
             for suffix in (".git", ".private")
         )
         assert item["store_bytes"] == store > 0, (item, store)
@@ -274,7 +273,7 @@ def sizes(context: Context) -> None:
         assert plan["sandbox_bytes"] > 0 and plan["checkpoints"] > 2, plan
     (place,) = (home / "sandboxes").iterdir()
     total = sum(plan["sandbox_bytes"] for item in projects for plan in item["plans"])
-    assert total == ailments.owned_bytes(place), (total, projects)
+    assert total == damage.owned_bytes(place), (total, projects)
     assert [item["bytes"] for item in projects] == sorted(
         (item["bytes"] for item in projects), reverse=True
     )
@@ -283,7 +282,7 @@ def sizes(context: Context) -> None:
 @then("the total is the size of the home directory")
 def total(context: Context) -> None:
     said = data(context)["disk"]["total_bytes"]
-    assert said == ailments.owned_bytes(context.world.home), said
+    assert said == damage.owned_bytes(context.world.home), said
 
 
 @then("a bar of the reading was drawn to its end")

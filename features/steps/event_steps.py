@@ -10,8 +10,7 @@ from typing import Any
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import plan_mishaps as mishaps
-from features.support import told
+from features.support import listeners, plan_faults
 from features.support.plans import data, plans
 
 ODD = "odd \x1b[31m\u202e\nname"
@@ -32,7 +31,7 @@ def _utc(time: str) -> str:
 
 
 def told_lines(context: Context) -> list[dict[str, Any]]:
-    return told.lines(context.world.last.stderr)
+    return listeners.lines(context.world.last.stderr)
 
 
 def stored_lines(context: Context) -> list[dict[str, Any]]:
@@ -44,7 +43,7 @@ def stored_lines(context: Context) -> list[dict[str, Any]]:
 
 @given('a rollback to "{label}" has failed')
 def failed_rollback(context: Context, label: str) -> None:
-    with mishaps.failing_rollback("restoring the second sandbox"):
+    with plan_faults.failing_rollback("restoring the second sandbox"):
         plans(context).prepare(*plans(context).rollback(label, "--yes"), exit_code=7)
 
 
@@ -52,8 +51,8 @@ def failed_rollback(context: Context, label: str) -> None:
 def entered(context: Context, something: str) -> None:
     plans(context).define([{"step": "one", "does": "runs `true`"}])
     plans(context).prepare("plan", "use", str(plans(context).file))
-    event = told.ENTERED[something](plans(context).plan_id)
-    told.enter(plans(context), told.Listener(), event)
+    event = listeners.ENTERED[something](plans(context).plan_id)
+    listeners.enter(plans(context), listeners.Listener(), event)
 
 
 @given('another program has entered "{kind}" with {facts}')
@@ -102,15 +101,15 @@ def execute_with(context: Context, options: str) -> None:
 
 @when('executing it is killed at the moment when "{kind}" is told')
 def killed_when_told(context: Context, kind: str) -> None:
-    assert told.executed_until(plans(context), kind)
+    assert listeners.executed_until(plans(context), kind)
 
 
 @when("a program enters that the plan was cancelled, and its transaction fails")
 def enter_and_fail(context: Context) -> None:
-    context.listener = told.Listener()
-    event = told.PlanCancelled(plans(context).plan_id, "")
+    context.listener = listeners.Listener()
+    event = listeners.PlanCancelled(plans(context).plan_id, "")
     with contextlib.suppress(RuntimeError):
-        told.enter(plans(context), context.listener, event, fail=True)
+        listeners.enter(plans(context), context.listener, event, fail=True)
 
 
 @when("the plan is deleted from the database")

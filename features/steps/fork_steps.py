@@ -7,9 +7,9 @@ from behave import given, then, when
 from behave.parser import parse_feature
 from behave.runner import Context
 from features.support.families import database_families, families
-from features.support.fork_mishaps import FAILING, MEANWHILE, ForkBench
+from features.support.fork_faults import FAILING, MEANWHILE, ForkBench
 from features.support.strategy_bench import strategy_bench
-from features.support.strategy_mishaps import can_mount
+from features.support.strategy_faults import can_mount
 
 from cleveragents.domain.errors import SnapshotMissingError
 from cleveragents.domain.merge import MergeReport, MergeStrategy
@@ -112,10 +112,10 @@ def fork_bench(context: Context) -> ForkBench:
     return context.fork_bench
 
 
-@given("a fork will fail because {mishap}")
-def fork_will_fail(context: Context, mishap: str) -> None:
+@given("a fork will fail because {fault}")
+def fork_will_fail(context: Context, fault: str) -> None:
     bench = fork_bench(context)
-    bench.surroundings = lambda: FAILING[mishap](bench)
+    bench.surroundings = lambda: FAILING[fault](bench)
 
 
 @given("while one is copied {circumstance}")

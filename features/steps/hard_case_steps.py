@@ -7,7 +7,7 @@ from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import mishaps
+from features.support import sandbox_faults
 from features.support.databases import largest_file
 from features.support.sandbox_bench import Moment, bench
 
@@ -36,33 +36,33 @@ def owned_by_ordinary_user(context: Context) -> None:
 
 @given("a sandbox in which a process {acts}")
 def restless_process(context: Context, acts: str) -> None:
-    bench(context).surroundings = lambda: mishaps.restless(bench(context), acts)
+    bench(context).surroundings = lambda: sandbox_faults.restless(bench(context), acts)
 
 
 @given("the store has been damaged: {damage}")
 def damaged_store(context: Context, damage: str) -> None:
-    mishaps.DAMAGE[damage](bench(context))
+    sandbox_faults.DAMAGE[damage](bench(context))
 
 
 @given("the memory of the scan has suffered: {loss}")
 def damaged_memory(context: Context, loss: str) -> None:
-    mishaps.MEMORY[loss](bench(context))
+    sandbox_faults.MEMORY[loss](bench(context))
 
 
 @given("the sandbox has suffered: {loss}")
 def damaged_sandbox(context: Context, loss: str) -> None:
     bench(context).look()
-    mishaps.SANDBOX[loss](bench(context))
+    sandbox_faults.SANDBOX[loss](bench(context))
 
 
 @given("the circumstance that {circumstance}")
 def under_circumstance(context: Context, circumstance: str) -> None:
-    mishaps.CIRCUMSTANCES[circumstance](bench(context))
+    sandbox_faults.CIRCUMSTANCES[circumstance](bench(context))
 
 
 @given("something happens while it is looked at: {case}")
 def happening(context: Context, case: str) -> None:
-    bench(context).surroundings = lambda: mishaps.happening(bench(context), case)
+    bench(context).surroundings = lambda: sandbox_faults.happening(bench(context), case)
 
 
 @when("a process is killed at every {stride} act while it {acts}")

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import plan_mishaps as mishaps
+from features.support import plan_faults
 from features.support.plans import data, plans
 from features.support.values import table_rows
 
@@ -175,4 +175,4 @@ def retries_entered(context: Context, numbers: str) -> None:
 
 @given("the {number:d}. look at the sandbox fails")
 def failing_look(context: Context, number: int) -> None:
-    mishaps.install(context, mishaps.failing_look(number))
+    plan_faults.install(context, plan_faults.failing_look(number))

@@ -5,7 +5,7 @@ import shutil
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import plan_mishaps as mishaps
+from features.support import plan_faults
 from features.support.plans import data, make_repository, plans
 from features.support.trees import difference, tree
 
@@ -354,7 +354,7 @@ def diff_agrees(context: Context) -> None:
 
 @given("the records cannot be written when step two begins")
 def failing_records(context: Context) -> None:
-    mishaps.install(context, mishaps.failing_second_call())
+    plan_faults.install(context, plan_faults.failing_second_call())
 
 
 @given("a plan whose only tool writes and is not checkpointable")

@@ -10,8 +10,7 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import crash
-from features.support import plan_mishaps as mishaps
+from features.support import crash, plan_faults
 from features.support.clocks import wait_until
 from features.support.four_plans import FourPlans
 from features.support.plans import plans
@@ -46,12 +45,12 @@ def unburied(context: Context) -> int:
     """Returns the number of a process that was killed and whose end nobody has asked for."""
     process = subprocess.Popen(["sleep", "60"])
     context.add_cleanup(process.wait)
-    number, began = process.pid, mishaps.started(process.pid)
-    mishaps.hold(plans(context), number, mishaps.HOST)
+    number, began = process.pid, plan_faults.started(process.pid)
+    plan_faults.hold(plans(context), number, plan_faults.HOST)
     process.kill()
     while Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
         time.sleep(0.01)
-    assert mishaps.started(number) == began
+    assert plan_faults.started(number) == began
     return number
 
 
@@ -99,7 +98,7 @@ def four_plans(context: Context) -> None:
 
 @given("the plan is held by a process of this host that has ended")
 def held_by_ended(context: Context) -> None:
-    mishaps.hold(plans(context), ended(context), mishaps.HOST)
+    plan_faults.hold(plans(context), ended(context), plan_faults.HOST)
 
 
 @given("the plan is held by a process of this host that was killed and not yet buried")
@@ -109,17 +108,17 @@ def held_by_unburied(context: Context) -> None:
 
 @given("the plan is held by an earlier process with the number of a living one")
 def held_by_earlier(context: Context) -> None:
-    mishaps.hold(plans(context), os.getpid(), mishaps.HOST, began="1")
+    plan_faults.hold(plans(context), os.getpid(), plan_faults.HOST, began="1")
 
 
 @given("the plan is held by a process of another host")
 def held_elsewhere(context: Context) -> None:
-    mishaps.hold(plans(context), os.getpid(), "elsewhere.example.org")
+    plan_faults.hold(plans(context), os.getpid(), "elsewhere.example.org")
 
 
 @given("the plan is held by a process of another host whose lease has ended")
 def held_elsewhere_once(context: Context) -> None:
-    mishaps.hold(plans(context), os.getpid(), "elsewhere.example.org", expires_at="2001-01-01")
+    plan_faults.hold(plans(context), os.getpid(), "elsewhere.example.org", expires_at="2001-01-01")
 
 
 @when('rolling it back to "{label}" is killed at one action after another and then done')

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import mishaps
+from features.support import sandbox_faults
 from features.support.project_bench import projects
 from features.support.sandbox_bench import bench
 
@@ -43,7 +43,7 @@ def ordinary(context: Context) -> None:
 
 @given("objects cannot be linked, because {why}")
 def no_links(context: Context, why: str) -> None:
-    bench(context).surroundings = lambda: mishaps.without_links(why)
+    bench(context).surroundings = lambda: sandbox_faults.without_links(why)
 
 
 @when("a plan is to work on the project `{path}`")

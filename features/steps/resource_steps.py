@@ -3,7 +3,7 @@ from __future__ import annotations
 from behave import given, then, when
 from behave.runner import Context
 from features.steps.plan_file_steps import reading
-from features.support import candidates
+from features.support import resource_paths
 from features.support.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import NotReversibleError
@@ -14,7 +14,7 @@ from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
 
 @given("for a resource {what}")
 def candidate(context: Context, what: str) -> None:
-    context.candidate = candidates.SINGLE[what](strategy_bench(context))
+    context.candidate = resource_paths.SINGLE[what](strategy_bench(context))
 
 
 @when("somebody looks at it as a {kind}")
@@ -39,7 +39,7 @@ def found(context: Context) -> None:
 
 @given("a repository with a tracked file, an ignored database and an ignored directory")
 def repository(context: Context) -> None:
-    context.pairs = candidates.Pairs(strategy_bench(context))
+    context.pairs = resource_paths.Pairs(strategy_bench(context))
 
 
 @when("a plan names {one} and {other}")

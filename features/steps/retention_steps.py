@@ -185,7 +185,7 @@ def was_asked(context: Context) -> None:
     assert context.world.last.stderr.strip() == asked, context.world.last
 
 
-@then("the document tells of the checkpoints {labels}")
+@then("the document lists the checkpoints {labels}")
 def tells_of(context: Context, labels: str) -> None:
     found = [item["label"] for item in data(context)["checkpoints"]]
     assert found == retention.labels_in(labels), found

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import plan_mishaps as mishaps
+from features.support import plan_faults
 from features.support.plans import data, plans
 from features.support.trees import difference
 
@@ -21,40 +21,40 @@ def rolled_back(context: Context, label: str) -> None:
 
 @given("the next rollback fails while {stage}")
 def fails_while(context: Context, stage: str) -> None:
-    mishaps.install(context, mishaps.failing_rollback(stage))
+    plan_faults.install(context, plan_faults.failing_rollback(stage))
 
 
 @given("the next rollback is interrupted while restoring the second sandbox")
 def interrupted_rollback(context: Context) -> None:
-    mishaps.install(context, mishaps.interrupted_rollback())
+    plan_faults.install(context, plan_faults.interrupted_rollback())
 
 
 @given("the next rollback fails for good")
 def fails_for_good(context: Context) -> None:
-    mishaps.install(context, mishaps.hopeless_rollback())
+    plan_faults.install(context, plan_faults.hopeless_rollback())
 
 
 @given('a rollback to "{label}" has failed for good')
 def failed_for_good(context: Context, label: str) -> None:
-    with mishaps.hopeless_rollback():
+    with plan_faults.hopeless_rollback():
         plans(context).prepare(*plans(context).rollback(label, "--yes"), exit_code=7)
 
 
 @given('the snapshot of "{label}" is missing')
 def lose_snapshot(context: Context, label: str) -> None:
-    mishaps.lose(plans(context), plans(context).checkpoint(label)["sandbox_ref"])
+    plan_faults.lose(plans(context), plans(context).checkpoint(label)["sandbox_ref"])
 
 
 @given('of the snapshot of "{label}", {what} is {how}')
 def damage(context: Context, label: str, what: str, how: str) -> None:
     commit = plans(context).checkpoint(label)["sandbox_ref"]
-    name = commit if what == "all" else mishaps.blob_of(plans(context), commit, what)
-    {"missing": mishaps.lose, "altered": mishaps.alter}[how](plans(context), name)
+    name = commit if what == "all" else plan_faults.blob_of(plans(context), commit, what)
+    {"missing": plan_faults.lose, "altered": plan_faults.alter}[how](plans(context), name)
 
 
 @given('the rollback situation "{situation}"')
 def rollback_situation(context: Context, situation: str) -> None:
-    mishaps.SITUATIONS[situation](plans(context))
+    plan_faults.SITUATIONS[situation](plans(context))
 
 
 @given("another plan has run too")
@@ -156,7 +156,7 @@ def report_lists(context: Context) -> None:
     assert data(context)["verified"] is True
 
 
-@then("the report tells of {count:d} files")
+@then("the report lists {count:d} files")
 def report_tells(context: Context, count: int) -> None:
     assert len(data(context)["changes_reverted"]) == count, data(context)
     assert data(context)["verified"] is True

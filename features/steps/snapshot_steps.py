@@ -6,7 +6,7 @@ from pathlib import Path
 from behave import given, then, when
 from behave.parser import parse_feature
 from behave.runner import Context
-from features.support.flawed_stores import FLAWED
+from features.support.broken_stores import FLAWED
 from features.support.sandbox_bench import SandboxBench, bench
 
 from cleveragents.domain.sandbox import SandboxStrategy

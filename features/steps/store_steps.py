@@ -6,7 +6,7 @@ from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import store_mishaps as mishaps
+from features.support import store_faults
 from features.support.store_bench import store_bench
 
 from cleveragents.infrastructure.sandbox.maintenance import out_of_proportion
@@ -33,7 +33,7 @@ def filled_and_pruned(context: Context, count: int, dropped: int) -> None:
 
 @given("a store whose first checkpoint holds a large file")
 def large(context: Context) -> None:
-    mishaps.write_large_file(store_bench(context))
+    store_faults.write_large_file(store_bench(context))
     store_bench(context).fill(1)
     context.special = max(store_bench(context).packs.glob("*.pack"), key=_size)
 
@@ -101,7 +101,7 @@ def damaged_refs(context: Context) -> None:
 
 @given("a link to other packs is in the place of its packs")
 def linked_packs(context: Context) -> None:
-    context.special = mishaps.link_packs(store_bench(context))
+    context.special = store_faults.link_packs(store_bench(context))
 
 
 @when("the packs of the store are combined")
@@ -110,10 +110,10 @@ def combine(context: Context) -> None:
     store_bench(context).combine()
 
 
-@when("the packs of the store are combined although {mishap}")
-def combine_although(context: Context, mishap: str) -> None:
+@when("the packs of the store are combined although {fault}")
+def combine_although(context: Context, fault: str) -> None:
     context.before = pack_files(context)
-    with mishaps.COMBINING[mishap](store_bench(context)):
+    with store_faults.COMBINING[fault](store_bench(context)):
         store_bench(context).combine()
 
 
@@ -141,15 +141,15 @@ def reclaim(context: Context) -> None:
     store_bench(context).collect()
 
 
-@when("space is reclaimed although {mishap}")
-def reclaim_although(context: Context, mishap: str) -> None:
-    with mishaps.COLLECTING[mishap](store_bench(context)):
+@when("space is reclaimed although {fault}")
+def reclaim_although(context: Context, fault: str) -> None:
+    with store_faults.COLLECTING[fault](store_bench(context)):
         store_bench(context).collect()
 
 
-@when("reclaiming is rehearsed although {mishap}")
-def rehearse_although(context: Context, mishap: str) -> None:
-    with mishaps.COLLECTING[mishap](store_bench(context)):
+@when("reclaiming is rehearsed although {fault}")
+def rehearse_although(context: Context, fault: str) -> None:
+    with store_faults.COLLECTING[fault](store_bench(context)):
         store_bench(context).collect(dry_run=True)
 
 

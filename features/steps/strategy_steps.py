@@ -5,7 +5,7 @@ import stat
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import strategy_mishaps as mishaps
+from features.support import strategy_faults
 from features.support.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import SandboxMissingError
@@ -36,34 +36,34 @@ def called(context: Context, name: str) -> None:
 @given("the file system shares the bytes of {files}")
 def shares(context: Context, files: str) -> None:
     work = strategy_bench(context)
-    work.surroundings = lambda: mishaps.sharing(work, files)
+    work.surroundings = lambda: strategy_faults.sharing(work, files)
 
 
 @given("the kernel refuses to copy because of {reason}")
 def kernel(context: Context, reason: str) -> None:
-    strategy_bench(context).surroundings = lambda: mishaps.kernel_refuses(reason)
+    strategy_bench(context).surroundings = lambda: strategy_faults.kernel_refuses(reason)
 
 
-@given("the copy will fail because {mishap}")
-def will_fail(context: Context, mishap: str) -> None:
+@given("the copy will fail because {fault}")
+def will_fail(context: Context, fault: str) -> None:
     work = strategy_bench(context)
-    work.surroundings = lambda: mishaps.COPYING[mishap](work)
+    work.surroundings = lambda: strategy_faults.COPYING[fault](work)
 
 
 @given("while it is copied `{command}` is run in it")
 def meanwhile(context: Context, command: str) -> None:
     work = strategy_bench(context)
-    work.surroundings = lambda: mishaps.while_looking(work, command)
+    work.surroundings = lambda: strategy_faults.while_looking(work, command)
 
 
 @given("{what} of another plan")
 def leftover(context: Context, what: str) -> None:
-    context.leftover = mishaps.leftover(strategy_bench(context), what)
+    context.leftover = strategy_faults.leftover(strategy_bench(context), what)
 
 
 @given("a user's database {state}")
 def database(context: Context, state: str) -> None:
-    mishaps.DATABASES[state](strategy_bench(context))
+    strategy_faults.DATABASES[state](strategy_bench(context))
 
 
 @given("a file without a byte for a database")
@@ -73,7 +73,7 @@ def empty_database(context: Context) -> None:
 
 @given("somebody writes to it while it is copied")
 def written_meanwhile(context: Context) -> None:
-    mishaps.restless(strategy_bench(context), 1)
+    strategy_faults.restless(strategy_bench(context), 1)
 
 
 @given("a plan has the sandbox called {strategy}")
@@ -183,7 +183,7 @@ def copy_is_empty(context: Context) -> None:
 @given("an overlay of a directory made by `{command}`")
 def overlay(context: Context, command: str) -> None:
     work = strategy_bench(context)
-    if not mishaps.can_mount(work):
+    if not strategy_faults.can_mount(work):
         context.scenario.skip("overlays cannot be mounted here")
         return
     work.make_directory(command)
@@ -195,7 +195,7 @@ def overlay(context: Context, command: str) -> None:
 @given("directories in sandboxes of the strategy {strategy}")
 def directories(context: Context, strategy: str) -> None:
     work = strategy_bench(context)
-    if strategy == "overlay" and not mishaps.can_mount(work):
+    if strategy == "overlay" and not strategy_faults.can_mount(work):
         context.scenario.skip("overlays cannot be mounted here")
     context.make_sandbox = work.directories(SandboxStrategy(strategy))
 
@@ -223,7 +223,7 @@ def rebooted(context: Context) -> None:
 
 @given("for the overlay {circumstance}")
 def overlay_circumstance(context: Context, circumstance: str) -> None:
-    mishaps.OVERLAYS[circumstance](strategy_bench(context))
+    strategy_faults.OVERLAYS[circumstance](strategy_bench(context))
 
 
 @when("somebody tries to {act} the overlay")
@@ -236,7 +236,7 @@ def try_overlay(context: Context, act: str) -> None:
 @given("a system that {lack}")
 def lacking(context: Context, lack: str) -> None:
     work = strategy_bench(context)
-    work.surroundings = lambda: mishaps.system_without(work, lack)
+    work.surroundings = lambda: strategy_faults.system_without(work, lack)
 
 
 @then("the hint is to use `{what}`")

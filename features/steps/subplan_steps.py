@@ -13,7 +13,7 @@ from unittest.mock import patch
 from behave import given, then, when
 from behave.runner import Context
 from features.support import fault_sweep as faults
-from features.support import plan_mishaps as mishaps
+from features.support import plan_faults
 from features.support.clocks import StoppedClock
 from features.support.plans import data, plans
 from features.support.subplans import Subplans
@@ -117,7 +117,7 @@ def child_is_held(context: Context, name: str) -> None:
     held = subplans(context).ids()[name]
     plans(context).other, mine = held, plans(context).plan_id
     plans(context).chosen = held
-    mishaps.hold(plans(context), os.getppid(), mishaps.HOST)
+    plan_faults.hold(plans(context), os.getppid(), plan_faults.HOST)
     plans(context).living = os.getppid()
     plans(context).chosen = mine
 

@@ -149,7 +149,7 @@ def _lose_tree(case: Case) -> None:
         _store(case, kind, contents[name])
 
 
-MISHAPS: dict[str, Callable[[Case], None]] = {
+FAULTS: dict[str, Callable[[Case], None]] = {
     "every pack has gone": _lose_packs,
     "its tree has gone": _lose_tree,
     "a byte of each chunk has flipped": _flip_chunks,

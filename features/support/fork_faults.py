@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from features.support.sandbox_bench import SandboxBench
 from features.support.strategy_bench import StrategyBench
-from features.support.strategy_mishaps import refusing, too_small
+from features.support.strategy_faults import refusing, too_small
 
 from cleveragents.domain.errors import GitCommandError
 from cleveragents.domain.maintenance import Named

@@ -15,7 +15,7 @@ NOBODY_KNOWS = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 
 
 @library(scope="TEST", auto_keywords=False)
-class Ailments:
+class Damage:
     """Does harm to the home directory of the program, by other means than the program."""
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from features.support.strategy_bench import StrategyBench
-from features.support.strategy_mishaps import without_permission
+from features.support.strategy_faults import without_permission
 
 from cleveragents.domain.resource import ResourceType
 

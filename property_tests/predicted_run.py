@@ -35,7 +35,7 @@ class Stopped(Exception):
     """The run has come to where it is to stop."""
 
 
-class ForetoldRun:
+class PredictedRun:
     """One run; `go` takes the model to where it ends."""
 
     def __init__(self, model: Model, stop: Stop | None) -> None:

@@ -28,10 +28,10 @@ _GAVE_UP = "The disk gave up"
 _HINT = "Get another disk"
 
 
-def install(context: Context, mishap: AbstractContextManager[Any]) -> None:
-    """Lets a mishap wait for the rest of the scenario."""
-    mishap.__enter__()
-    context.add_cleanup(mishap.__exit__, None, None, None)
+def install(context: Context, fault: AbstractContextManager[Any]) -> None:
+    """Lets a fault wait for the rest of the scenario."""
+    fault.__enter__()
+    context.add_cleanup(fault.__exit__, None, None, None)
 
 
 @contextmanager

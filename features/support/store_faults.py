@@ -14,7 +14,7 @@ from features.support.store_bench import StoreBench
 from cleveragents.infrastructure.sandbox import maintenance, unneeded_objects
 from cleveragents.infrastructure.sandbox.packing_room import PackingRoom, packing_room
 
-Mishap = Callable[[StoreBench], AbstractContextManager[object]]
+Fault = Callable[[StoreBench], AbstractContextManager[object]]
 
 
 def write_large_file(store: StoreBench) -> None:
@@ -87,18 +87,18 @@ def _commit_missing(store: StoreBench) -> Iterator[None]:
     path.write_bytes(content)
 
 
-def _no_room(module: Any) -> Mishap:
+def _no_room(module: Any) -> Fault:
     return lambda _: patch.object(module, "free_bytes", lambda _: 0)
 
 
-COMBINING: dict[str, Mishap] = {
+COMBINING: dict[str, Fault] = {
     "the disk is full": _no_room(maintenance),
     "the disk becomes full on the way": StoreBench.small_files_only,
     "another process is combining them": _room_is_taken,
     "git forgets one of the objects": _git_forgets,
     "a link to elsewhere is in the place of the packs": _packs_are_a_link,
 }
-COLLECTING: dict[str, Mishap] = {
+COLLECTING: dict[str, Fault] = {
     "the disk becomes full on the way": StoreBench.small_files_only,
     "there is no room for a new pack": _no_room(unneeded_objects),
     "git is at work in a sandbox meanwhile": _agent_at_work,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from features.support.plan_mishaps import at_call, raising
+from features.support.plan_faults import at_call, raising
 
 from cleveragents.domain.errors import ConflictError, GitCommandError
 from cleveragents.infrastructure.sandbox import git_target, placing, sqlite_target

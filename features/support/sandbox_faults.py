@@ -29,7 +29,7 @@ from cleveragents.infrastructure.sandbox.objects import (
     object_id,
 )
 
-Mishap = Callable[[SandboxBench], None]
+Fault = Callable[[SandboxBench], None]
 
 
 def unpack(work: SandboxBench) -> None:
@@ -128,7 +128,7 @@ def repository_gone(work: SandboxBench) -> None:
     work.mirror.rename(work.mirror.with_name("gone"))
 
 
-DAMAGE: dict[str, Mishap] = {
+DAMAGE: dict[str, Fault] = {
     "the bytes of a file are gone": lambda work: _remove(work, "{}:a"),
     "the bytes of a file are others": other_bytes,
     "the bytes of a file are cut off": cut_bytes,
@@ -183,7 +183,7 @@ def pruned_snapshot(work: SandboxBench) -> None:
     work.store.verify(work.sandbox, work.moments["after"].id)
 
 
-MEMORY: dict[str, Mishap] = {
+MEMORY: dict[str, Fault] = {
     "it is gone": lambda work: state_path(work.sandbox).unlink(),
     "it is empty": empty_cache,
     "it is cut off": cut_cache,
@@ -219,7 +219,7 @@ def forgotten(work: SandboxBench) -> None:
     shutil.rmtree(admin_directory(work.sandbox))
 
 
-SANDBOX: dict[str, Mishap] = {
+SANDBOX: dict[str, Fault] = {
     "it is gone": _aside,
     "it is a link to elsewhere": link_in_its_place,
     "it is a file": file_in_its_place,
@@ -443,14 +443,14 @@ def _empty(path: Path) -> None:
 
 def _surrounded(
     make: Callable[[SandboxBench], contextlib.AbstractContextManager[object]],
-) -> Mishap:
+) -> Fault:
     def surround(work: SandboxBench) -> None:
         work.surroundings = lambda: make(work)
 
     return surround
 
 
-CIRCUMSTANCES: dict[str, Mishap] = {
+CIRCUMSTANCES: dict[str, Fault] = {
     "the user is in a directory of the sandbox": _surrounded(
         lambda work: contextlib.chdir(work.root / "src")
     ),

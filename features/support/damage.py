@@ -24,7 +24,7 @@ from cleveragents.infrastructure.sandbox import project_stores
 NOBODY_KNOWS = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 """A plan of which there is a directory, and nothing else anywhere."""
 KILLS_ITS_RUN = "echo half > b.txt; kill -9 $PPID; sleep 1"
-Ailment = Callable[[Plans], object]
+Damage = Callable[[Plans], object]
 
 
 def open_to_others(plans: Plans) -> None:
@@ -196,8 +196,8 @@ def nowhere(plans: Plans) -> None:
     plans.world.environment["CLEVERAGENTS_HOME"] = str(plans.world.home / "below")
 
 
-def _installed(plans: Plans, mishap: AbstractContextManager[object]) -> None:
-    plans.world.on_close.enter_context(mishap)
+def _installed(plans: Plans, fault: AbstractContextManager[object]) -> None:
+    plans.world.on_close.enter_context(fault)
 
 
 def failing_removal(plans: Plans) -> None:
@@ -221,7 +221,7 @@ def closed_stores(plans: Plans) -> None:
     stores.chmod(0o000)
 
 
-AILMENTS: dict[str, Ailment] = {
+DAMAGE: dict[str, Damage] = {
     "others may look into the home directory": open_to_others,
     "a file is in the place of the home directory": file_in_place_of_home,
     "the home directory would be below a file": nowhere,
