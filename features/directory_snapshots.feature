@@ -14,6 +14,7 @@ Feature: Directories can be brought back
         | strategy        | promise                                 |
         | filesystem_copy | bytes come back                         |
         | filesystem_copy | equal states are one snapshot           |
+        | filesystem_copy | different states have different hashes  |
         | filesystem_copy | taking one changes nothing              |
         | filesystem_copy | permission bits come back               |
         | filesystem_copy | links come back as links                |
@@ -77,6 +78,7 @@ Feature: Directories can be brought back
         | strategy        | promise                                 |
         | overlay         | bytes come back                         |
         | overlay         | equal states are one snapshot           |
+        | overlay         | different states have different hashes  |
         | overlay         | taking one changes nothing              |
         | overlay         | permission bits come back               |
         | overlay         | links come back as links                |

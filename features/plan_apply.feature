@@ -20,6 +20,12 @@ Feature: Bringing a plan's result into the project
         | git symbolic-ref HEAD                | refs/heads/main                        |
         | git fsck --connectivity-only         |                                        |
 
+    Scenario: The checkpoint before it belongs to the apply
+      When the user applies the plan
+      Then the checkpoint "before apply" is recorded as
+        | checkpoint_type | phase | trigger   |
+        | pre_apply       | apply | pre_apply |
+
     Scenario: It says what was applied
       When the user applies the plan
       Then the apply says

@@ -21,6 +21,16 @@ Feature: A plan with several kinds of resources
       | base     | transaction_rollback | no     | no   | no      |
     And the run warned that `pipe` is not in the sandbox of `files`
 
+  Scenario: A checkpoint has a row for each resource that changed, or else for the first
+    Given a plan on all three whose steps write to all of them
+    When the plan is run
+    Then the rows of its checkpoints are
+      | label             | resources            |
+      | before execution  | project, files, base |
+      | before write-file | project              |
+      | after write-file  | files                |
+      | after execution   | project              |
+
   Scenario: Two checkpoints of a database are compared by table
     Given a plan on `app.db` alone, in a directory without git
     When the plan is run and the checkpoints of its database are compared

@@ -14,6 +14,7 @@ Feature: A snapshot can be brought back
         | strategy     | promise                               |
         | git_worktree | bytes come back                       |
         | git_worktree | equal states are one snapshot         |
+        | git_worktree | different states have different hashes |
         | git_worktree | taking one changes nothing            |
         | git_worktree | permission bits come back             |
         | git_worktree | links come back as links              |

@@ -13,6 +13,23 @@ Feature: What tools declare
         | checkpoint_scope | "sandbox"                   |
         | checkpointable   | true                        |
 
+    Scenario Outline: A plan whose policy <policy> unsafe tools
+      Given a plan file
+        """
+        name: local/push
+        policy: {allow_unsafe_tools: <allowed>}
+        tools: {push: {run: git push, unsafe: true}}
+        steps:
+          - {tool: push}
+        """
+      When the plan file is read
+      Then <outcome>
+
+      Examples:
+        | policy    | allowed | outcome                                                         |
+        | forbids   | false   | the file is refused on line 5 because `push` is an unsafe tool |
+        | allows    | true    | the plan uses the tool push                                     |
+
     Scenario: A tool for a database
       Given a plan file
         """

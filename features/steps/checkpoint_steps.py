@@ -136,3 +136,10 @@ def summary(context: Context, count: int, limit: int) -> None:
     sizes = sum(item["size_bytes"] for item in data(context)["checkpoints"])
     expected = {"count": count, "limit": limit, "total_size_bytes": sizes}
     assert data(context)["summary"] == expected, data(context)["summary"]
+
+
+@then('the checkpoint "{label}" is recorded as')
+def recorded_as(context: Context, label: str) -> None:
+    found = plans(context).checkpoint(label)
+    (expected,) = [row.as_dict() for row in context.table]
+    assert {name: found[name] for name in expected} == expected, found

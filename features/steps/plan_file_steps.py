@@ -165,3 +165,8 @@ def tool_declares(context: Context) -> None:
 def step_resource(context: Context, number: int, name: str) -> None:
     found = reading(context).plan.steps[number - 1].resource
     assert found == name, found
+
+
+@then("the plan uses the tool {name}")
+def uses_tool(context: Context, name: str) -> None:
+    assert [step.tool for step in reading(context).plan.steps] == [name]

@@ -120,3 +120,10 @@ def ends_with(context: Context, code: int, sentence: str) -> None:
 @then("the directory `data` has the plan's own file")
 def own_file(context: Context) -> None:
     assert (context.world.project / "data" / "own").read_text() == "x"
+
+
+@then("the rows of its checkpoints are")
+def rows_of_checkpoints(context: Context) -> None:
+    found = context.several.rows_by_label()
+    expected = {row["label"]: row["resources"].split(", ") for row in context.table}
+    assert {label: found.get(label) for label in expected} == expected, found

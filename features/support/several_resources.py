@@ -119,6 +119,14 @@ class SeveralResources:
         self.run()
         self.world.agents("plan", "diff", "@latest", "--format", "plain")
 
+    def rows_by_label(self) -> dict[str, list[str]]:
+        """The resources that each checkpoint of the latest plan has a row for."""
+        listed = self.world.agents("plan", "checkpoint", "list", "@latest", "--format", "json")
+        rows: dict[str, list[str]] = {}
+        for item in listed.json["data"]["checkpoints"]:
+            rows.setdefault(item["label"], []).append(item["resource"])
+        return rows
+
     def expect_as_before(self) -> None:
         assert self.world.last.exit_code == 0, self.world.last.stderr
         assert self.world.last.json["data"]["verified"] is True

@@ -68,6 +68,28 @@ def equal_states_are_one_snapshot(make_sandbox: MakeSandbox) -> None:
     expect(second.size_bytes, 0)
 
 
+def different_states_have_different_hashes(make_sandbox: MakeSandbox) -> None:
+    """Other bytes, another mode, another name and an empty directory each change the hash."""
+    work = make_sandbox()
+    file = work.write("file", b"1")
+
+    def state_hash() -> str:
+        return work.open_store().create_checkpoint(work.sandbox).state_hash
+
+    seen = [state_hash()]
+    file.write_bytes(b"2")
+    seen.append(state_hash())
+    file.chmod(0o600)
+    seen.append(state_hash())
+    file = file.rename(work.root / "other")
+    seen.append(state_hash())
+    (work.root / "empty").mkdir()
+    seen.append(state_hash())
+    expect(len(set(seen)), len(seen))
+    (work.root / "empty").rmdir()
+    expect(state_hash(), seen[-2])
+
+
 def taking_one_changes_nothing(make_sandbox: MakeSandbox) -> None:
     """The sandbox has the same bytes, modes, inodes and times afterwards."""
     work = make_sandbox()
@@ -620,6 +642,7 @@ def extended_attributes_come_back(make_sandbox: MakeSandbox) -> None:
 CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     bytes_come_back,
     equal_states_are_one_snapshot,
+    different_states_have_different_hashes,
     taking_one_changes_nothing,
     permission_bits_come_back,
     links_come_back_as_links,
