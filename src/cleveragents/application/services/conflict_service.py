@@ -156,8 +156,9 @@ class ConflictService:
     def _keep_edits(self, plan: Plan, present: Mapping[str, str], step_index: int) -> None:
         """Makes a checkpoint of what somebody has edited and is about to be replaced."""
         with self._database.read() as transaction:
-            last = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
-        if last.snapshots != present:
+            last = plan.last_checkpoint_id
+            kept = transaction.checkpoints.group_of(last).snapshots if last is not None else {}
+        if kept != present:
             moment = Moment(
                 CheckpointType.SAFETY,
                 label="before resolving",
