@@ -46,7 +46,7 @@ Feature: The correct command
       And the user sits before a terminal
       When the user answers "n" when asked about a revert of the decision
       Then the exit code is 1
-      And the error output says "undo 3 tool calls, roll back 1 child plan and take back 2 decisions."
+      And the error output says "undo 3 tool calls, roll back 1 child plan and supersede 2 decisions."
 
     Scenario: Effects that nothing can undo are told
       Given a step of the option file sends something irreversible
