@@ -6,6 +6,7 @@ for what it uses. Imports are inside the methods for the same reason.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -60,6 +61,15 @@ if TYPE_CHECKING:
     from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
     from cleveragents.infrastructure.sandbox.targets import AllTargets
     from cleveragents.infrastructure.tools.registry import Tools
+
+
+_SUBPLAN = """\
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from cleveragents.subplan_process import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""Runs the package that this process runs, wherever it was found; tools do not inherit the path."""
 
 
 class Container:
@@ -435,7 +445,9 @@ class Container:
     def _child_plans(self) -> ChildPlans:
         from cleveragents.infrastructure.child_plans import ProcessPlans
 
-        return ProcessPlans(self._home, self._environment)
+        # -P: a package in the current directory must not replace this one.
+        command = (sys.executable, "-P", "-c", _SUBPLAN, str(Path(__file__).parents[1]))
+        return ProcessPlans(command, self._home, self._environment)
 
     @cached_property
     def _plan_files(self) -> PlanFiles:

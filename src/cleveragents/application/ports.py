@@ -751,6 +751,9 @@ class ChildRun(Protocol):
     @property
     def plan_id(self) -> str: ...
 
+    @property
+    def has_ended(self) -> bool: ...
+
     def stop(self) -> None:
         """Asks it to end where that is safe. MUST be repeatable."""
         ...

@@ -116,17 +116,13 @@ class Session:
             self.warnings += [text for text in settings.warnings if text not in self.warnings]
         return self._settings[project]
 
-    def container(self, project: Path | None, *, stop_with: int | None = None) -> Container:
-        """Builds the services for a project; they are closed when the command ends.
-
-        Args:
-            project: The project, whose settings they obey.
-            stop_with: A descriptor; when it is at its end, what runs is to stop.
+    def container(self, project: Path | None) -> Container:
+        """Builds services with a project's settings; they are closed when the command ends.
 
         Raises:
             ConfigurationError: as `settings` does.
         """
-        return self._container(self.settings(project), stop_with)
+        return self._container(self.settings(project))
 
     def default_container(self) -> Container:
         """Builds the services as if nothing were configured, for when the settings are refused."""
@@ -134,7 +130,7 @@ class Session:
 
         return self._container(resolve([]))
 
-    def _container(self, settings: Settings, stop_with: int | None = None) -> Container:
+    def _container(self, settings: Settings) -> Container:
         from cleveragents.cli.progress import events_for
         from cleveragents.container import Container
 
@@ -143,7 +139,6 @@ class Session:
             settings=settings,
             environment=self.environ,
             events=events_for(self),
-            stop_with=stop_with,
         )
         self._open.callback(container.close)
         return container

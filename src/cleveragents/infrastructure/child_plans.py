@@ -10,39 +10,31 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from cleveragents.application.ports import ChildPlans, ChildRun
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.infrastructure.home import VARIABLE
 
-_PACKAGES = Path(__file__).parents[2]
-_CHILD = """\
-import sys
-sys.path.insert(0, sys.argv.pop(1))
-from cleveragents.cli.child import main
-sys.exit(main(sys.argv[1:]))
-"""
-"""The package that this process runs, wherever it found it; tools do not notice."""
 _POLL_SECONDS = 0.02
 _SAID_BYTES = 4_000
 
 
 class ProcessPlans(ChildPlans):
-    """Starts this very program once more for each plan."""
+    """Starts one process for each plan."""
 
-    def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], home: Path, environment: Mapping[str, str]) -> None:
+        """Args: `command` is the command line, to which the plan and options are added."""
+        self._command = command
         self._environment = {**environment, VARIABLE: str(home)}
 
     def start(self, plan_id: str, *, repeat_effects: bool) -> ChildRun:
-        # -P: a package of the directory we are in must not take the place of ours.
-        command = [sys.executable, "-P", "-c", _CHILD, str(_PACKAGES), plan_id]
+        command = [*self._command, plan_id]
         if repeat_effects:
             command.append("--repeat-effects")
         with ExitStack() as files:
@@ -69,7 +61,7 @@ class ProcessPlans(ChildPlans):
     def wait(self, runs: Collection[ChildRun], seconds: float) -> Sequence[ChildRun]:
         deadline = time.monotonic() + seconds
         while True:
-            ended = [run for run in runs if cast("_Process", run).has_ended]
+            ended = [run for run in runs if run.has_ended]
             if ended or time.monotonic() >= deadline:
                 return ended
             time.sleep(_POLL_SECONDS)
