@@ -10,12 +10,12 @@ Feature: Plan files that cannot be used
 
       Examples:
         | what                             | problem                                                |
-        | nothing                          | there is no such file                                  |
-        | a directory                      | is a directory, not a plan file                        |
+        | nothing                          | the file does not exist                                |
+        | a directory                      | this is a directory, not a plan file                   |
         | a file in place of its directory | the file cannot be read: Not a directory               |
         | an empty file                    | the file is empty                                      |
         | a file of 11 MB                  | the file is larger than 10,000,000 bytes               |
-        | a file with a control character  | the file holds characters that YAML does not allow     |
+        | a file with a control character  | the file contains characters that YAML does not allow  |
 
     Scenario: Text in another encoding is refused where it begins
       Given a Latin-1 file where the plan file should be
@@ -58,7 +58,7 @@ Feature: Plan files that cannot be used
         name: local/again
         """
       When the plan file is read
-      Then the file is refused on line 3 because `name` is given twice, first on line 1
+      Then the file is refused on line 3 because `name` is already set on line 1
 
     Scenario Outline: YAML has more than a plan can hold
       Given a plan file with the line `<line>`
@@ -70,18 +70,19 @@ Feature: Plan files that cannot be used
         | 12: twelve                        | a key must be text                                                  |
         | [a, b]: pair                      | a key must be text                                                  |
         | <<: {description: merged}         | merge keys (`<<`) are not supported                                 |
-        | description: 2024-01-01           | `2024-01-01` is read as a timestamp, which a plan cannot hold       |
-        | description: !!binary aGVsbG8=    | `aGVsbG8=` is read as a binary, which a plan cannot hold            |
+        | description: 2024-01-01           | YAML reads `2024-01-01` as a timestamp, which a plan cannot contain |
+        | description: !!binary aGVsbG8=    | YAML reads `aGVsbG8=` as a binary, which a plan cannot contain      |
         | description: !!int many           | `many` is not a valid value                                         |
-        | description: "a\0b"               | text may not hold NUL or half a surrogate pair                      |
-        | description: &self [*self]        | with its aliases the file holds more than a plan may                       |
+        | description: "a\0b"               | text cannot contain NUL or an unpaired surrogate                    |
+        | confidence: 0x10000000000000000   | `0x10000000000000000` is too large a number                         |
+        | description: &self [*self]        | the file is too large after its aliases are expanded                |
 
     Scenario: Aliases that repeat aliases are counted as what they stand for
       Given a plan file whose aliases repeat each other 10 times
       When the plan file is read
-      Then the file is refused on line 1 because with its aliases the file holds more than a plan may
+      Then the file is refused on line 1 because the file is too large after its aliases are expanded
 
     Scenario: Nesting has a bound
       Given a plan file nested 100000 deep
       When the plan file is read
-      Then the file is refused on line 1 because nested more than 64 deep
+      Then the file is refused on line 1 because the file is nested more than 64 levels deep

@@ -61,7 +61,7 @@ Feature: What tools declare
         | more                                                            | named               | why                     |
         |                                                                 |                     |                         |
         | , a: {type: sqlite, path: a.db}, b: {type: sqlite, path: b.db}  |                     |                         |
-        | , a: {type: sqlite, path: a.db}                                 | , resource: project | , and `project` is none |
+        | , a: {type: sqlite, path: a.db}                                 | , resource: project | , and `project` is not one |
 
   Rule: inputs have types
 

@@ -24,7 +24,7 @@ Feature: Strategies in plan files
       | {type: sqlite, path: a.db, strategy: overlay}      | a `sqlite` resource cannot have the strategy `overlay`               |
       | {type: git-checkout, path: ., strategy: overlay}   | a `git-checkout` resource cannot have the strategy `overlay`         |
       | {type: fs-directory, path: d, strategy: copy}      | `strategy` cannot be `copy`                                          |
-      | {type: fs-directory, path: d, strategy: none}      | the strategy `none` isolates nothing, and the plan requires sandboxes |
+      | {type: fs-directory, path: d, strategy: none}      | the strategy `none` isolates nothing, but the plan requires sandboxes |
       | {type: folder, path: d}                            | `type` cannot be `folder`                                            |
 
   Scenario: Without isolation only when the plan says so

@@ -63,27 +63,28 @@ Feature: Subplans in plan files
       Examples:
         | subplans                                                        | problem                                               |
         | mode: parallel                                                  | `subplans` needs `plans`                              |
+        | plans: [a]                                                      | `plans` must be a mapping of keys and values          |
         | plans: {}                                                       | `plans` needs at least one subplan                    |
         | plans: {a: {}}                                                  | the subplan `a` needs `steps`                         |
         | plans: {a: {steps: []}}                                         | `steps` is empty                                      |
         | plans: {a: {steps: [{tool: shell}]}}                            | `shell` needs the input `command`                     |
         | plans: {a: {step: x}}                                           | the subplan `a` has no key `step`                     |
-        | plans: {"a b": {steps: [{tool: list-files}]}}                   | `a b` cannot be the name of a subplan                 |
+        | plans: {"a b": {steps: [{tool: list-files}]}}                   | `a b` is not a valid name for a subplan               |
         | mode: both, plans: {a: {steps: [{tool: list-files}]}}           | `mode` cannot be `both`                               |
-        | max_parallel: 51, plans: {a: {steps: [{tool: list-files}]}}     | `max_parallel` must be between 1 and 50               |
+        | max_parallel: 51, plans: {a: {steps: [{tool: list-files}]}}     | `max_parallel` must be at most 50                     |
         | merge_strategy: ours, plans: {a: {steps: [{tool: list-files}]}} | `merge_strategy` cannot be `ours`                     |
-        | max_retries: -1, plans: {a: {steps: [{tool: list-files}]}}      | `max_retries` must be between 0 and 100               |
-        | timeout_per_subplan_seconds: 0, plans: {a: {steps: [{tool: list-files}]}} | `timeout_per_subplan_seconds` must be between 1 and 86400 |
+        | max_retries: -1, plans: {a: {steps: [{tool: list-files}]}}      | `max_retries` must be at least 0                      |
+        | timeout_per_subplan_seconds: 0, plans: {a: {steps: [{tool: list-files}]}} | `timeout_per_subplan_seconds` must be at least 1      |
         | retries: 1, plans: {a: {steps: [{tool: list-files}]}}           | `subplans` has no key `retries`                       |
         | plans: {a: {resources: [x], steps: [{tool: list-files}]}}       | the plan has no resource `x`                          |
-        | plans: {a: {depends_on: [b], steps: [{tool: list-files}]}}      | `depends_on` means nothing in the mode `sequential`   |
+        | plans: {a: {depends_on: [b], steps: [{tool: list-files}]}}      | `depends_on` has no effect in the mode `sequential`   |
         | mode: dependency_ordered, plans: {a: {depends_on: [b], steps: [{tool: list-files}]}} | there is no subplan `b`          |
-        | mode: dependency_ordered, plans: {a: {depends_on: [a], steps: [{tool: list-files}]}} | `a` waits for itself             |
+        | mode: dependency_ordered, plans: {a: {depends_on: [a], steps: [{tool: list-files}]}} | `a` depends on itself            |
 
     Scenario: Subplans that wait for each other
       Given a plan file whose subplans run `dependency_ordered` and depend on each other as `a: b, b: a`
       When the plan file is read
-      Then the file is refused on line 7 because `a` and `b` wait for each other
+      Then the file is refused on line 7 because `a` and `b` depend on each other
 
     Scenario: A subplan knows what its parent has saved, and not what another saves
       Given a plan file
@@ -98,7 +99,7 @@ Feature: Subplans in plan files
                 tests: {steps: [{tool: shell, with: {command: "echo {{ outputs.said }}"}}]}
         """
       When the plan file is read
-      Then the file is refused on line 8 because `{{ outputs.said }}` is not known here
+      Then the file is refused on line 8 because `{{ outputs.said }}` is not a known placeholder
 
     Scenario: A subplan that works on some of the resources cannot name another
       Given a plan file
@@ -113,4 +114,4 @@ Feature: Subplans in plan files
                 docs: {resources: [project], steps: [{tool: shell, with: {command: "ls {{ resources.data.path }}"}}]}
         """
       When the plan file is read
-      Then the file is refused on line 8 because `{{ resources.data.path }}` is not known here
+      Then the file is refused on line 8 because `{{ resources.data.path }}` is not a known placeholder

@@ -34,7 +34,7 @@ Feature: Placeholders
 
       Examples:
         | text            | problem                                        |
-        | {{ whom }}      | `{{ whom }}` is not known here                 |
+        | {{ whom }}      | `{{ whom }}` is not a known placeholder                 |
         | {{ who }        | `{{` is not closed by `}}` on the same line    |
         | {{              | `{{` is not closed by `}}` on the same line    |
         | {{ a b }}       | `{{ a b }}` is not a name between braces       |
@@ -65,7 +65,7 @@ Feature: Placeholders
               content: hello {{ whom }}
         """
       When the plan file is read
-      Then the file is refused on line 7 because `{{ whom }}` is not known here
+      Then the file is refused on line 7 because `{{ whom }}` is not a known placeholder
       And the hint says "Did you mean `who`?"
 
     Scenario: A step cannot use what a later step saves
@@ -77,7 +77,7 @@ Feature: Placeholders
           - {tool: shell, with: {command: "git --version"}, save_as: version}
         """
       When the plan file is read
-      Then the file is refused on line 3 because `{{ outputs.version }}` is not known here
+      Then the file is refused on line 3 because `{{ outputs.version }}` is not a known placeholder
 
     Scenario: An input that must be checked is checked once it is filled
       Given a plan file

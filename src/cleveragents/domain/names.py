@@ -23,4 +23,4 @@ def nearest(name: str, known: Iterable[str]) -> str:
         return f"Did you mean `{found[0]}`?"
     if not names:
         return "There are none"
-    return "Known are " + ", ".join(f"`{item}`" for item in names)
+    return "Valid names: " + ", ".join(f"`{item}`" for item in names)

@@ -1,15 +1,16 @@
 """What a plan file says, once read: names are those of the file.
 
 Reading YAML, line numbers and nearest names are in
-`cleveragents.infrastructure.plan_files`; what is here is already valid.
+`cleveragents.infrastructure.plan_files`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import Any, cast
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from cleveragents.domain.decision import RECORD_DECISION, DecisionType
 from cleveragents.domain.errors import UsageError
@@ -19,7 +20,7 @@ from cleveragents.domain.record import Record
 from cleveragents.domain.resource import ResourceType, SandboxStrategy, default_strategy
 from cleveragents.domain.subplan import SPAWN_SUBPLAN, SubplanMode, waves
 from cleveragents.domain.template import names_in, value_of
-from cleveragents.domain.tool import ParameterType, ToolSpec
+from cleveragents.domain.tool import MAX_TIMEOUT_SECONDS, ParameterType, ToolSpec
 from cleveragents.domain.validation import ValidationDefinition
 
 
@@ -39,7 +40,7 @@ class RollbackPolicy(Record):
     """A write that cannot be checkpointed is not done."""
     require_sandbox: bool = True
     """No resource may have the strategy `none`."""
-    max_retries_per_step: int = 0
+    max_retries_per_step: int = Field(default=0, ge=0, le=100)
     """How often a step that failed is tried again, from the state before it."""
     allow_unsafe_tools: bool = False
     """Tools that call themselves `unsafe` may be used."""
@@ -63,8 +64,16 @@ class ArgumentDefinition(Record):
 
     type: ParameterType = ParameterType.STRING
     default: str | None = None
-    """Without one the user has to give a value."""
+    """If there is none, the user has to give a value."""
     description: str = ""
+
+    @field_validator("default", mode="before")
+    @classmethod
+    def _numbers_are_text(cls, value: object) -> object:
+        """Accepts `default: 3` and `default: true`, as a file spells them without quotes."""
+        if isinstance(value, bool):
+            return str(value).lower()
+        return str(value) if isinstance(value, int) else value
 
 
 class OptionDefinition(Record):
@@ -81,7 +90,7 @@ class DecisionDefinition(Record):
     chosen: str
     """The name of an option; placeholders for the plan's arguments are filled when it is made."""
     rationale: str = ""
-    confidence: float | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
     type: DecisionType = DecisionType.IMPLEMENTATION_CHOICE
     influenced_by: list[str] = []
     """Names of earlier decisions it rests on: correcting one of them means deciding it anew."""
@@ -103,14 +112,14 @@ class SubplansDefinition(Record):
     """What one step has other plans do."""
 
     mode: SubplanMode = SubplanMode.SEQUENTIAL
-    max_parallel: int = 5
+    max_parallel: int = Field(default=5, ge=1, le=50)
     """How many run at once; the others wait."""
     merge_strategy: MergeStrategy = MergeStrategy.GIT_THREE_WAY
     fail_fast: bool = False
     """After a failure nothing more begins, and what still runs is not used."""
-    timeout_per_subplan_seconds: int | None = None
+    timeout_per_subplan_seconds: int | None = Field(default=None, ge=1, le=MAX_TIMEOUT_SECONDS)
     retry_failed: bool = True
-    max_retries: int = 2
+    max_retries: int = Field(default=2, ge=0, le=100)
     plans: dict[str, SubplanDefinition]
 
     @property
@@ -127,13 +136,41 @@ class StepDefinition(Record):
 
     name: str
     tool: str
-    input: dict[str, JsonValue] = Field(alias="with")
+    input: dict[str, JsonValue] = Field(default={}, alias="with")
     resource: str | None = None
     save_as: str | None = None
     decision: DecisionDefinition | None = None
     subplans: SubplansDefinition | None = None
 
     model_config = {"frozen": True, "extra": "forbid", "populate_by_name": True}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, values: Any) -> Any:
+        """Adds what a plan file leaves out: a step's name, and the tool of other kinds of steps."""
+        if not isinstance(values, dict):
+            return values
+        step = cast("dict[str, Any]", {**values})
+        if step.get("tool") == SPAWN_SUBPLAN and "subplans" not in step:
+            step["subplans"] = step.pop("with", None) or {}
+        decision, subplans, name = step.get("decision"), step.get("subplans"), step.get("tool")
+        if decision is not None:
+            name = _item(decision, "question")
+            step.setdefault("tool", RECORD_DECISION)
+        elif subplans is not None:
+            name = "subplans " + ", ".join(_names(_item(subplans, "plans")))
+            step.setdefault("tool", SPAWN_SUBPLAN)
+        step.setdefault("name", str(name))
+        return step
+
+
+def _item(data: Any, key: str) -> Any:
+    """Returns one value of data that is not validated yet."""
+    return cast("dict[str, Any]", data).get(key) if isinstance(data, dict) else None
+
+
+def _names(data: Any) -> list[str]:
+    return list(cast("dict[str, Any]", data)) if isinstance(data, dict) else []
 
 
 class PlanDefinition(Record):
@@ -142,7 +179,7 @@ class PlanDefinition(Record):
     name: str
     description: str = ""
     arguments: dict[str, ArgumentDefinition] = {}
-    resources: dict[str, ResourceDefinition]
+    resources: dict[str, ResourceDefinition] = {}
     tools: dict[str, ToolSpec] = {}
     policy: RollbackPolicy = RollbackPolicy()
     validations: list[ValidationDefinition] = []

@@ -72,7 +72,7 @@ def value_of(name: str, values: Mapping[str, str]) -> str:
     """
     if name in values:
         return values[name]
-    raise UsageError(f"`{{{{ {name} }}}}` is not known here", hint=nearest(name, values))
+    raise UsageError(f"`{{{{ {name} }}}}` is not a known placeholder", hint=nearest(name, values))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str | None]]:

@@ -1,7 +1,7 @@
-"""Reads YAML as plain data that remembers its lines.
+"""Reads YAML as plain data, and remembers on which line each value begins.
 
-Stricter than YAML: one document, no repeated keys, no merge keys, only text keys, only
-the types of JSON; and bounded, so that no file can take all memory or the stack.
+Stricter than YAML: one document, no repeated keys, no merge keys, only text as keys, and only
+the types of JSON. Size and depth are bounded, so that no file can exhaust memory or the stack.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from cleveragents.domain.plan_file import Location
 
 MAX_BYTES = 10_000_000
 MAX_DEPTH = 64
+_MAX_BITS = 64
+"""Python refuses to write much larger numbers in decimal, and no tool can use them."""
 _VALUE_COST = 100
+"""Bytes that one value counts for in addition to its text."""
 
 _MERGE = "tag:yaml.org,2002:merge"
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
@@ -30,17 +33,33 @@ _UNTYPED: Any = yaml  # its published stubs leave `parse` and `compose` without 
 
 @dataclass(frozen=True)
 class YamlDocument:
-    """A YAML file's content, and the line on which each part of it begins."""
+    """The content of a YAML file, and the line on which each value begins."""
 
     path: str
     data: JsonValue
     lines: dict[Location, int]
 
     def line(self, location: Location) -> int:
-        """Returns the line of the place, or of the nearest place around it."""
-        while location not in self.lines:
-            location = location[:-1]
-        return self.lines[location]
+        """Returns the line of a location in the plan's records, or of the nearest around it."""
+        return self.lines[self._written(location)]
+
+    def keys(self, location: Location) -> list[str]:
+        """Returns the keys of the mapping at a location."""
+        found: Any = self.data
+        for part in self._written(location):
+            found = found[part]
+        return list(found)
+
+    def _written(self, location: Location) -> Location:
+        """Returns the location as the file has it, as far as it has it."""
+        found: Location = ()
+        for part in location:
+            # The same subplans may be written as the input of the tool `spawn-subplan`.
+            written = "with" if part == "subplans" and (*found, part) not in self.lines else part
+            if (*found, written) not in self.lines:
+                break
+            found = (*found, written)
+        return found
 
     def error(self, location: Location, problem: str, *, hint: str | None = None) -> PlanFileError:
         return PlanFileError(self.path, problem, line=self.line(location), hint=hint)
@@ -50,13 +69,13 @@ def read_document(path: Path) -> YamlDocument:
     """Reads one YAML file.
 
     Raises:
-        PlanFileError: the file cannot be read, is not YAML, or is more than we accept.
+        PlanFileError: the file cannot be read, is not YAML, or exceeds the bounds.
     """
     return parse_document(str(path), _read_text(path))
 
 
 def parse_document(path: str, text: str) -> YamlDocument:
-    """Parses text; `path` is only for messages.
+    """Parses text; messages name `path`.
 
     Raises:
         PlanFileError: as `read_document` does.
@@ -97,15 +116,15 @@ def _read_text(path: Path) -> str:
 def _unreadable(error: OSError) -> str:
     match error.errno:
         case errno.ENOENT:
-            return "there is no such file"
+            return "the file does not exist"
         case errno.EISDIR:
-            return "is a directory, not a plan file"
+            return "this is a directory, not a plan file"
         case _:
             return f"the file cannot be read: {error.strerror}"
 
 
 def _check_depth(path: str, text: str) -> None:
-    """Stops before composing, which recurses without a bound of its own."""
+    """Refuses deep nesting before composing, which recurses without a bound."""
     depth = 0
     for event in _UNTYPED.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -114,13 +133,15 @@ def _check_depth(path: str, text: str) -> None:
             depth -= 1
         if depth > MAX_DEPTH:
             raise PlanFileError(
-                path, f"nested more than {MAX_DEPTH} deep", line=event.start_mark.line + 1
+                path,
+                f"the file is nested more than {MAX_DEPTH} levels deep",
+                line=event.start_mark.line + 1,
             )
 
 
 def _syntax_error(path: str, text: str, error: yaml.YAMLError) -> PlanFileError:
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return PlanFileError(path, "the file holds characters that YAML does not allow")
+        return PlanFileError(path, "the file contains characters that YAML does not allow")
     index = error.problem_mark.line
     problem = error.problem or "this is not valid YAML"
     line = text.splitlines()[index : index + 1]
@@ -131,7 +152,7 @@ def _syntax_error(path: str, text: str, error: yaml.YAMLError) -> PlanFileError:
 
 
 class _NodeReader:
-    """Turns composed nodes into data, expanding aliases within a bound."""
+    """Turns composed nodes into data; bounds what aliases may expand to."""
 
     def __init__(self, path: str) -> None:
         self.lines: dict[Location, int] = {}
@@ -157,7 +178,7 @@ class _NodeReader:
         text = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
         self._budget -= _VALUE_COST + text
         if self._budget < 0 or len(location) > MAX_DEPTH:
-            raise self._error("with its aliases the file holds more than a plan may", line)
+            raise self._error("the file is too large after its aliases are expanded", line)
 
     def _items(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node, int]]:
         seen: dict[str, int] = {}
@@ -169,7 +190,7 @@ class _NodeReader:
             if not isinstance(key, str):
                 raise self._error("a key must be text", line, hint="Put it in quotes")
             if key in seen:
-                raise self._error(f"`{key}` is given twice, first on line {seen[key]}", line)
+                raise self._error(f"`{key}` is already set on line {seen[key]}", line)
             seen[key] = line
             yield key, item, line
 
@@ -177,17 +198,20 @@ class _NodeReader:
         if node.tag not in _PLAIN:
             kind = node.tag.rpartition(":")[2]
             raise self._error(
-                f"`{node.value}` is read as a {kind}, which a plan cannot hold",
+                f"YAML reads `{node.value}` as a {kind}, which a plan cannot contain",
                 line,
                 hint="Put it in quotes to make it text",
             )
         text = node.value.encode(errors="ignore").decode()
         if "\0" in text or text != node.value:
-            raise self._error("text may not hold NUL or half a surrogate pair", line)
+            raise self._error("text cannot contain NUL or an unpaired surrogate", line)
         try:
-            return self._constructor.construct_object(node)
+            value = self._constructor.construct_object(node)
         except ValueError as error:
             raise self._error(f"`{node.value[:40]}` is not a valid value", line) from error
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            raise self._error(f"`{node.value[:40]}` is too large a number", line)
+        return value
 
     def _error(self, problem: str, line: int, *, hint: str | None = None) -> PlanFileError:
         return PlanFileError(self._path, problem, line=line, hint=hint)
