@@ -123,6 +123,6 @@ Feature: What a checkpoint may cost
         | max-size-per-plan | MAX_SIZE_PER_PLAN | 5 parsecs  | it must be a size such as 500 kB, 20 MB or 1.5 GiB   |
         | deadline          | DEADLINE          | 0          | it must be a number of seconds, more than 0          |
         | deadline          | DEADLINE          | soon       | it must be a number of seconds, more than 0          |
-        | include-ignored   | INCLUDE_IGNORED   | !a         | is not a pattern of a path inside the project        |
-        | include-ignored   | INCLUDE_IGNORED   | ../a       | is not a pattern of a path inside the project        |
-        | include-ignored   | INCLUDE_IGNORED   | /          | is not a pattern of a path                           |
+        | include-ignored   | INCLUDE_IGNORED   | !a         | is not a path pattern inside the project             |
+        | include-ignored   | INCLUDE_IGNORED   | ../a       | is not a path pattern inside the project             |
+        | include-ignored   | INCLUDE_IGNORED   | /          | is not a path pattern                                |

@@ -97,7 +97,7 @@ Feature: Looking at the whole installation
         | git is missing                              | 1    | git           | problem | git cannot be started            |
         | git is too old                              | 1    | git           | problem | git version 2.30.2 is too old    |
         | others may look into the home directory     | 1    | home          | problem | has the mode 0755                |
-        | there is a setting that nobody knows        | 1    | configuration | problem | There is no setting              |
+        | there is a setting that nobody knows        | 1    | configuration | problem | Unknown setting                  |
         | the project sets what only the user may set | 1    | configuration | problem | cannot be set by a project       |
         | the setting for the database cannot be used | 1    | configuration | problem | must name a file by its absolute |
 

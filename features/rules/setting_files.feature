@@ -17,7 +17,7 @@ Feature: Configuration files
         | in a directory linked to itself | is a symbolic link                            |
         | a named pipe               | is not a regular file                              |
         | a directory                | is not a regular file                              |
-        | larger than a megabyte     | is larger than 1048576 bytes                       |
+        | larger than a megabyte     | is larger than 1.0 MB                              |
         | not text                   | is not UTF-8, line 2                               |
         | choosing the database      | `core.database-url` in                             |
         | choosing the format        | cannot be set by a project, only by the user       |

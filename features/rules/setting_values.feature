@@ -36,13 +36,13 @@ Feature: What settings accept
         | sandbox.checkpoint.auto-create-on | before_stp    | did you mean before_step?                           |
         | sandbox.checkpoint.auto-create-on | on_error,     | '' is not one of                                    |
         | sandbox.checkpoint.auto-create-on | [1]           | 1 is not one of                                     |
-        | sandbox.checkpoint.auto-create-on | [on_error     | begins like a list but is none                      |
+        | sandbox.checkpoint.auto-create-on | [on_error     | begins like a list but is not valid                 |
         | max_checkpoints_per_plan          | 0             | it must be a whole number, 1 or more                |
         | max_checkpoints_per_plan          | many          | it must be a whole number, 1 or more                |
         | core.format                       | html          | it must be one of rich, color, table, plain         |
         | core.database-url                 | mysql://a:b@c | it must begin with sqlite: or postgresql+psycopg:   |
         | core.formt                        | json          | Did you mean `core.format`?                         |
-        | xyzzy                             | 1             | There is no setting `xyzzy`, named on the command   |
+        | xyzzy                             | 1             | Unknown setting `xyzzy` on the command line         |
 
   Rule: a bad value is refused with the place it stands in
 
@@ -56,7 +56,7 @@ Feature: What settings accept
       Examples:
         | content                                        | reason                                  |
         | core.format = 'html'                           | `core.format` in                        |
-        | core.formt = 'json'                            | There is no setting `core.formt`        |
+        | core.formt = 'json'                            | Unknown setting `core.formt`            |
         | max_checkpoints_per_plan = true                | cannot be True: it must be a whole number |
         | sandbox.checkpoint.auto-create-on = 5          | it must be a list of triggers           |
         | core.database-url = 5                          | it must begin with sqlite:              |

@@ -1,6 +1,6 @@
-"""What a plan file says, once read: names are those of the file.
+"""The records of a plan file: its schema, with the names that the file uses.
 
-Reading YAML, line numbers and nearest names are in
+YAML, line numbers and the checks of a file are in
 `cleveragents.infrastructure.plan_files`.
 """
 
@@ -33,26 +33,26 @@ class OnFailure(StrEnum):
 
 
 class RollbackPolicy(Record):
-    """The plan's own rules about failure and checkpoints."""
+    """The rules of the plan for failures and checkpoints."""
 
     on_failure: OnFailure = OnFailure.ROLLBACK_STEP
     require_checkpoints: bool = True
-    """A write that cannot be checkpointed is not done."""
+    """A tool does not write unless a checkpoint can be made first."""
     require_sandbox: bool = True
     """No resource may have the strategy `none`."""
     max_retries_per_step: int = Field(default=0, ge=0, le=100)
-    """How often a step that failed is tried again, from the state before it."""
+    """How often a failed step is retried, each time from the state before it."""
     allow_unsafe_tools: bool = False
-    """Tools that call themselves `unsafe` may be used."""
+    """The plan may use tools that are declared `unsafe`."""
 
 
 class ResourceDefinition(Record):
-    """Something the plan may change."""
+    """Something that the plan may change."""
 
     type: ResourceType
     path: str
     strategy: SandboxStrategy | None = None
-    """None stands for what the type gets unasked."""
+    """None means the default of the type."""
 
     @property
     def chosen_strategy(self) -> SandboxStrategy:
@@ -60,7 +60,7 @@ class ResourceDefinition(Record):
 
 
 class ArgumentDefinition(Record):
-    """A value the user gives with `--arg`."""
+    """A value that the user gives with `--arg`."""
 
     type: ParameterType = ParameterType.STRING
     default: str | None = None
@@ -77,46 +77,46 @@ class ArgumentDefinition(Record):
 
 
 class OptionDefinition(Record):
-    """One course a decision may take."""
+    """One option of a decision, and the steps that it runs."""
 
     description: str = ""
     steps: list[StepDefinition] = []
 
 
 class DecisionDefinition(Record):
-    """A fork in the plan: the steps of the chosen option follow it."""
+    """A decision; the steps of the chosen option run after it."""
 
     question: str
     chosen: str
-    """The name of an option; placeholders for the plan's arguments are filled when it is made."""
+    """The name of an option; it may contain placeholders for the plan's arguments."""
     rationale: str = ""
     confidence: float | None = Field(default=None, ge=0, le=1)
     type: DecisionType = DecisionType.IMPLEMENTATION_CHOICE
     influenced_by: list[str] = []
-    """Names of earlier decisions it rests on: correcting one of them means deciding it anew."""
+    """Earlier decisions that it depends on: correcting one of them supersedes this one."""
     options: dict[str, OptionDefinition]
 
 
 class SubplanDefinition(Record):
-    """A plan that another one spawns: its own steps, in sandboxes of its own."""
+    """A plan that another plan starts: its own steps, in its own sandboxes."""
 
     description: str = ""
     resources: list[str] = []
-    """The resources of its parent that it works on; none means all."""
+    """The resources of its parent that it works on; an empty list means all."""
     depends_on: list[str] = []
-    """Names of the subplans whose result it starts from."""
+    """The subplans whose result it starts from."""
     steps: list[StepDefinition]
 
 
 class SubplansDefinition(Record):
-    """What one step has other plans do."""
+    """The subplans of one step, and how they run."""
 
     mode: SubplanMode = SubplanMode.SEQUENTIAL
     max_parallel: int = Field(default=5, ge=1, le=50)
-    """How many run at once; the others wait."""
+    """How many run at the same time; the others wait."""
     merge_strategy: MergeStrategy = MergeStrategy.GIT_THREE_WAY
     fail_fast: bool = False
-    """After a failure nothing more begins, and what still runs is not used."""
+    """After a failure no more subplans start, and the result of running ones is not used."""
     timeout_per_subplan_seconds: int | None = Field(default=None, ge=1, le=MAX_TIMEOUT_SECONDS)
     retry_failed: bool = True
     max_retries: int = Field(default=2, ge=0, le=100)
@@ -124,14 +124,14 @@ class SubplansDefinition(Record):
 
     @property
     def waves(self) -> list[list[str]]:
-        """The names in the waves they run in."""
+        """The names of the subplans, in the waves they run in."""
         return waves(self.mode, {name: plan.depends_on for name, plan in self.plans.items()})
 
 
 class StepDefinition(Record):
-    """One entry of the plan: a tool and its input.
+    """One step of the plan: a tool and its input.
 
-    A decision is a call of `record-decision`, subplans are one of `spawn-subplan`.
+    A decision is a call of `record-decision`; subplans are a call of `spawn-subplan`.
     """
 
     name: str
@@ -183,16 +183,16 @@ class PlanDefinition(Record):
     tools: dict[str, ToolSpec] = {}
     policy: RollbackPolicy = RollbackPolicy()
     validations: list[ValidationDefinition] = []
-    """What judges the result before it is applied, in this order."""
+    """Commands that check the result before it is applied, in this order."""
     steps: list[StepDefinition]
 
 
 Location = tuple[str | int, ...]
-"""Where in the file: keys and list indices from the top."""
+"""A position in the file: keys and list indices from the top."""
 
 
 class TemplateProblem(Record):
-    """A placeholder that could not be filled."""
+    """A placeholder that no value can replace."""
 
     location: Location
     message: str
@@ -200,19 +200,19 @@ class TemplateProblem(Record):
 
 
 def default_resources() -> dict[str, ResourceDefinition]:
-    """Returns what a plan without `resources` works on: the project itself."""
+    """Returns the resources of a plan that names none: the project itself."""
     return {"project": ResourceDefinition(type=ResourceType.GIT_CHECKOUT, path=".")}
 
 
 def template_values(
     arguments: Mapping[str, str], resources: Mapping[str, str], outputs: Mapping[str, str]
 ) -> dict[str, str]:
-    """Returns what every placeholder of a step stands for.
+    """Returns the value of every placeholder of a step.
 
     Args:
-        arguments: as `resolve_arguments` returns them.
+        arguments: the result of `resolve_arguments`.
         resources: the path of every sandbox, by resource name.
-        outputs: what earlier steps saved, by its `save_as` name.
+        outputs: the saved outputs of earlier steps, by `save_as` name.
     """
     return {
         **arguments,
@@ -222,9 +222,9 @@ def template_values(
 
 
 def every_step(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
-    """Gives steps and those of all options of their decisions, whichever are chosen.
+    """Yields the steps, and those of all options of their decisions, chosen or not.
 
-    What subplans do is not among them.
+    The steps of subplans are not included.
     """
     for step in steps:
         yield step
@@ -234,31 +234,32 @@ def every_step(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
 
 
 def every_subplan(steps: Sequence[StepDefinition]) -> Iterator[SubplanDefinition]:
-    """Gives the subplans that some steps may spawn, and not those that these spawn."""
+    """Yields the direct subplans of some steps, without the subplans of those."""
     for step in every_step(steps):
         if step.subplans is not None:
             yield from step.subplans.plans.values()
 
 
 def every_step_below(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
-    """Gives what `every_step` does, and what subplans do, and theirs."""
+    """Yields the steps as `every_step` does, and those of all subplans at any depth."""
     yield from every_step(steps)
     for plan in every_subplan(steps):
         yield from every_step_below(plan.steps)
 
 
 def depth(steps: Sequence[StepDefinition]) -> int:
-    """Returns how many plans stand above each other at most: 1 without subplans."""
+    """Returns the nesting depth of plans: 1 without subplans."""
     return 1 + max((depth(plan.steps) for plan in every_subplan(steps)), default=0)
 
 
 def check_templates(
     definition: PlanDefinition, argument_names: Collection[str]
 ) -> list[TemplateProblem]:
-    """Finds every placeholder in the steps that names nothing the step could know.
+    """Returns every placeholder in the steps that has no value when the step runs.
 
-    A step knows the arguments, the resources, and what earlier steps save; after a
-    decision, what every option of it saves. A subplan's steps know what its parent does.
+    A step can use the arguments, the resources and the saved outputs of earlier steps; after a
+    decision, only outputs that each of its options saves. The steps of a subplan can use the
+    same as the step that starts it.
     """
     arguments = dict.fromkeys(argument_names, "")
     problems: list[TemplateProblem] = []
@@ -269,7 +270,7 @@ def check_templates(
         place: Location,
         resources: Collection[str],
     ) -> set[str]:
-        """Returns the names that are saved once these steps have run."""
+        """Returns the names of the outputs that are saved after these steps."""
         paths = dict.fromkeys(resources, "")
         for index, step in enumerate(steps):
             here = (*place, "steps", index)
@@ -314,10 +315,10 @@ def _unfillable(
 
 
 def resolve_arguments(definition: PlanDefinition, given: Mapping[str, str]) -> dict[str, str]:
-    """Returns the value of every argument of the plan: as given, or else its default.
+    """Returns the value of every argument of the plan: the given one, or its default.
 
     Raises:
-        UsageError: a name is unknown, a value is missing or not of its type.
+        UsageError: a name is unknown, or a value is missing or has the wrong type.
     """
     for name in given:
         if name not in definition.arguments:
@@ -332,7 +333,7 @@ def resolve_arguments(definition: PlanDefinition, given: Mapping[str, str]) -> d
 
 
 def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
-    """Returns the step that records a decision; `chosen` is filled in when it runs."""
+    """Returns the step that records a decision; `chosen` is added when it runs."""
     given: dict[str, JsonValue] = {
         "question": decision.question,
         "alternatives": list(decision.options),
@@ -348,7 +349,7 @@ def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
 
 
 def subplans_step(name: str, subplans: SubplansDefinition) -> StepDefinition:
-    """Returns the step that has other plans do something."""
+    """Returns the step that starts subplans."""
     given: dict[str, JsonValue] = {"plans": list(subplans.plans), "mode": subplans.mode.value}
     return StepDefinition.model_validate(
         {"name": name, "tool": SPAWN_SUBPLAN, "with": given, "subplans": subplans}
@@ -368,7 +369,7 @@ def _argument_value(name: str, argument: ArgumentDefinition, value: str | None) 
 
 
 def is_of_type(value: str, kind: ParameterType) -> bool:
-    """Says whether the text is how a value of that type is written."""
+    """Returns whether the text is a value of that type."""
     if kind is ParameterType.INTEGER:
         return value.isascii() and value.removeprefix("-").isdecimal()
     return kind is ParameterType.STRING or value in ("true", "false")

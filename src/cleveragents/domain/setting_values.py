@@ -1,4 +1,4 @@
-"""How the values of settings are read from TOML and from text."""
+"""Converts the values of settings from TOML and from text."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ DATABASES = ("sqlite:", "postgresql+psycopg:")
 
 
 class BadValue(ValueError):
-    """Why a value is refused, as the second half of a sentence."""
+    """Why a value is invalid, as the second half of a sentence."""
 
 
 def triggers(value: object) -> tuple[Trigger, ...]:
-    """Reads a list, or its text; old names become the present ones, repeats are dropped."""
+    """Reads a list or its text; replaces old names and drops repetitions."""
     names = _listed(value) if isinstance(value, str) else value
     if not isinstance(names, list):
         raise BadValue("it must be a list of triggers")
@@ -71,9 +71,9 @@ def patterns(value: object) -> tuple[str, ...]:
         raise BadValue("it must be a list of patterns")
     for name in cast("list[object]", names):
         if not isinstance(name, str) or not name.strip("/"):
-            raise BadValue(f"{name!r} is not a pattern of a path")
+            raise BadValue(f"{name!r} is not a path pattern")
         if name.startswith("!") or ".." in name.split("/"):
-            raise BadValue(f"{name!r} is not a pattern of a path inside the project")
+            raise BadValue(f"{name!r} is not a path pattern inside the project")
     return tuple(dict.fromkeys(cast("list[str]", names)))
 
 
@@ -98,12 +98,12 @@ def database_url(value: object) -> str:
 
 
 def concealed_url(url: str) -> str:
-    """Returns the URL with its password starred out."""
+    """Returns the URL with its password replaced by stars."""
     return re.sub(r"(?<=://)([^:/@]*):[^/]*@", r"\1:***@", url)
 
 
 def _listed(text: str) -> object:
-    """Reads `a, b`, `["a", "b"]` or nothing at all."""
+    """Reads `a, b`, `["a", "b"]` or an empty text."""
     text = text.strip()
     if not text.startswith("["):
         return [item.strip() for item in text.split(",")] if text else []
@@ -114,7 +114,7 @@ def _listed(text: str) -> object:
     try:
         return tomllib.loads(f"list = {text}")["list"]
     except tomllib.TOMLDecodeError:
-        raise BadValue("it begins like a list but is none") from None
+        raise BadValue("it begins like a list but is not valid") from None
 
 
 def _trigger(name: object) -> Trigger:

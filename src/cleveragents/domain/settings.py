@@ -1,7 +1,7 @@
-"""The settings: a registry of keys, and the rules by which five levels become one value.
+"""The settings: a registry of keys, and the rules that choose one value from five levels.
 
-Adding a key is one `Key` in `REGISTRY`; reading it is `settings[THE_KEY]`. Everything here is
-pure: `infrastructure/config.py` reads and writes the files.
+To add a setting, add one `Key` to `REGISTRY`; to read it, write `settings[THE_KEY]`. Nothing here
+reads files or variables: `cleveragents.infrastructure.config` does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Level(StrEnum):
-    """Where a value comes from, the strongest first."""
+    """The source of a value, the strongest first."""
 
     FLAG = "flag"
     ENVIRONMENT = "environment"
@@ -44,27 +44,27 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key(Generic[T]):
-    """One setting: the row of the reference page, and the reading of its values."""
+    """One setting: its row on the reference page, and how its values are read."""
 
     name: str
     type: str
     default: T
     environment: str
     project_scopable: bool
-    """Whether a project's own file may set it; a project is not trusted with the rest."""
+    """Whether a project's own file may set it; a project is not trusted with everything."""
     description: str
     read: Callable[[object], T]
-    """Turns a TOML value or a text into the value. Raises `BadValue`."""
+    """Converts a TOML value or a text. Raises `BadValue`."""
     allowed: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     """Other accepted names, written with hyphens; underscores mean the same."""
     deprecated: tuple[str, ...] = ()
     """Accepted with a warning."""
     conceal: Callable[[str], str] = str
-    """Takes secrets out of a value that is shown."""
+    """Removes secrets from a value before it is printed."""
 
     def shown(self, value: object) -> str | int | float | list[str] | None:
-        """Returns the value as TOML and JSON have it, without secrets."""
+        """Returns the value in the types of TOML and JSON, without secrets."""
         plain = plain_value(value)
         return self.conceal(plain) if isinstance(plain, str) else plain
 
@@ -80,7 +80,7 @@ AUTO_CREATE_ON: Key[tuple[Trigger, ...]] = Key(
     ),
     environment="CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON",
     project_scopable=True,
-    description="Moments at which a checkpoint is made; an empty list turns them all off",
+    description="Events that create a checkpoint; an empty list turns them all off",
     read=triggers,
     allowed=tuple(Trigger),
     deprecated=("core.checkpoints.auto-create-on",),
@@ -91,7 +91,7 @@ MAX_CHECKPOINTS_PER_PLAN: Key[int] = Key(
     default=50,
     environment="CLEVERAGENTS_CHECKPOINT_MAX_CHECKPOINTS_PER_PLAN",
     project_scopable=True,
-    description="Checkpoint groups a plan keeps; the oldest that nothing needs go first",
+    description="Checkpoint groups a plan keeps; the oldest that are not needed are removed first",
     read=positive_integer,
     aliases=("max-checkpoints-per-plan",),
     deprecated=("core.checkpoints.max-checkpoints-per-plan",),
@@ -102,8 +102,8 @@ INCLUDE_IGNORED: Key[tuple[str, ...]] = Key(
     default=(),
     environment="CLEVERAGENTS_CHECKPOINT_INCLUDE_IGNORED",
     project_scopable=True,
-    description="Ignored paths that checkpoints keep all the same: patterns, or `all`. One "
-    "without `/` fits a name anywhere, one with `/` a path from the top",
+    description="Ignored paths that checkpoints include anyway: patterns, or `all`. A pattern "
+    "without `/` matches a name anywhere, one with `/` matches a path from the top",
     read=patterns,
 )
 MAX_FILE_SIZE: Key[int | None] = Key(
@@ -112,7 +112,7 @@ MAX_FILE_SIZE: Key[int | None] = Key(
     default=None,
     environment="CLEVERAGENTS_CHECKPOINT_MAX_FILE_SIZE",
     project_scopable=True,
-    description="Larger files are not captured, and listed as such; unset means no limit",
+    description="Larger files are not captured, but listed as such; unset means no limit",
     read=byte_count,
 )
 MAX_SIZE_PER_PLAN: Key[int | None] = Key(
@@ -121,8 +121,8 @@ MAX_SIZE_PER_PLAN: Key[int | None] = Key(
     default=None,
     environment="CLEVERAGENTS_CHECKPOINT_MAX_SIZE_PER_PLAN",
     project_scopable=True,
-    description="What the checkpoints of one resource of a plan may add to the store; files "
-    "beyond it are not captured, and listed as such; unset means no limit",
+    description="How much the checkpoints of one resource of a plan may add to the store; files "
+    "beyond the limit are not captured, but listed as such; unset means no limit",
     read=byte_count,
 )
 DEADLINE: Key[float | None] = Key(
@@ -131,8 +131,8 @@ DEADLINE: Key[float | None] = Key(
     default=None,
     environment="CLEVERAGENTS_CHECKPOINT_DEADLINE",
     project_scopable=True,
-    description="How long a checkpoint may look for changes; one that takes longer is recorded "
-    "as partial, and stops the plan if it requires checkpoints; unset means no limit",
+    description="How long a checkpoint may search for changes; one that takes longer is recorded "
+    "as partial, and stops a plan that requires checkpoints; unset means no limit",
     read=seconds,
 )
 CLEANUP: Key[SandboxCleanup] = Key(
@@ -142,7 +142,7 @@ CLEANUP: Key[SandboxCleanup] = Key(
     environment="CLEVERAGENTS_SANDBOX_CLEANUP",
     project_scopable=True,
     description="When a plan's sandboxes are removed: when it is applied, also when it is "
-    "cancelled, or never. Finished work that is not applied stays unless you say `--discard`",
+    "cancelled, or never. Finished work that is not applied is kept unless you add `--discard`",
     read=sandbox_cleanup,
     allowed=tuple(SandboxCleanup),
 )
@@ -152,8 +152,7 @@ MAX_CHILD_DEPTH: Key[int] = Key(
     default=5,
     environment="CLEVERAGENTS_PLAN_MAX_CHILD_DEPTH",
     project_scopable=True,
-    description="How many plans may stand above each other, the first included; 1 means that no "
-    "plan may have subplans",
+    description="Maximum nesting depth of plans; 1 disables subplans",
     read=positive_integer,
 )
 FORMAT: Key[OutputFormat | None] = Key(
@@ -162,7 +161,7 @@ FORMAT: Key[OutputFormat | None] = Key(
     default=None,
     environment="CLEVERAGENTS_FORMAT",
     project_scopable=False,
-    description="How results are shown; unset means rich on a terminal and plain elsewhere",
+    description="Output format; unset means rich on a terminal and plain otherwise",
     read=output_format,
     allowed=tuple(OutputFormat),
 )
@@ -172,7 +171,7 @@ DATABASE_URL: Key[str | None] = Key(
     default=None,
     environment="CLEVERAGENTS_DATABASE_URL",
     project_scopable=False,
-    description="Where plans are stored; unset means the file state.db in the home directory",
+    description="The database of all records; unset means the file state.db in the home directory",
     read=database_url,
     conceal=concealed_url,
 )
@@ -192,7 +191,7 @@ REGISTRY: tuple[Key[Any], ...] = (
 
 
 class Entry(NamedTuple):
-    """A value as one level spells it, before anything is checked."""
+    """A value as one level gives it, before it is checked."""
 
     level: Level
     origin: str
@@ -202,7 +201,7 @@ class Entry(NamedTuple):
 
 
 class ResolvedValue(NamedTuple):
-    """A checked value, and who gave it."""
+    """A checked value, and the level it comes from."""
 
     level: Level
     origin: str | None
@@ -211,7 +210,7 @@ class ResolvedValue(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The values in force, each with the chain of levels that gave one."""
+    """The values in effect, each with the values of weaker levels."""
 
     chains: Mapping[str, tuple[ResolvedValue, ...]]
     """By key name; the first of each chain wins, the last is the default."""
@@ -225,11 +224,11 @@ class Settings:
 
 
 def resolve(entries: Iterable[Entry]) -> Settings:
-    """Checks every entry, the losing ones too, and ranks them.
+    """Checks every entry, including overridden ones, and ranks them.
 
     Raises:
-        ConfigurationError: an unknown key, a bad value, a key a project may not set, or a
-            key that one source sets twice under two names.
+        ConfigurationError: a key is unknown, a value is invalid, a project sets a key that it
+            may not set, or one source sets a key twice under two names.
     """
     chains: dict[str, dict[Level, ResolvedValue]] = {key.name: {} for key in REGISTRY}
     warnings: list[str] = []
@@ -253,10 +252,10 @@ def resolve(entries: Iterable[Entry]) -> Settings:
 
 
 def find_key(entry: Entry) -> Key[Any]:
-    """Returns the key that the entry's name, an alias or an old name, means.
+    """Returns the key for the entry's name, which may be an alias or an old name.
 
     Raises:
-        ConfigurationError: there is no such key.
+        ConfigurationError: the name is unknown.
     """
     folded = _folded(entry.name)
     for key in REGISTRY:
@@ -266,7 +265,7 @@ def find_key(entry: Entry) -> Key[Any]:
     nearest = get_close_matches(folded, names, n=1, cutoff=0.5)
     suggestion = f"Did you mean `{nearest[0]}`? " if nearest else ""
     raise ConfigurationError(
-        f"There is no setting `{entry.name}`, named {_place(entry.level, entry.origin)}",
+        f"Unknown setting `{entry.name}` {_origin(entry.level, entry.origin)}",
         hint=f"{suggestion}The settings are {', '.join(names)}",
         key=entry.name,
         source=entry.origin,
@@ -278,15 +277,15 @@ def deprecation(key: Key[Any], entry: Entry) -> tuple[str, ...]:
     """Returns a warning if the entry uses an old name of the key."""
     if _folded(entry.name) not in key.deprecated:
         return ()
-    place = _place(entry.level, entry.origin)
-    return (f"`{entry.name}` {place} is now called `{key.name}`",)
+    origin = _origin(entry.level, entry.origin)
+    return (f"`{entry.name}` {origin} is now called `{key.name}`",)
 
 
 def checked(key: Key[T], entry: Entry) -> T:
-    """Returns the entry's value as the key reads it.
+    """Returns the entry's value, converted to the type of the key.
 
     Raises:
-        ConfigurationError: the key cannot have that value.
+        ConfigurationError: the value is invalid for the key.
     """
     try:
         return key.read(entry.value)
@@ -295,7 +294,7 @@ def checked(key: Key[T], entry: Entry) -> T:
 
 
 def plain_value(value: object) -> str | int | float | list[str] | None:
-    """Returns the value in the types that TOML and JSON have."""
+    """Returns the value in the types of TOML and JSON."""
     if isinstance(value, (list, tuple)):
         return [str(item) for item in cast("Iterable[object]", value)]
     if value is None or isinstance(value, int | float):
@@ -304,10 +303,10 @@ def plain_value(value: object) -> str | int | float | list[str] | None:
 
 
 def _refusal(key: Key[Any], entry: Entry, problem: str) -> ConfigurationError:
-    place = _place(entry.level, entry.origin)
+    origin = _origin(entry.level, entry.origin)
     return ConfigurationError(
-        f"`{entry.name}` {place} {problem}",
-        hint=f"Run `agents config get {key.name} --verbose` to see what is set where",
+        f"`{entry.name}` {origin} {problem}",
+        hint=f"Run `agents config get {key.name} --verbose` to see all levels",
         key=key.name,
         value=key.shown(entry.value),
         source=entry.origin,
@@ -315,7 +314,7 @@ def _refusal(key: Key[Any], entry: Entry, problem: str) -> ConfigurationError:
     )
 
 
-def _place(level: Level, origin: str) -> str:
+def _origin(level: Level, origin: str) -> str:
     match level:
         case Level.FLAG:
             return "on the command line"

@@ -1,4 +1,4 @@
-"""Subplans: the part of a plan that other plans do, and in which order those run."""
+"""Subplans: parts of a plan that run as plans of their own, and the order they run in."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 SPAWN_SUBPLAN = "spawn-subplan"
-"""The tool of a step that has subplans."""
+"""The tool of a step with subplans."""
 
 
 class SubplanMode(StrEnum):
-    """How the subplans of one step run beside or after each other."""
+    """In which order the subplans of one step run."""
 
     SEQUENTIAL = "sequential"
-    """One after the other; each starts from what the one before it left."""
+    """One after the other; each starts from the result of the one before it."""
     PARALLEL = "parallel"
-    """At once, all from the same state."""
+    """All at the same time, from the same state."""
     DEPENDENCY_ORDERED = "dependency_ordered"
-    """Each once all that it depends on is done, and starting from that."""
+    """Each after all subplans it depends on, starting from their result."""
 
 
 def waves(mode: SubplanMode, depends_on: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """Returns the names in the waves they run in; those of one wave run at once.
+    """Returns the names in waves; the subplans of one wave run at the same time.
 
     Args:
         mode: How they run.
-        depends_on: What each subplan waits for, in the order of the plan file.
+        depends_on: What each subplan depends on, in the order of the plan file.
 
     Raises:
-        CircularDependency: some wait for each other.
+        CircularDependency: some depend on each other.
     """
     names = list(depends_on)
     if mode is SubplanMode.SEQUENTIAL:
@@ -47,7 +47,7 @@ def waves(mode: SubplanMode, depends_on: Mapping[str, Iterable[str]]) -> list[li
 
 
 class CircularDependency(ValueError):
-    """Subplans that wait for each other, so that none of them could begin."""
+    """Subplans that depend on each other, so that none of them could start."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(", ".join(names))

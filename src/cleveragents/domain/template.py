@@ -1,8 +1,8 @@
-"""`{{ name }}` in a plan: strict, and without a language of its own.
+"""Placeholders such as `{{ name }}` in a plan: only names, no expressions.
 
-A placeholder is a name, or names joined by dots, between `{{` and `}}`. Values are
-inserted as they are and never read again, so braces in a value mean nothing.
-`{{ '{{' }}` stands for two literal opening braces; closing ones need no escape.
+A placeholder is a name, or names joined by dots, between `{{` and `}}`. Values are inserted
+unchanged and not rendered again, so braces in a value have no meaning. `{{ '{{' }}` stands for
+two literal opening braces; closing braces need no escape.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _ESCAPES = ("'{{'", '"{{"')
 
 
 def is_template(text: str) -> bool:
-    """Says whether rendering could change the text."""
+    """Returns whether rendering could change the text."""
     return _OPEN in text
 
 
 def names_in(text: str) -> list[str]:
-    """Returns the names the text asks for, each once, in the order they appear.
+    """Returns the names in the text, each once, in the order they appear.
 
     Raises:
         UsageError: a placeholder is not closed or not a name.
@@ -50,7 +50,7 @@ def render(text: str, values: Mapping[str, str]) -> str:
 
 
 def render_value(value: JsonValue, values: Mapping[str, str]) -> JsonValue:
-    """Renders every string inside the value; keys and other types stay as they are.
+    """Renders every string inside the value; keys and other types stay unchanged.
 
     Raises:
         UsageError: as `render` does.
@@ -68,7 +68,7 @@ def value_of(name: str, values: Mapping[str, str]) -> str:
     """Returns the value of a name.
 
     Raises:
-        UsageError: the name is unknown; the hint has the nearest, or all there are.
+        UsageError: the name is unknown; the hint has the nearest name, or all of them.
     """
     if name in values:
         return values[name]

@@ -1,4 +1,4 @@
-"""The home directory, where all state lives; see section 3 of the design."""
+"""The home directory, which contains all state: records, mirrors, sandboxes, configuration."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ def home_directory(environ: Mapping[str, str]) -> Path:
     """Returns the absolute path of the home directory, which need not exist yet.
 
     Raises:
-        ConfigurationError: there is neither `CLEVERAGENTS_HOME` nor a user's home.
+        ConfigurationError: neither `CLEVERAGENTS_HOME` nor the user's home is known.
     """
     given = environ.get(VARIABLE, "")
     try:
         return (Path(given).expanduser() if given else Path.home() / ".cleveragents").absolute()
     except RuntimeError as error:
         raise ConfigurationError(
-            "There is no home directory to keep plans and checkpoints in",
+            "There is no home directory for plans and checkpoints",
             hint=f"Set the environment variable {VARIABLE} to a directory",
             source=VARIABLE,
         ) from error
 
 
 def private_directory(path: Path) -> Path:
-    """Makes the directory readable by its owner only, and leaves an existing one alone."""
+    """Creates the directory with access for its owner only; an existing one stays unchanged."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path

@@ -1,4 +1,4 @@
-"""What the program stands on: versions, and the home directory as it is found."""
+"""The versions of the program and its parts, and the state of the home directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cleveragents.infrastructure.sandbox.maintenance import free_bytes
 
 
 class ThisInstallation(Installation):
-    """This program, on this machine, with one home directory."""
+    """This program on this machine, with one home directory."""
 
     def __init__(self, git: Git, home: Path) -> None:
         self._git = git
@@ -52,8 +52,8 @@ class ThisInstallation(Installation):
             return None
         except OSError as error:
             raise CleverAgentsError(
-                f"The home directory {self._home} cannot be looked at: {error.strerror}",
-                hint="Give permission, or set `CLEVERAGENTS_HOME` to another directory",
+                f"The home directory {self._home} cannot be inspected: {error.strerror}",
+                hint="Grant access to it, or set `CLEVERAGENTS_HOME` to another directory",
             ) from error
         return HomeFacts(
             path=str(self._home),
@@ -73,7 +73,7 @@ class ThisInstallation(Installation):
         except OSError as error:
             raise CleverAgentsError(
                 f"The mode of {self._home} cannot be changed: {error.strerror}",
-                hint="Make it belong to this user",
+                hint="Change its owner to the current user",
             ) from error
 
     def has(self, path: str) -> bool:

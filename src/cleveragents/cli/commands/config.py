@@ -21,7 +21,7 @@ from cleveragents.domain.settings import (
     find_key,
 )
 from cleveragents.infrastructure.config import find_project, global_file, is_home, project_file
-from cleveragents.infrastructure.config_file import refuse_link, remove_value, write_value
+from cleveragents.infrastructure.config.files import refuse_link, remove_value, write_value
 from cleveragents.reports.report import Fields, Report, Table
 
 config = frame.group(

@@ -1,9 +1,4 @@
-"""Reads the five levels of configuration, with where each value comes from.
-
-flag > environment > project (`.cleveragents/config.toml` in the project) > global
-(`config.toml` in the home directory) > default. Only this module and `cli/` see the
-environment. `config_file.py` reads and writes a single file.
-"""
+"""Collects the values of all levels of configuration, and finds the project's directory."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cleveragents.domain.settings import REGISTRY, Entry, Level, Settings, resolve
-from cleveragents.infrastructure.config_file import read_global_file, read_project_file
+from cleveragents.infrastructure.config.files import read_global_file, read_project_file
 
 PROJECT_DIRECTORY = ".cleveragents"
 FILE_NAME = "config.toml"
@@ -21,12 +16,16 @@ FILE_NAME = "config.toml"
 def load_settings(
     *, home: Path, project: Path | None, environ: Mapping[str, str], flags: Mapping[str, str]
 ) -> Settings:
-    """Returns the settings in force in `project`, or outside of any project.
+    """Returns the settings that are in effect in `project`, or outside of any project.
 
-    `flags` holds what options of the command line say, by key.
+    Args:
+        home: The home directory of CleverAgents.
+        project: The project's directory.
+        environ: The environment variables.
+        flags: The values of command line options, by the name of the setting.
 
     Raises:
-        ConfigurationError: a file cannot be read, or a level says something invalid.
+        ConfigurationError: a file cannot be read, or a value is invalid.
     """
     return resolve(
         [
@@ -47,12 +46,12 @@ def project_file(project: Path) -> Path:
 
 
 def is_home(project: Path, home: Path) -> bool:
-    """Whether the project's file would be the global one, as in the user's own directory."""
+    """Returns whether the project's file would be the global one, as in the user's home."""
     return os.path.realpath(project / PROJECT_DIRECTORY) == os.path.realpath(home)
 
 
 def find_project(start: Path, home: Path) -> Path:
-    """Returns the nearest directory from `start` upwards that is a project, else `start`."""
+    """Returns the nearest project among `start` and its parents, or `start` if there is none."""
     for directory in (start, *start.parents):
         if os.path.lexists(directory / ".git"):
             return directory
@@ -62,7 +61,7 @@ def find_project(start: Path, home: Path) -> Path:
 
 
 def _environment(environ: Mapping[str, str]) -> Iterator[Entry]:
-    """An empty variable is no value, except that an empty list is one."""
+    """Yields the variables that are set; an empty one counts only as an empty list."""
     for key in REGISTRY:
         value = environ.get(key.environment)
         if value or (value is not None and key.type == "list"):

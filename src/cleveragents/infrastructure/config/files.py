@@ -1,4 +1,4 @@
-"""One configuration file: read with suspicion, changed in place, replaced as a whole."""
+"""Reads and changes one configuration file."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.settings import Entry, Key, Level, find_key, plain_value
+from cleveragents.domain.wording import size
 from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.home import private_directory
 
@@ -21,19 +22,21 @@ MAX_BYTES = 1024 * 1024
 
 
 def read_global_file(path: Path) -> list[Entry]:
-    """Returns what the file says; it may be a link, as the users of dotfiles have it.
+    """Returns the values of the user's file, which may be a symbolic link, as dotfiles often are.
 
     Raises:
-        ConfigurationError: it cannot be read or is not TOML.
+        ConfigurationError: the file cannot be read or is not TOML.
     """
     return _entries(Level.GLOBAL, path, _read(path, os.O_RDONLY))
 
 
 def read_project_file(path: Path) -> list[Entry]:
-    """Returns what the file says; a project is data, so a link in its place is refused.
+    """Returns the values of a project's file.
+
+    A project may come from anywhere, so a symbolic link could read any file of the user.
 
     Raises:
-        ConfigurationError: it is no regular file, cannot be read or is not TOML.
+        ConfigurationError: the file is a link, is not regular, cannot be read or is not TOML.
     """
     refuse_link(path)
     return _entries(Level.PROJECT, path, _read(path, os.O_RDONLY | os.O_NOFOLLOW))
@@ -41,19 +44,19 @@ def read_project_file(path: Path) -> list[Entry]:
 
 def refuse_link(path: Path) -> None:
     """Raises `ConfigurationError` if the file or its directory is a symbolic link."""
-    for place in (path.parent, path):
-        if os.path.islink(place):
+    for part in (path.parent, path):
+        if os.path.islink(part):
             raise ConfigurationError(
-                f"{place} is a symbolic link, which a project's configuration cannot be",
-                hint="Put a regular file in its place",
+                f"{part} is a symbolic link, which is not allowed for a project's configuration",
+                hint="Replace it with a regular file",
                 source=str(path),
             )
 
 
 def write_value(path: Path, level: Level, key: Key[Any], value: object) -> object:
-    """Sets a key, keeping comments and order, and returns what was there or `None`.
+    """Sets a key, keeping comments and order, and returns the old value or `None`.
 
-    After a failure the file is as it was.
+    After a failure the file is unchanged.
 
     Raises:
         ConfigurationError: the file cannot be read, or cannot be written.
@@ -68,14 +71,14 @@ def write_value(path: Path, level: Level, key: Key[Any], value: object) -> objec
         for name in parents:
             inner: Any = table.setdefault(name, {})
             if not isinstance(inner, dict):
-                raise _problem(path, f"has a value where a table must be: `{name}`")
+                raise _problem(path, f"has a value where a table is expected: `{name}`")
             table = cast("Any", inner)
         table[last] = plain_value(value)
     return _value(entries)
 
 
 def remove_value(path: Path, level: Level, key: Key[Any]) -> object:
-    """Removes a key under all its names, and returns what was there or `None`.
+    """Removes a key under all its names, and returns the old value or `None`.
 
     Raises:
         ConfigurationError: the file cannot be read, or cannot be written.
@@ -100,7 +103,7 @@ def _make_directory(path: Path, level: Level) -> None:
 
 @contextmanager
 def _changing(path: Path, level: Level, key: Key[Any]) -> Generator[tuple[Any, list[Entry]]]:
-    """Yields the document to change and what it says about the key; then replaces the file."""
+    """Yields the document to change and its values of the key; then replaces the file."""
     import tomlkit
 
     path = Path(os.path.realpath(path))
@@ -118,14 +121,14 @@ def _changing(path: Path, level: Level, key: Key[Any]) -> Generator[tuple[Any, l
 
 
 def _mode(path: Path, level: Level) -> int:
-    """Keeps the permissions of a file; a new one is private unless a project shares it."""
+    """Returns the permissions of the file; a new file is private unless it is a project's."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
     return 0o600 if level is Level.GLOBAL else 0o666
 
 
 def _means(key: Key[Any], entry: Entry) -> bool:
-    """Whether the entry is the key; what else the file says wrongly is left alone."""
+    """Returns whether the entry sets the key; other mistakes in the file do not matter here."""
     try:
         return find_key(entry) is key
     except ConfigurationError:
@@ -137,7 +140,7 @@ def _value(entries: list[Entry]) -> object:
 
 
 def _has(document: Any, dotted: str) -> bool:
-    """Whether the name is a path of tables, rather than a quoted key with dots in it."""
+    """Returns whether the name is a path of tables, rather than a quoted key with dots."""
     head, dot, rest = dotted.partition(".")
     return head in document and (not dot or _has(document[head], rest))
 
@@ -152,7 +155,7 @@ def _remove(document: Any, dotted: str) -> None:
 
 @contextmanager
 def _locked(directory: Path) -> Generator[None]:
-    """Keeps two writers from losing each other's change."""
+    """Locks the directory, so that two writers do not lose each other's change."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -162,7 +165,7 @@ def _locked(directory: Path) -> Generator[None]:
 
 
 def _read(path: Path, flags: int) -> str:
-    """Returns the text of a regular file, or nothing where there is none."""
+    """Returns the text of a regular file, or an empty text if it does not exist."""
     try:
         content = _content(path, flags)
     except (FileNotFoundError, NotADirectoryError):
@@ -170,7 +173,7 @@ def _read(path: Path, flags: int) -> str:
     except OSError as error:
         raise _problem(path, f"cannot be read: {error.strerror}") from error
     if len(content) > MAX_BYTES:
-        raise _problem(path, f"is larger than {MAX_BYTES} bytes")
+        raise _problem(path, f"is larger than {size(MAX_BYTES)}")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -191,8 +194,8 @@ def _entries(level: Level, path: Path, content: str) -> list[Entry]:
     try:
         document = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
-        place = re.search(r"line (\d+)", str(error))
-        line = int(place[1]) if place else content.count("\n") + 1
+        found = re.search(r"line (\d+)", str(error))
+        line = int(found[1]) if found else content.count("\n") + 1
         raise _problem(path, f"is not valid TOML, line {line}: {error}", line=line) from error
     return [Entry(level, str(path), name, value) for name, value in _flat(document)]
 
