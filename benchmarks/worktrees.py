@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 
 from cleveragents.application.events import Event
-from cleveragents.application.ports import EventSink
-from cleveragents.application.services.checkpoint_service import Moment
+from cleveragents.application.ports.system import EventSink
+from cleveragents.application.services.checkpoint_service import Milestone
 from cleveragents.container import Container
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointType
-from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.config import load_settings
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.system import SystemClock
@@ -83,7 +83,7 @@ class Bench:
             (root / path).write_text(content_of(path, generation))
 
     def checkpoint(self, label: str = "benchmark") -> Checkpoint:
-        moment = Moment(CheckpointType.MANUAL, label, "a benchmark", step_index=0)
+        moment = Milestone(CheckpointType.MANUAL, label, "a benchmark", step_index=0)
         return self.service.create_checkpoint(self.plan_id, moment)
 
 

@@ -53,7 +53,7 @@ Feature: Checkpoints that cannot be deleted
       And rolling it back to "after one" has been killed when everything is restored and nothing recorded, at the 1. time
       When the user deletes the checkpoints "<label>"
       Then it is refused with the code 4 and the sentence Checkpoint «<label>» cannot be deleted: an operation that is not finished needs it
-      And the hint is "Run `agents plan execute PLAN`, which ends it, or leave this one out"
+      And the hint is "Run `agents plan execute PLAN` first, or leave this one out"
       And nothing has changed
 
       Examples:

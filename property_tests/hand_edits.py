@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from property_tests.scripted_plan import BASE, WORK
 
 FILES = ("begin.txt", "notes.txt", "old.txt", "end.txt", "store.py", "sub/kept.txt", "mine.txt")

@@ -8,11 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.application.ports import Database, Transaction
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
-from cleveragents.domain.operation import Operation, OperationStatus
-from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.domain.tool import ToolCall
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.tools.tool import ToolCall
 from cleveragents.testing.trees import Node, Tree, read_tree
 from property_tests.operation_model import Call, Decision, State
 from property_tests.scripted_plan import BASE, Contents

@@ -14,12 +14,12 @@ from typing import Any
 
 from cleveragents.application.events import Event
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import EventSink, FaultPoints, Interruption
+from cleveragents.application.ports.system import EventSink, FaultPoints, Interruption
 from cleveragents.cli.demo_project import make_repository
 from cleveragents.container import Container
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.infrastructure.config import load_settings
-from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.testing.trees import Tree
 from property_tests.operation_model import Script
 from property_tests.sandbox_agent import own_eyes

@@ -15,12 +15,12 @@ from typing import NamedTuple, TypeVar
 from hypothesis import strategies as st
 
 from cleveragents.cli.demo_project import make_repository
-from cleveragents.domain.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.limits import Limits
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
+from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.sample_records import resource
 from cleveragents.testing.trees import Node, Tree

@@ -8,17 +8,17 @@ import unittest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleveragents.domain.change import PathState, change_of
-from cleveragents.infrastructure.sandbox.captured import (
+from cleveragents.domain.sandboxes.change import PathState, change_of
+from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE
+from cleveragents.infrastructure.sandbox.states.path_changes import path_changes
+from cleveragents.infrastructure.sandbox.store.captured_state import (
     LINK_MODE,
-    Captured,
+    CapturedState,
     GitState,
     UsualModes,
     git_mode_of,
 )
-from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY, LazyTree
-from cleveragents.infrastructure.sandbox.objects import EMPTY_TREE
-from cleveragents.infrastructure.sandbox.path_changes import path_changes
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree
 
 State = dict[str, PathState]
 
@@ -63,7 +63,7 @@ class Store:
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
 
-    def captured(self, state: State, usual: UsualModes) -> Captured:
+    def captured(self, state: State, usual: UsualModes) -> CapturedState:
         tree = LazyTree(EMPTY_TREE, self.objects.__getitem__)
         unusual: dict[str, int] = {}
         for path, node in state.items():
@@ -75,7 +75,7 @@ class Store:
                 tree.put(path, (git_mode, node.hash))
         root, made = tree.flush()
         self.objects |= {item.id: item.data for item in made if item.data is not None}
-        return Captured(
+        return CapturedState(
             tree=root,
             usual=usual,
             unusual=unusual,

@@ -9,15 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from cleveragents.domain.change import PathState
 from cleveragents.domain.errors import SnapshotError, UsageError
-from cleveragents.domain.named_paths import NamedPaths
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.domain.uncaptured import reason_from
-from cleveragents.infrastructure.sandbox.captured import Captured, UsualModes, ancestors
-from cleveragents.infrastructure.sandbox.combination import combined
-from cleveragents.infrastructure.sandbox.lazy_tree import DIRECTORY, LazyTree
-from cleveragents.infrastructure.sandbox.objects import EMPTY_TREE
+from cleveragents.domain.sandboxes.change import PathState
+from cleveragents.domain.sandboxes.named_paths import NamedPaths
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.uncaptured import reason_from
+from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE
+from cleveragents.infrastructure.sandbox.states.combine import combined
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    CapturedState,
+    UsualModes,
+    ancestors,
+)
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree
 from cleveragents.testing.trees import Node, Tree, combined_by_hand
 from property_tests import sandbox_agent, test_changes
 from property_tests.sandbox_agent import Place
@@ -109,7 +113,7 @@ class Combinations(unittest.TestCase):
             self.assertEqual(named.covers(other), is_named(other, [bare or "."]))
 
 
-def _tree(state: Captured, path: str, store: Store) -> str:
+def _tree(state: CapturedState, path: str, store: Store) -> str:
     """The tree of a directory; the empty one if there is none."""
     if not path:
         return state.tree

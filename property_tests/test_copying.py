@@ -8,8 +8,8 @@ import unittest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleveragents.infrastructure.sandbox.copy_worker import told, understood
-from cleveragents.infrastructure.sandbox.directory_copy import Copied
+from cleveragents.infrastructure.sandbox.create.copy_worker import told, understood
+from cleveragents.infrastructure.sandbox.create.directory_copy import CopyResult
 
 _PATHS = st.binary(min_size=1, max_size=20).filter(lambda path: 0 not in path).map(os.fsdecode)
 _MODES = st.integers(0, 0o7777)
@@ -34,7 +34,7 @@ class TestAnswers(unittest.TestCase):
         all_shared: bool,
         written: int,
     ) -> None:
-        copied = Copied()
+        copied = CopyResult()
         copied.inside, copied.later = inside, later
         copied.special, copied.unreadable = special, unreadable
         copied.all_shared, copied.files, copied.written_bytes = all_shared, len(inside), written

@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.testing.trees import differing
 from property_tests.sandbox_agent import Edit, Place, edits, own_eyes
 from property_tests.test_snapshot_roundtrip import (

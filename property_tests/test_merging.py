@@ -10,15 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from cleveragents.domain.change import PathState
-from cleveragents.domain.merge import ConflictKind, MergeNames, MergeStrategy
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.infrastructure.sandbox.captured import Captured, UsualModes, ancestors
-from cleveragents.infrastructure.sandbox.difference import in_terms_of
-from cleveragents.infrastructure.sandbox.line_merge import LineMerge, MergedLines
-from cleveragents.infrastructure.sandbox.path_changes import path_changes
-from cleveragents.infrastructure.sandbox.path_states import PathStates
-from cleveragents.infrastructure.sandbox.three_way import Merged, ThreeStates, merge_states
+from cleveragents.domain.sandboxes.change import PathState
+from cleveragents.domain.sandboxes.merge import ConflictKind, MergeNames, MergeStrategy
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.infrastructure.sandbox.states.difference import in_terms_of
+from cleveragents.infrastructure.sandbox.states.line_merge import LineMerge, MergedLines
+from cleveragents.infrastructure.sandbox.states.path_changes import path_changes
+from cleveragents.infrastructure.sandbox.states.path_states import PathStates
+from cleveragents.infrastructure.sandbox.states.three_way import (
+    ThreeStates,
+    ThreeWayResult,
+    merge_states,
+)
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    CapturedState,
+    UsualModes,
+    ancestors,
+)
 from cleveragents.testing.trees import differing
 from property_tests.sandbox_agent import Place
 from property_tests.test_changes import State, Store, states, usual_modes
@@ -58,11 +66,11 @@ class Case:
         trees = {item.id: item.data or b"" for item in self.merged.objects}
         self.store.objects |= trees
 
-    def merge(self, strategy: MergeStrategy) -> Merged:
+    def merge(self, strategy: MergeStrategy) -> ThreeWayResult:
         states = ThreeStates(self.base, self.mine, self.theirs, ())
         return merge_states(states, self.read, NoLines(), strategy)
 
-    def at(self, captured: Captured, path: str) -> PathState | None:
+    def at(self, captured: CapturedState, path: str) -> PathState | None:
         return PathStates(captured, self.read).at(path)
 
 

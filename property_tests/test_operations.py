@@ -22,6 +22,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview, RollbackResult
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     ExecutionError,
@@ -29,7 +30,6 @@ from cleveragents.domain.errors import (
     SnapshotError,
     UsageError,
 )
-from cleveragents.domain.operation import OperationKind, RollbackPreview, RollbackResult
 from cleveragents.testing.trees import differing, read_tree
 from property_tests.hand_edits import Edit, edit, edits
 from property_tests.observed_plan import Seen, contents_of, look_at, rows_of

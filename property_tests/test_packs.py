@@ -10,13 +10,13 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cleveragents.infrastructure.sandbox.lazy_tree import build_trees
-from cleveragents.infrastructure.sandbox.objects import (
-    Kind,
+from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
+    ObjectKind,
     _index_bytes,
     store_pack,
 )
+from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
 
 names = st.binary(min_size=20, max_size=20)
 entries = st.lists(
@@ -41,7 +41,7 @@ class Packs(unittest.TestCase):
     @settings(max_examples=max(settings().max_examples // 4, 1))
     @given(st.lists(st.binary(max_size=5000), unique=True, min_size=1, max_size=20))
     def test_what_is_packed_is_what_git_unpacks(self, contents: list[bytes]) -> None:
-        blobs = [NewObject.of(Kind.BLOB, content) for content in contents]
+        blobs = [NewObject.of(ObjectKind.BLOB, content) for content in contents]
         files = {
             f"d{number % 3}/{number}": ("100644", blob.id) for number, blob in enumerate(blobs)
         }

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import ToolInvocation
+from cleveragents.domain.tools.tool import ToolInvocation
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 

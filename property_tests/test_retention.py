@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleveragents.domain.checkpoint import CheckpointGroup
-from cleveragents.domain.retention import CheckpointRetentionPolicy, select_for_pruning
+from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup
+from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, select_for_pruning
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -27,11 +27,11 @@ from hypothesis.stateful import (
 )
 
 from cleveragents.domain.errors import BusinessRuleViolation
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.domain.sandbox import SandboxCheckpoint
-from cleveragents.domain.uncaptured import reason_from
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint
+from cleveragents.domain.sandboxes.uncaptured import reason_from
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.engine_state import state_path
+from cleveragents.infrastructure.sandbox.files.saved_state import state_path
 from cleveragents.testing.trees import Tree, changes_by_hand, differing
 from property_tests.sandbox_agent import Agent, Edit, Place, edits, own_eyes
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleveragents.domain.errors import UsageError
-from cleveragents.domain.template import LITERAL_BRACES, names_in, render
+from cleveragents.domain.plans.template import LITERAL_BRACES, names_in, render
 
 NAMES = st.from_regex(r"[a-z_][a-z0-9_-]{0,8}(\.[a-z_][a-z0-9_]{0,8}){0,2}", fullmatch=True)
 PIECES = st.lists(st.tuples(st.text(), NAMES, st.text()), max_size=6)

@@ -13,9 +13,11 @@ from pathlib import Path
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cleveragents.infrastructure.sandbox.directories import Directories
-from cleveragents.infrastructure.sandbox.ignore_rules import Wanted
-from cleveragents.infrastructure.sandbox.lazy_tree import (
+from cleveragents.infrastructure.sandbox.files.directories import KnownDirectories
+from cleveragents.infrastructure.sandbox.files.ignore_rules import IncludePatterns
+from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE, NewObject, store_pack
+from cleveragents.infrastructure.sandbox.git.tree_names import escaped, shown, unescaped
+from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
     LazyTree,
     Node,
@@ -23,8 +25,6 @@ from cleveragents.infrastructure.sandbox.lazy_tree import (
     tree_bytes,
     tree_changes,
 )
-from cleveragents.infrastructure.sandbox.objects import EMPTY_TREE, NewObject, store_pack
-from cleveragents.infrastructure.sandbox.tree_names import escaped, shown, unescaped
 
 EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 NODES = (("100644", EMPTY_BLOB), ("100755", EMPTY_BLOB), ("120000", EMPTY_BLOB))
@@ -198,13 +198,13 @@ class Patterns(unittest.TestCase):
             )
             for pattern in patterns
         )
-        self.assertEqual(Wanted(patterns).takes(path), expected)
+        self.assertEqual(IncludePatterns(patterns).takes(path), expected)
 
     @given(st.lists(words.map("/".join)), words, words)
     def test_what_is_wanted_by_its_path_is_looked_for(
         self, patterns: list[str], above: list[str], below: list[str]
     ) -> None:
-        wanted = Wanted([pattern for pattern in patterns if "/" in pattern])
+        wanted = IncludePatterns([pattern for pattern in patterns if "/" in pattern])
         directory, path = "/".join(above), "/".join([*above, *below])
         if wanted.takes(path):
             self.assertTrue(wanted.takes(directory) or wanted.may_take_below(directory))
@@ -213,10 +213,10 @@ class Patterns(unittest.TestCase):
 directories = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map("/".join)
 
 
-class KnownDirectories(unittest.TestCase):
+class KnownDirectoriesTest(unittest.TestCase):
     @given(st.lists(st.tuples(directories, st.booleans())))
     def test_a_directory_goes_with_all_below_it(self, acts: list[tuple[str, bool]]) -> None:
-        known, model = Directories({}), dict[str, int]()
+        known, model = KnownDirectories({}), dict[str, int]()
         for number, (path, adds) in enumerate(acts):
             parents = ["/".join(path.split("/")[:n]) for n in range(1, path.count("/") + 2)]
             if adds:
@@ -234,7 +234,7 @@ class KnownDirectories(unittest.TestCase):
             )
             inside = {each for each in model if each.rpartition("/")[0] == "a"}
             self.assertEqual(set(known.directly_in("a")), inside)
-            self.assertEqual(Directories(model).copy(), model)
+            self.assertEqual(KnownDirectories(model).copy(), model)
 
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ def page(title: str, *parts: str) -> str:
 
 
 def errors() -> str:
-    from cleveragents.domain import apply, refusals  # noqa: F401 # so that their errors are known
     from cleveragents.domain.errors import CleverAgentsError
+    from cleveragents.domain.plans import apply  # noqa: F401 # so that their errors are known
 
     def family(kind: type[CleverAgentsError], depth: int) -> Iterator[tuple[str, ...]]:
         meaning = (kind.__doc__ or "").strip().splitlines()[0]
@@ -71,8 +71,8 @@ def errors() -> str:
 
 
 def exit_codes() -> str:
-    from cleveragents.domain import apply, refusals  # noqa: F401 # so that their errors are known
     from cleveragents.domain.errors import CleverAgentsError
+    from cleveragents.domain.plans import apply  # noqa: F401 # so that their errors are known
 
     def family(kind: type[CleverAgentsError]) -> Iterator[type[CleverAgentsError]]:
         yield kind
@@ -91,7 +91,7 @@ def exit_codes() -> str:
 
 
 def plan_states() -> str:
-    from cleveragents.domain.plan import TRANSITIONS
+    from cleveragents.domain.plans.plan import TRANSITIONS
 
     def node(phase: str, state: str) -> str:
         return f"{phase}_{state}"
@@ -121,7 +121,7 @@ def plan_states() -> str:
 
 
 def configuration() -> str:
-    from cleveragents.domain.settings import REGISTRY, Level
+    from cleveragents.domain.settings.registry import REGISTRY, Level
 
     def section(key: Any) -> str:
         shown = key.shown(key.default)
@@ -181,7 +181,7 @@ def events() -> str:
     from dataclasses import fields
 
     from cleveragents.application import events as progress
-    from cleveragents.domain.events import EVENT_TYPES
+    from cleveragents.domain.plans.events import EVENT_TYPES
 
     def row(kind: Any) -> tuple[str, ...]:
         facts = [f"`{field.name}`" for field in fields(kind) if field.name != "plan_id"]

@@ -43,7 +43,7 @@ from features.support.world import World
 
 import cleveragents
 from cleveragents.application.events import Event, StepStarted
-from cleveragents.domain.apply import ApplyMode, ApplyRequest
+from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest
 
 PACKAGE = f"{Path(cleveragents.__file__).parent}{os.sep}"
 

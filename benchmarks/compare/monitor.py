@@ -11,7 +11,7 @@ import os
 import threading
 from pathlib import Path
 
-from cleveragents.infrastructure.sandbox.inotify import Told, Watch
+from cleveragents.infrastructure.sandbox.files.inotify import PendingChanges, Watch
 
 _HOOK = """\
 #!/bin/sh
@@ -57,7 +57,7 @@ class Monitor:
         known = token.isdigit() and int(token) <= len(self._changed)
         return self._changed[int(token) :] if known else ["/"]
 
-    def _note(self, told: Told) -> None:
+    def _note(self, told: PendingChanges) -> None:
         if told.lost:
             self._watch_below("")
             self._changed.append("/")

@@ -13,12 +13,12 @@ from typing import Any
 from benchmarks.compare.results import Role
 from benchmarks.compare.technique import Technique
 from benchmarks.worktrees import Silence
-from cleveragents.application.ports import Transaction
-from cleveragents.application.services.checkpoint_service import Moment
+from cleveragents.application.ports.records import Transaction
+from cleveragents.application.services.checkpoint_service import Milestone
 from cleveragents.container import Container
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointType
-from cleveragents.domain.plan import Plan, PlanEvent
-from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
+from cleveragents.domain.plans.plan import Plan, PlanEvent
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.config import load_settings
 from cleveragents.infrastructure.system import MonotonicUlids
 
@@ -28,8 +28,8 @@ name: compare/measured
 steps:
   - {name: look, tool: read-file, with: {path: .gitignore}}
 """
-_FIRST = Moment(CheckpointType.PRE_EXECUTE, "before execution", "a comparison", step_index=0)
-_LATER = Moment(CheckpointType.AUTOMATIC, "measured", "a comparison", step_index=0)
+_FIRST = Milestone(CheckpointType.PRE_EXECUTE, "before execution", "a comparison", step_index=0)
+_LATER = Milestone(CheckpointType.AUTOMATIC, "measured", "a comparison", step_index=0)
 
 
 def open_container(home: Path) -> Container:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.compare.monitor import Monitor
 from benchmarks.compare.technique import NotAvailable, Technique
-from cleveragents.infrastructure.sandbox.inotify import WatchUnavailableError
+from cleveragents.infrastructure.sandbox.files.inotify import WatchUnavailableError
 
 _CONFIGURATION = """\
 [user]

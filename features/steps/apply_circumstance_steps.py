@@ -11,8 +11,8 @@ from features.support.plans import plans
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.container import Container
-from cleveragents.domain.apply import ApplyRequest
 from cleveragents.domain.errors import PlanStateError
+from cleveragents.domain.plans.apply import ApplyRequest
 
 
 @given("a plan that wrote a.log, and then had git ignore it")

@@ -5,7 +5,7 @@ from behave.runner import Context
 from features.support import change_notes
 from features.support.changes import CallChanges, written
 
-from cleveragents.domain.artifact import ArtifactSummary, artifacts_of, summary_of
+from cleveragents.domain.sandboxes.artifact import ArtifactSummary, artifacts_of, summary_of
 
 
 @when("a plan's calls made the changes {changes}")

@@ -13,8 +13,8 @@ from behave.runner import Context
 from features.support import copy_faults
 from features.support.strategy_bench import strategy_bench
 
-from cleveragents.infrastructure.sandbox import copy_worker
-from cleveragents.infrastructure.sandbox.copy_workers import CopyWorkers
+from cleveragents.infrastructure.sandbox.create import copy_worker
+from cleveragents.infrastructure.sandbox.create.copy_processes import CopyWorkers
 
 _HELPED = f"""\
 import sys, time

@@ -6,7 +6,7 @@ from contextlib import closing
 from behave import given, then
 from behave.runner import Context
 from features.support import database_applies
-from features.support import plan_mishaps as mishaps
+from features.support import plan_faults as mishaps
 from features.support.plans import plans
 
 

@@ -139,7 +139,7 @@ def flawed(context: Context, flaw: str) -> None:
 
 @given("a program whose clock shows {time}")
 def stopped_clock(context: Context, time: str) -> None:
-    databases(context).clock = support.StoppedClock(datetime.fromisoformat(time))
+    databases(context).clock = support.FixedClock(datetime.fromisoformat(time))
 
 
 @then("the event of the plan has the time {time}")

@@ -5,9 +5,9 @@ from behave.runner import Context
 from features.support.damage import owned_bytes
 from features.support.strategy_bench import strategy_bench
 
-from cleveragents.infrastructure.sandbox.disk_use import measure, removable_bytes
-from cleveragents.infrastructure.sandbox.overlay_mounts import is_overlay
-from cleveragents.infrastructure.sandbox.strays import directories, remove_strays
+from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay
+from cleveragents.infrastructure.sandbox.gc.disk_use import measure, removable_bytes
+from cleveragents.infrastructure.sandbox.gc.unrecorded import directories, remove_strays
 
 
 @when("its disk use is measured")

@@ -7,7 +7,7 @@ from behave.runner import Context
 from features.support.sandbox_bench import bench
 from features.support.watching_bench import watching
 
-from cleveragents.infrastructure.sandbox.refs import SnapshotRefs
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
 
 @given("{count:d} snapshots have been made and dropped")

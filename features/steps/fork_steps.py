@@ -12,8 +12,8 @@ from features.support.strategy_bench import strategy_bench
 from features.support.strategy_faults import can_mount
 
 from cleveragents.domain.errors import SnapshotMissingError
-from cleveragents.domain.merge import MergeReport, MergeStrategy
-from cleveragents.domain.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.merge import MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.testing import fork_contract, sqlite_fork_contract
 from cleveragents.testing.merge_contract import NAMES
 from cleveragents.testing.trees import differing, read_tree

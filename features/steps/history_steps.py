@@ -9,8 +9,8 @@ from behave.runner import Context
 from features.support.plans import data, plans
 from features.support.values import table_rows
 
+from cleveragents.domain.checkpoints.operation import OperationKind
 from cleveragents.domain.errors import CleverAgentsError
-from cleveragents.domain.operation import OperationKind
 
 
 def take_back(context: Context, act: str) -> None:

@@ -12,7 +12,7 @@ from features.support import plan_faults
 from features.support.plans import data, plans
 from features.support.values import table_rows
 
-from cleveragents.domain.sandbox import RestoreReport
+from cleveragents.domain.sandboxes.sandbox import RestoreReport
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 
 

@@ -15,10 +15,10 @@ from behave.runner import Context
 from features.support import crash, garbage
 from features.support.plans import data, plans
 
-from cleveragents.application.services._reconcile import drop_unnamed_snapshots
+from cleveragents.application.services.checkpoints.reconcile import drop_unnamed_snapshots
 from cleveragents.infrastructure.files import exclusive
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.store_lock import StoreUse
+from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
 
 
 def store(context: Context) -> dict[str, Any]:
@@ -60,14 +60,14 @@ def killed_combining(context: Context) -> None:
 
 @given("a process has the store open")
 def store_open(context: Context) -> None:
-    use = StoreUse(plans(context).mirror)
+    use = MirrorUse(plans(context).mirror)
     context.add_cleanup(lambda: (use.close(), use.close()))  # Whoever closes twice has closed.
 
 
 @given("a process that was forked has forgotten it")
 def forked(context: Context) -> None:
     """A child that ends its copy of the use does not end ours."""
-    use = StoreUse(plans(context).mirror)
+    use = MirrorUse(plans(context).mirror)
     context.add_cleanup(use.close)
     child = os.fork()
     if child == 0:

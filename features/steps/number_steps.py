@@ -3,7 +3,7 @@ from __future__ import annotations
 from behave import then, when
 from behave.runner import Context
 
-from cleveragents.domain.number_ranges import Ranges, gaps, holds, ranges_of
+from cleveragents.domain.checkpoints.number_ranges import Ranges, gaps, holds, ranges_of
 
 
 def written(ranges: Ranges) -> str:

@@ -24,7 +24,7 @@ from features.support.tools import bench_of
 from features.support.values import row_values
 
 from cleveragents.domain.errors import ConfigurationError, PlanFileError
-from cleveragents.domain.tool import ToolInvocation
+from cleveragents.domain.tools.tool import ToolInvocation
 from cleveragents.infrastructure.plan_files import YamlPlanFiles
 from cleveragents.infrastructure.tools.process import run as process_run
 from cleveragents.infrastructure.tools.registry import Tools

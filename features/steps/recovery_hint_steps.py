@@ -4,9 +4,9 @@ from behave import given, then, when
 from behave.runner import Context
 
 from cleveragents.domain.errors import SnapshotCorruptError
-from cleveragents.domain.plan import PlanPhase, PlanState
-from cleveragents.domain.recovery import options_after_failed_apply, recovery_hints
-from cleveragents.infrastructure.sandbox.apply_journal import ApplyJournal
+from cleveragents.domain.plans.plan import PlanPhase, PlanState
+from cleveragents.domain.plans.recovery import options_after_failed_apply, recovery_hints
+from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal
 from cleveragents.testing import sample_records as sample
 
 

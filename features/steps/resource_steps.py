@@ -7,8 +7,8 @@ from features.support import resource_paths
 from features.support.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import NotReversibleError
-from cleveragents.domain.named_paths import NamedPaths
-from cleveragents.domain.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandboxes.named_paths import NamedPaths
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
 
 

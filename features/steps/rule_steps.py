@@ -7,10 +7,10 @@ from behave.runner import Context
 from features.support import history
 
 from cleveragents.domain import ids
+from cleveragents.domain.checkpoints.operation import Operation, to_redo, to_undo
+from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, select_for_pruning
 from cleveragents.domain.errors import AmbiguousIdError, PlanStateError
-from cleveragents.domain.operation import Operation, to_redo, to_undo
-from cleveragents.domain.plan import PlanEvent, PlanPhase, PlanState, transition
-from cleveragents.domain.retention import CheckpointRetentionPolicy, select_for_pruning
+from cleveragents.domain.plans.plan import PlanEvent, PlanPhase, PlanState, transition
 
 
 def last(operations: list[Operation]) -> str:

@@ -9,9 +9,9 @@ from behave.runner import Context
 from features.support.broken_stores import FLAWED
 from features.support.sandbox_bench import SandboxBench, bench
 
-from cleveragents.domain.sandbox import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import SandboxStrategy
 from cleveragents.testing import snapshot_store_contract as contract
-from cleveragents.testing.snapshot_store_contract import Capability, Workplace
+from cleveragents.testing.snapshot_store_contract import Capability, ContractWorkspace
 
 CAPABILITIES = {
     SandboxStrategy.GIT_WORKTREE: frozenset(
@@ -24,10 +24,10 @@ FEATURE = Path(__file__).parent.parent / "snapshots.feature"
 def workplaces(work: SandboxBench) -> contract.MakeSandbox:
     numbers = itertools.count()
 
-    def make_sandbox() -> Workplace:
+    def make_sandbox() -> ContractWorkspace:
         sandbox = work.sandbox_of(f"PLAN{next(numbers)}")
         offered = CAPABILITIES[sandbox.strategy]
-        return Workplace(sandbox, lambda: work.store, offered, work.world.environment)
+        return ContractWorkspace(sandbox, lambda: work.store, offered, work.world.environment)
 
     return make_sandbox
 

@@ -9,8 +9,8 @@ from behave.runner import Context
 from features.support import store_faults
 from features.support.store_bench import store_bench
 
-from cleveragents.infrastructure.sandbox.maintenance import out_of_proportion
-from cleveragents.infrastructure.sandbox.pack_files import Pack
+from cleveragents.infrastructure.sandbox.store.packs import Pack
+from cleveragents.infrastructure.sandbox.store.repacking import out_of_proportion
 
 
 def pack_files(context: Context) -> dict[str, tuple[int, int, bytes]]:

@@ -9,8 +9,8 @@ from features.support import strategy_faults
 from features.support.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import SandboxMissingError
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.infrastructure.sandbox.overlay_mounts import is_overlay, unmount
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay, unmount
 from cleveragents.testing.sqlite_store_contract import DatabasePlace
 from cleveragents.testing.trees import differing, read_tree
 

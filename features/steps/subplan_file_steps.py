@@ -4,7 +4,7 @@ from behave import given, then
 from behave.runner import Context
 from features.steps.plan_file_steps import reading
 
-from cleveragents.domain.plan_file import SubplansDefinition
+from cleveragents.domain.plans.plan_file import SubplansDefinition
 
 
 def subplans(context: Context, name: str | None = None) -> SubplansDefinition:

@@ -18,7 +18,7 @@ from features.support.tools import (
 )
 from features.support.values import plain, row_values, table_rows
 
-from cleveragents.domain.tool import ToolSpec
+from cleveragents.domain.tools.tool import ToolSpec
 from cleveragents.infrastructure.tools.process import run as process_run
 from cleveragents.infrastructure.tools.process.shell import SHELL
 

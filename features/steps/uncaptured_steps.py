@@ -5,8 +5,8 @@ from behave.runner import Context
 from features.support import earlier_snapshots as earlier
 from features.support.sandbox_bench import bench
 
-from cleveragents.domain.uncaptured import reason_from
-from cleveragents.infrastructure.sandbox.stored_snapshots import StoredSnapshots
+from cleveragents.domain.sandboxes.uncaptured import reason_from
+from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
 
 @given("what an earlier release stored of a sandbox, with paths that it could not hold")

@@ -102,7 +102,7 @@ def nothing_outside(context: Context) -> None:
 def ends_watching(context: Context) -> None:
     context.world.python(
         "import tempfile\n"
-        "from cleveragents.infrastructure.sandbox.inotify import Watch\n"
+        "from cleveragents.infrastructure.sandbox.files.inotify import Watch\n"
         "def watched():\n"
         "    watch = Watch(tempfile.mkdtemp())\n"
         "    try:\n"

@@ -19,7 +19,7 @@ from features.support.trees import Node, Tree, tree
 
 from cleveragents.application.events import Event
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import EventSink, FaultPoints
+from cleveragents.application.ports.system import EventSink, FaultPoints
 from cleveragents.container import Container
 
 _LINES = "".join(f"line {number}\n" for number in range(1, 20))

@@ -13,14 +13,14 @@ from unittest.mock import patch
 from features.support.plan_faults import at_call, raising
 
 from cleveragents.domain.errors import ConflictError, GitCommandError
-from cleveragents.infrastructure.sandbox import git_target, placing, sqlite_target
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.objects import ObjectChangedError
-from cleveragents.infrastructure.sandbox.placing import Place
+from cleveragents.infrastructure.sandbox.apply import git_target, project_writer, sqlite_target
+from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectWriter
+from cleveragents.infrastructure.sandbox.apply.sqlite_target import SqliteTarget
+from cleveragents.infrastructure.sandbox.create.worktree import WorktreeSandboxes
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.objects import ObjectChangedError
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
-from cleveragents.infrastructure.sandbox.sqlite_files import DatabaseBusyError
-from cleveragents.infrastructure.sandbox.sqlite_target import SqliteTarget
-from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
+from cleveragents.infrastructure.sandbox.sqlite.files import DatabaseBusyError
 
 _READ_ONLY = OSError(errno.EROFS, "Read-only file system")
 _FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -78,15 +78,17 @@ TROUBLES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "the project can only be read": lambda: patch.object(
         git_target, "write_durably", side_effect=_READ_ONLY
     ),
-    "the disk is full at the second file": lambda: at_call(Place, "_put", 2, raising(_FULL)),
+    "the disk is full at the second file": lambda: at_call(
+        ProjectWriter, "_put", 2, raising(_FULL)
+    ),
     "the disk is full when objects are brought": lambda: patch.object(
         Git, "feed", side_effect=GitCommandError("git index-pack", 128, str(_FULL))
     ),
     "a file of the project is being written to": lambda: patch.object(
-        placing, "hash_file", side_effect=ObjectChangedError("it")
+        project_writer, "hash_file", side_effect=ObjectChangedError("it")
     ),
     "the sandbox cannot be removed": lambda: patch.object(
-        GitWorktrees, "remove", side_effect=PermissionError(errno.EACCES, "Permission denied")
+        WorktreeSandboxes, "remove", side_effect=PermissionError(errno.EACCES, "Permission denied")
     ),
     "the sandbox is in use": lambda: patch.object(
         AllSandboxes, "remove", side_effect=ConflictError("The sandbox is in use")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from cleveragents.domain.merge import MergeNames, MergeReport, MergeStrategy
-from cleveragents.domain.sandbox import (
+from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.sandbox import (
     RestorePreview,
     RestoreReport,
     SandboxCheckpoint,
     SandboxRef,
 )
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.limits import Limits
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.system import SystemClock
 
 

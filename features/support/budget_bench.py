@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 from features.support.sandbox_bench import SandboxBench
 
-from cleveragents.domain.setting_values import byte_count, patterns, seconds
+from cleveragents.domain.settings.values import byte_count, patterns, seconds
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.limits import Limits
+from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.system import SystemClock
 
 READ: dict[str, tuple[str, Any]] = {

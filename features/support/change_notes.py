@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import stat
 
-from cleveragents.domain.artifact import Artifact
-from cleveragents.domain.change import AuthoredChange, PathState, change_of
+from cleveragents.domain.sandboxes.artifact import Artifact
+from cleveragents.domain.sandboxes.change import AuthoredChange, PathState, change_of
 
 _NOTE = re.compile(r"([^:]+):(.)(.)(?:@(\w+))?(?:~(\w+))?")
 _STATES = {

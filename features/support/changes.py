@@ -9,12 +9,12 @@ from unittest.mock import Mock
 from behave.runner import Context
 from features.support.plans import Plans, plans
 
-from cleveragents.application.services._group import snapshot_ids
-from cleveragents.application.services.checkpoint_service import Moment
+from cleveragents.application.services.checkpoint_service import Milestone
+from cleveragents.application.services.checkpoints.milestone import snapshot_ids
 from cleveragents.container import Container
-from cleveragents.domain.change import PathChange
-from cleveragents.domain.checkpoint import CheckpointType
-from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.checkpoints.checkpoint import CheckpointType
+from cleveragents.domain.sandboxes.change import PathChange
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 
 Found = list[tuple[SandboxRef, list[PathChange]]]
 
@@ -51,7 +51,7 @@ class CallChanges:
 
     def checkpoint(self, label: str) -> None:
         (self._plans.sandbox / label).write_text("")
-        moment = Moment(CheckpointType.MANUAL, label=label, reason="", step_index=0)
+        moment = Milestone(CheckpointType.MANUAL, label=label, reason="", step_index=0)
         self._service.create_checkpoint(self._plans.plan_id, moment)
 
     def kept(self) -> set[str]:

@@ -13,14 +13,14 @@ from unittest.mock import patch
 from features.support.sandbox_bench import SandboxBench
 from features.support.strategy_bench import StrategyBench
 
-from cleveragents.infrastructure.sandbox import copy_workers
+from cleveragents.infrastructure.sandbox.create import copy_processes
 
 Process = subprocess.Popen[bytes]
-_started = copy_workers._started
+_started = copy_processes._started
 
 
 def _starting(start: Callable[[list[str]], Process]) -> AbstractContextManager[object]:
-    return patch.object(copy_workers, "_started", start)
+    return patch.object(copy_processes, "_started", start)
 
 
 def counted(helpers: list[Process]) -> AbstractContextManager[object]:

@@ -19,7 +19,7 @@ from features.support.plans import Plans
 from cleveragents.infrastructure import installation
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.files import exclusive
-from cleveragents.infrastructure.sandbox import project_stores
+from cleveragents.infrastructure.sandbox.gc import mirrors
 
 NOBODY_KNOWS = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 """A plan of which there is a directory, and nothing else anywhere."""
@@ -202,7 +202,7 @@ def _installed(plans: Plans, fault: AbstractContextManager[object]) -> None:
 
 def failing_removal(plans: Plans) -> None:
     error = OSError(errno.EIO, "I/O error")
-    _installed(plans, patch.object(project_stores, "remove_strays", side_effect=error))
+    _installed(plans, patch.object(mirrors, "remove_strays", side_effect=error))
 
 
 def refused_mode(plans: Plans) -> None:

@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 from features.support.strategy_bench import PATIENCE, StrategyBench
 
-from cleveragents.infrastructure.sandbox import sqlite_diff, sqlite_snapshots
-from cleveragents.infrastructure.sandbox.sqlite_snapshots import SqliteSnapshots
+from cleveragents.infrastructure.sandbox.sqlite import diff, snapshots
+from cleveragents.infrastructure.sandbox.sqlite.snapshots import SqliteSnapshots
 
 
 class Case:
@@ -38,7 +38,7 @@ class Case:
     def store_on_full_disk(self) -> None:
         """Stores twice: when nothing can be written, and when that is over."""
         full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        with patch.object(sqlite_snapshots, "store_pack", side_effect=full):
+        with patch.object(snapshots, "store_pack", side_effect=full):
             self.work.attempt(self.place.store)
         self.snapshot = self.place.store()
 
@@ -48,7 +48,7 @@ class Case:
                 connection.execute("PRAGMA writable_schema=ON")
                 connection.execute("UPDATE sqlite_master SET sql = 'nonsense'")
         else:
-            self.limits = patch.multiple(sqlite_diff, _MOST_CHECKS=0, _STEPS_BETWEEN_CHECKS=1)
+            self.limits = patch.multiple(diff, _MOST_CHECKS=0, _STEPS_BETWEEN_CHECKS=1)
 
     def compare(self) -> str:
         other = self.place.store()

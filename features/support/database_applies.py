@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from features.support.apply_mishaps import add_row
+from features.support.apply_faults import add_row
 from features.support.plans import Plans
 
-from cleveragents.infrastructure.sandbox import sqlite_restore
+from cleveragents.infrastructure.sandbox.sqlite import restore
 
 CHANGES = {
     "has another row": "INSERT INTO goods VALUES (1)",
@@ -43,14 +43,14 @@ def prepare(plans: Plans, change: str) -> None:
 
 def written_to_before_the_lock(place: Path) -> AbstractContextManager[Any]:
     """Somebody commits after the last look at the files, before anybody is kept out."""
-    real = sqlite_restore.connect
+    real = restore.connect
 
     def connect(path: Path, options: str) -> sqlite3.Connection:
         if path == place:
             add_row(place)
         return real(path, options)
 
-    return patch.object(sqlite_restore, "connect", connect)
+    return patch.object(restore, "connect", connect)
 
 
 def content(place: Path) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ from alembic.migration import MigrationContext
 from features.support import postgres
 from sqlalchemy import create_engine, make_url, text
 
-from cleveragents.application.ports import Clock
+from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.engine import open_postgres
@@ -41,7 +41,7 @@ def open_database(
     return SqlDatabase(Connections(url, home, busy_seconds=busy_seconds), clock or SystemClock())
 
 
-class StoppedClock(Clock):
+class FixedClock(SystemClock):
     """A clock that always shows the same time."""
 
     def __init__(self, shown: datetime) -> None:

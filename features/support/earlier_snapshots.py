@@ -6,7 +6,7 @@ import errno
 import stat
 from dataclasses import replace
 
-from cleveragents.domain.uncaptured import (
+from cleveragents.domain.sandboxes.uncaptured import (
     CHANGING,
     GIT_OPERATIONS,
     OTHER_GIT,
@@ -19,7 +19,7 @@ from cleveragents.domain.uncaptured import (
     too_large,
     unreadable,
 )
-from cleveragents.infrastructure.sandbox.captured import Captured, captured_from
+from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, captured_from
 
 DOCUMENT = (
     b'{"empty_directories":[],"head":{"branch":null,"commit":null},'
@@ -50,11 +50,11 @@ NAME = "457dade7bd5b23965edb0bdb1a4a3a367eed997c"
 HASH = "3b280c02732060b5818c26c3b278590dc1494252b694136a0f4bc6f804e3d7bd"
 
 
-def stored() -> Captured:
+def stored() -> CapturedState:
     return captured_from(DOCUMENT, ["build/", "run.log"])
 
 
-def found_today() -> Captured:
+def found_today() -> CapturedState:
     """Returns the same state, with the reasons that the present code gives."""
     reasons: dict[str, Reason] = {
         ".git": OTHER_GIT,

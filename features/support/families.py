@@ -8,15 +8,15 @@ from pathlib import Path
 from features.support.sandbox_bench import SandboxBench
 from features.support.strategy_bench import OFFERED, StrategyBench
 
-from cleveragents.domain.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandbox import Resource
-from cleveragents.infrastructure.sandbox.overlay_mounts import is_overlay, unmount
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import Resource
+from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay, unmount
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.database_place import DatabasePlace
 from cleveragents.testing.families import Family, MakeFamily
 from cleveragents.testing.sqlite_fork_contract import DatabaseFamily, MakeDatabaseFamily
-from cleveragents.testing.workplace import Capability, Workplace
+from cleveragents.testing.workplace import Capability, ContractWorkspace
 
 CAPABILITIES = {
     **OFFERED,
@@ -43,7 +43,7 @@ def families(work: StrategyBench, strategy: SandboxStrategy) -> MakeFamily:
         plan_id = f"PARENT{next(numbers)}"
         made = sandboxes.create(f"SANDBOX-{plan_id}", plan_id, resource(plan_id))
         offered = CAPABILITIES[strategy]
-        parent = Workplace(made, lambda: work.store, offered, work.world.environment)
+        parent = ContractWorkspace(made, lambda: work.store, offered, work.world.environment)
         return Family(parent, sandboxes, store, resource)
 
     return make_family

@@ -23,7 +23,7 @@ from features.support.plans import Plans
 from features.support.trees import Tree, tree
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import FaultPoints
+from cleveragents.application.ports.system import FaultPoints
 from cleveragents.container import Container
 
 _UNDER_WAY = ("execute", "processing")

@@ -17,14 +17,15 @@ from features.support.strategy_bench import StrategyBench
 from features.support.strategy_faults import refusing, too_small
 
 from cleveragents.domain.errors import GitCommandError
-from cleveragents.domain.maintenance import Named
-from cleveragents.infrastructure.sandbox import change_scan, directory_copy, tree_copy
-from cleveragents.infrastructure.sandbox.collection import collect
-from cleveragents.infrastructure.sandbox.git_state import SandboxGit
-from cleveragents.infrastructure.sandbox.restore import SandboxWriter
+from cleveragents.domain.health.maintenance import KnownRecords
+from cleveragents.infrastructure.sandbox.create import directory_copy, tree_copy
+from cleveragents.infrastructure.sandbox.files import scan
+from cleveragents.infrastructure.sandbox.files.git_state import SandboxGit
+from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
+from cleveragents.infrastructure.sandbox.gc.collect import collect
 from cleveragents.testing.families import Family
 from cleveragents.testing.trees import read_tree
-from cleveragents.testing.workplace import Workplace
+from cleveragents.testing.workplace import ContractWorkspace
 
 Surroundings = Callable[["ForkBench"], AbstractContextManager[object]]
 
@@ -41,8 +42,8 @@ class ForkBench:
         self.before = read_tree(self.parent.root)
         self.kept = self.parent.store()
         self.surroundings: Callable[[], AbstractContextManager[object]] = nullcontext
-        self.child: Workplace | None = None
-        self.named = Named(frozenset(), frozenset(), frozenset(), frozenset(), None)
+        self.child: ContractWorkspace | None = None
+        self.named = KnownRecords(frozenset(), frozenset(), frozenset(), frozenset(), None)
 
     def fork(self) -> None:
         def act() -> None:
@@ -52,7 +53,7 @@ class ForkBench:
         self.work.attempt(act)
 
     @property
-    def made(self) -> Workplace:
+    def made(self) -> ContractWorkspace:
         assert self.child is not None, self.work.error
         return self.child
 
@@ -84,7 +85,7 @@ class ForkBench:
         self.kept = self.parent.store()
         time.sleep(0.06)
 
-    def kept_for_the_index(self, work: Workplace, snapshot_id: str) -> list[str]:
+    def kept_for_the_index(self, work: ContractWorkspace, snapshot_id: str) -> list[str]:
         sandbox = work.sandbox
         ref = f"refs/cleveragents/snapshots/{sandbox.plan_id}/{sandbox.resource}/{snapshot_id}"
         lines = work.git("ls-tree", "-r", ref).splitlines()
@@ -95,7 +96,7 @@ class ForkBench:
         self.fork()
         self.parent.write("g", b"in another snapshot")
         kept = {("PARENT0", self.parent.store())}
-        self.named = Named({"PARENT0"}, kept, frozenset(), frozenset(), None)
+        self.named = KnownRecords({"PARENT0"}, kept, frozenset(), frozenset(), None)
         self.family.sandboxes.remove(self.made.sandbox)
         self.family.sandboxes.remove(self.parent.sandbox)
         self.parent.open_store().delete_checkpoint(self.parent.sandbox, [self.kept])
@@ -178,10 +179,10 @@ def coming_and_going(bench: ForkBench) -> AbstractContextManager[object]:
 
 def clock_is_set(bench: ForkBench) -> AbstractContextManager[object]:
     """After the copy, the clock is said to have been set."""
-    real = change_scan.FileSystemClock.now
+    real = scan.FileSystemClock.now
     shift = [0]
 
-    def now(self: change_scan.FileSystemClock) -> change_scan.Moment:
+    def now(self: scan.FileSystemClock) -> scan.FileSystemTime:
         found = real(self)
         return replace(found, clock_offset=found.clock_offset + shift[0])
 
@@ -189,7 +190,7 @@ def clock_is_set(bench: ForkBench) -> AbstractContextManager[object]:
         shift[0] = 10**9
 
     stack = around_the_copy(lambda: None, set_clock)
-    return _both(stack, patch.object(change_scan.FileSystemClock, "now", now))
+    return _both(stack, patch.object(scan.FileSystemClock, "now", now))
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cleveragents.domain.checkpoint import CheckpointGroup
-from cleveragents.domain.operation import Operation, OperationKind, OperationStatus
+from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup
+from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 

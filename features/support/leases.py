@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cleveragents.application.ports import Database, Transaction
+from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.domain.errors import ConflictError
-from cleveragents.domain.lease import Holder, Lease
+from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
 from cleveragents.infrastructure.locks import DatabaseLocks
 from cleveragents.infrastructure.system import SystemClock

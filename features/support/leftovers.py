@@ -19,7 +19,7 @@ from cleveragents.infrastructure.tools.process import leftover_processes as proc
 
 _RUN = """
 import sys
-from cleveragents.domain.tool import ToolInvocation
+from cleveragents.domain.tools.tool import ToolInvocation
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 directory, plan_id, command = sys.argv[1:]

@@ -10,8 +10,8 @@ from typing import Any
 from features.support.plans import Plans
 
 from cleveragents.application.events import Event
-from cleveragents.application.ports import EventSink
-from cleveragents.domain.events import (
+from cleveragents.application.ports.system import EventSink
+from cleveragents.domain.plans.events import (
     DecisionSuperseded,
     PlanCancelled,
     PlanEventRecord,

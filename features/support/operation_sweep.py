@@ -12,7 +12,7 @@ from features.support.plans import Plans
 from features.support.world import Outcome
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import FaultPoints
+from cleveragents.application.ports.system import FaultPoints
 from cleveragents.container import Container
 from cleveragents.domain.errors import SnapshotError
 

@@ -15,7 +15,7 @@ import sys, time
 from pathlib import Path
 from unittest.mock import patch
 
-from cleveragents.application.ports import FaultPoints
+from cleveragents.application.ports.system import (FaultPoints)
 from cleveragents.cli.main import main
 from cleveragents.container import Container
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cleveragents.domain.errors import CleverAgentsError, PlanFileError
-from cleveragents.domain.plan_file import PlanDefinition, resolve_arguments
+from cleveragents.domain.plans.plan_file import PlanDefinition, resolve_arguments
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.plan_files import YamlPlanFiles
 from cleveragents.infrastructure.tools.backend import BuiltinTools

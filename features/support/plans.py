@@ -26,8 +26,8 @@ from features.support.world import Outcome, World
 from cleveragents.container import Container
 from cleveragents.infrastructure.config import load_settings
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
-from cleveragents.infrastructure.sandbox import stored_snapshots
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.sandbox.store import snapshots
 from cleveragents.infrastructure.system import SystemClock
 
 DATABASE_FILES = frozenset({"state.db", "state.db-wal", "state.db-shm"})
@@ -277,14 +277,14 @@ class Plans:
     @contextmanager
     def room_for(self, count: int) -> Iterator[None]:
         """Makes a disk that takes `count` more snapshots and then is full."""
-        real, left = stored_snapshots.store_pack, iter(range(count))
+        real, left = snapshots.store_pack, iter(range(count))
 
         def store(place: Path, new: list[Any]) -> Any:
             if new and next(left, None) is None:
                 raise OSError(errno.ENOSPC, "No space left on device")
             return real(place, new)
 
-        with patch.object(stored_snapshots, "store_pack", store):
+        with patch.object(snapshots, "store_pack", store):
             yield
 
     @contextmanager

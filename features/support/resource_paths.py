@@ -8,7 +8,7 @@ from pathlib import Path
 from features.support.strategy_bench import StrategyBench
 from features.support.strategy_faults import without_permission
 
-from cleveragents.domain.resource import ResourceType
+from cleveragents.domain.sandboxes.resource import ResourceType
 
 Maker = Callable[[StrategyBench], Path]
 

@@ -13,7 +13,7 @@ from cleveragents.cli import frame
 from cleveragents.cli.main import COMMANDS
 from cleveragents.cli.session import Session
 from cleveragents.domain import errors
-from cleveragents.domain.formats import OutputFormat
+from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.report import Fields, Report, Table, Text
 
 EXAMPLE = "Example:\n  agents sample report"

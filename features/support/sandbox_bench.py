@@ -14,7 +14,7 @@ from features.support.databases import NOBODY
 from features.support.world import World
 
 from cleveragents.domain.errors import CleverAgentsError
-from cleveragents.domain.sandbox import (
+from cleveragents.domain.sandboxes.sandbox import (
     ProjectFacts,
     Resource,
     RestoreReport,
@@ -22,9 +22,9 @@ from cleveragents.domain.sandbox import (
     SandboxRef,
 )
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.limits import Limits
-from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
+from cleveragents.infrastructure.sandbox.create.worktree import WorktreeSandboxes
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.sample_records import resource
 from cleveragents.testing.trees import Tree, differing, read_tree
@@ -77,8 +77,8 @@ class SandboxBench:
         return Git(self.environment, self.world.home, patience=self.patience)
 
     @property
-    def maker(self) -> GitWorktrees:
-        return GitWorktrees(self.git, self.world.home, SystemClock())
+    def maker(self) -> WorktreeSandboxes:
+        return WorktreeSandboxes(self.git, self.world.home, SystemClock())
 
     @property
     def store(self) -> CheckpointManager:

@@ -18,16 +18,17 @@ from unittest.mock import patch
 
 from features.support.sandbox_bench import SandboxBench
 
-from cleveragents.infrastructure.sandbox import git_state, restore, stored_snapshots
-from cleveragents.infrastructure.sandbox.engine_state import state_path
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.layout import admin_directory
-from cleveragents.infrastructure.sandbox.objects import (
-    Kind,
+from cleveragents.infrastructure.sandbox.files import git_state, writer
+from cleveragents.infrastructure.sandbox.files.saved_state import state_path
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.layout import admin_directory
+from cleveragents.infrastructure.sandbox.git.objects import (
     ObjectChangedError,
+    ObjectKind,
     StoredPack,
     object_id,
 )
+from cleveragents.infrastructure.sandbox.store import snapshots
 
 Fault = Callable[[SandboxBench], None]
 
@@ -55,7 +56,7 @@ def loose(work: SandboxBench, revision: str) -> Path:
 
 def write_object(work: SandboxBench, kind: str, content: bytes, name: str | None = None) -> str:
     """Stores bytes as an object, under a name that need not be theirs."""
-    name = name or object_id(Kind[kind.upper()], content)
+    name = name or object_id(ObjectKind[kind.upper()], content)
     path = work.mirror / "objects" / name[:2] / name[2:]
     path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)
@@ -121,7 +122,7 @@ def staged_gone(work: SandboxBench) -> None:
     work.moments["before"] = work.look()
     work.agent("git reset -q")
     work.moments["after"] = work.look()
-    loose(work, object_id(Kind.BLOB, b"5\n")).unlink()
+    loose(work, object_id(ObjectKind.BLOB, b"5\n")).unlink()
 
 
 def repository_gone(work: SandboxBench) -> None:
@@ -292,7 +293,7 @@ def silent_git() -> Iterator[None]:
 @contextlib.contextmanager
 def no_effect() -> Iterator[None]:
     with (
-        patch.object(restore.SandboxWriter, "apply", lambda *_: None),
+        patch.object(writer.SandboxWriter, "apply", lambda *_: None),
         patch.object(git_state.SandboxGit, "restore", lambda *_: None),
     ):
         yield
@@ -370,7 +371,7 @@ def _when_opened(path: Path, act: Callable[[Path], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _before_storing(act: Callable[[], object]) -> Iterator[None]:
-    real = stored_snapshots.store_pack
+    real = snapshots.store_pack
     acts = iter([act])
 
     def store_pack(*arguments: Any) -> StoredPack:
@@ -378,7 +379,7 @@ def _before_storing(act: Callable[[], object]) -> Iterator[None]:
             once()
         return real(*arguments)
 
-    with patch.object(stored_snapshots, "store_pack", store_pack):
+    with patch.object(snapshots, "store_pack", store_pack):
         yield
 
 
@@ -406,7 +407,7 @@ def _always_spoiled() -> Iterator[None]:
     def store_pack(*_: object) -> StoredPack:
         raise ObjectChangedError(f"file-{next(numbers)}")
 
-    with patch.object(stored_snapshots, "store_pack", store_pack):
+    with patch.object(snapshots, "store_pack", store_pack):
         yield
 
 
@@ -458,7 +459,7 @@ CIRCUMSTANCES: dict[str, Fault] = {
     "another plan of the project is at work": other_plan,
     "a removal of the sandbox before it was killed": killed_removal,
     "the system cannot flush one file system alone": _surrounded(
-        lambda _: patch.object(restore.ctypes, "CDLL", lambda *_, **__: object())
+        lambda _: patch.object(writer.ctypes, "CDLL", lambda *_, **__: object())
     ),
     "git dies before it is asked": _surrounded(lambda _: dying_git(None)),
     "git never answers": _surrounded(lambda _: silent_git()),

@@ -21,12 +21,12 @@ from features.support.crash import measure_nothing
 from features.support.sandbox_bench import Moment, SandboxBench
 from features.support.world import World
 
-from cleveragents.domain.merge import MergeStrategy
-from cleveragents.domain.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
-from cleveragents.infrastructure.sandbox import maintenance, packing
-from cleveragents.infrastructure.sandbox.directory_copies import DirectoryCopies
+from cleveragents.domain.sandboxes.merge import MergeStrategy
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
+from cleveragents.infrastructure.sandbox.create.directory import DirectorySandboxes
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
+from cleveragents.infrastructure.sandbox.store import packing, repacking
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.merge_contract import NAMES
 from cleveragents.testing.trees import Tree, combined_by_hand, differing, read_tree
@@ -79,7 +79,7 @@ class Copies(SandboxBench):
         shutil.rmtree(self.project / ".git")
         strategy, kind = SandboxStrategy.FILESYSTEM_COPY, ResourceType.FS_DIRECTORY
         directory = self.resource().model_copy(update={"strategy": strategy, "type": kind})
-        maker = DirectoryCopies(self.git, self.world.home, SystemClock())
+        maker = DirectorySandboxes(self.git, self.world.home, SystemClock())
         self.sandboxes["FIRST"] = maker.create("S", "FIRST", directory)
 
 
@@ -96,7 +96,7 @@ def run_watched(work: SandboxBench, name: str, rounds: int) -> None:
 
 def run_packing(work: SandboxBench) -> None:
     """A plan with so many checkpoints that packs are combined meanwhile."""
-    with patch.object(packing, "_LOOKED_AT_EVERY", 2), patch.object(maintenance, "MANY_PACKS", 2):
+    with patch.object(packing, "_LOOKED_AT_EVERY", 2), patch.object(repacking, "MANY_PACKS", 2):
         run_watched(work, "changing", 3)
 
 

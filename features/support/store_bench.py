@@ -17,12 +17,12 @@ from behave.runner import Context
 from features.support.sandbox_bench import SandboxBench
 from features.support.world import World
 
-from cleveragents.domain.maintenance import CollectedStore, Named
-from cleveragents.infrastructure.sandbox import maintenance
-from cleveragents.infrastructure.sandbox.layout import git_on_mirror
-from cleveragents.infrastructure.sandbox.maintenance import combine_packs
-from cleveragents.infrastructure.sandbox.packing_room import room_of
-from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
+from cleveragents.domain.health.maintenance import CollectedStore, KnownRecords
+from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
+from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.store import repacking
+from cleveragents.infrastructure.sandbox.store.repack_area import room_of
+from cleveragents.infrastructure.sandbox.store.repacking import combine_packs
 
 FEW = 4
 """How many packs are many, in these scenarios."""
@@ -70,18 +70,18 @@ class StoreBench:
         self.work.store.delete_checkpoint(self.work.sandbox, dropped)
 
     def combine(self) -> None:
-        with patch.object(maintenance, "MANY_PACKS", FEW):
+        with patch.object(repacking, "MANY_PACKS", FEW):
             self.combined = combine_packs(self.work.git, self.store)
 
     def collect(self, *, dry_run: bool = False) -> None:
         self.before = self.files()
-        stores = ProjectStores(self.work.git, self.work.world.home)
+        stores = ProjectMirrors(self.work.git, self.work.world.home)
         (key,) = stores.keys()
         self.collected = stores.collect(key, self.naming, dry_run=dry_run)
 
-    def naming(self, plans: Collection[str]) -> Named:
+    def naming(self, plans: Collection[str]) -> KnownRecords:
         kept = set(self.snapshots) if self.kept is None else self.kept
-        return Named(
+        return KnownRecords(
             plans=self.known & set(plans),
             snapshots={("FIRST", snapshot) for snapshot in kept},
             sandboxes={("FIRST", "project")},

@@ -11,8 +11,9 @@ from unittest.mock import patch
 
 from features.support.store_bench import StoreBench
 
-from cleveragents.infrastructure.sandbox import maintenance, unneeded_objects
-from cleveragents.infrastructure.sandbox.packing_room import PackingRoom, packing_room
+from cleveragents.infrastructure.sandbox.gc import objects
+from cleveragents.infrastructure.sandbox.store import repacking
+from cleveragents.infrastructure.sandbox.store.repack_area import RepackArea, packing_room
 
 Fault = Callable[[StoreBench], AbstractContextManager[object]]
 
@@ -50,27 +51,27 @@ def _room_is_taken(store: StoreBench) -> Iterator[None]:
 @contextmanager
 def _git_forgets(_: StoreBench) -> Iterator[None]:
     """git is told of one pack less, which the caller does not know."""
-    real: Callable[..., Any] = PackingRoom.write
+    real: Callable[..., Any] = RepackArea.write
 
-    def write(room: PackingRoom, options: Any, listing: bytes) -> Any:
+    def write(room: RepackArea, options: Any, listing: bytes) -> Any:
         first, _, rest = listing.partition(b"\n")
         return real(room, options, b"^" + first + b"\n" + rest)
 
-    with patch.object(PackingRoom, "write", write):
+    with patch.object(RepackArea, "write", write):
         yield
 
 
 @contextmanager
 def _agent_at_work(store: StoreBench) -> Iterator[None]:
     """An agent commits while the new pack is being written."""
-    real: Callable[..., Any] = PackingRoom.write
+    real: Callable[..., Any] = RepackArea.write
 
-    def write(room: PackingRoom, options: Any, listing: bytes) -> Any:
+    def write(room: RepackArea, options: Any, listing: bytes) -> Any:
         made = real(room, options, listing)
         store.work.agent("git commit -q --allow-empty -m meanwhile")
         return made
 
-    with patch.object(PackingRoom, "write", write):
+    with patch.object(RepackArea, "write", write):
         yield
 
 
@@ -92,7 +93,7 @@ def _no_room(module: Any) -> Fault:
 
 
 COMBINING: dict[str, Fault] = {
-    "the disk is full": _no_room(maintenance),
+    "the disk is full": _no_room(repacking),
     "the disk becomes full on the way": StoreBench.small_files_only,
     "another process is combining them": _room_is_taken,
     "git forgets one of the objects": _git_forgets,
@@ -100,7 +101,7 @@ COMBINING: dict[str, Fault] = {
 }
 COLLECTING: dict[str, Fault] = {
     "the disk becomes full on the way": StoreBench.small_files_only,
-    "there is no room for a new pack": _no_room(unneeded_objects),
+    "there is no room for a new pack": _no_room(objects),
     "git is at work in a sandbox meanwhile": _agent_at_work,
     "its packs are being combined": _room_is_taken,
     "a commit that a branch needs is missing": _commit_missing,

@@ -14,20 +14,17 @@ from behave.runner import Context
 from features.support.world import World
 
 from cleveragents.domain.errors import CleverAgentsError
-from cleveragents.domain.resource import ResourceType, SandboxStrategy, default_strategy
-from cleveragents.domain.sandbox import (
-    Resource,
-    SandboxRef,
-)
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy, default_strategy
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.limits import Limits
+from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
-from cleveragents.infrastructure.sandbox.sqlite_copies import SqliteCopies
-from cleveragents.infrastructure.sandbox.sqlite_snapshots import SqliteSnapshots
-from cleveragents.infrastructure.sandbox.strategy import SnapshotEngine
+from cleveragents.infrastructure.sandbox.sqlite.copies import SqliteSandboxes
+from cleveragents.infrastructure.sandbox.sqlite.snapshots import SqliteSnapshots
+from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.system import SystemClock
-from cleveragents.testing.snapshot_store_contract import Capability, Workplace
+from cleveragents.testing.snapshot_store_contract import Capability, ContractWorkspace
 from cleveragents.testing.sqlite_store_contract import DatabasePlace
 from cleveragents.testing.trees import Node, Tree, read_tree
 
@@ -124,9 +121,9 @@ class StrategyBench:
 
     def create(self, strategy: SandboxStrategy, plan_id: str = "PLAN1") -> SandboxRef:
         resource = self.resource(strategy, plan_id)
-        maker: AllSandboxes | SqliteCopies = self.maker
+        maker: AllSandboxes | SqliteSandboxes = self.maker
         if strategy is SandboxStrategy.TRANSACTION_ROLLBACK:
-            maker = SqliteCopies(self.git, self.home, SystemClock(), PATIENCE)
+            maker = SqliteSandboxes(self.git, self.home, SystemClock(), PATIENCE)
         with self.surroundings():
             self.sandbox = maker.create(f"SANDBOX-{plan_id}", plan_id, resource)
         return self.sandbox
@@ -148,17 +145,19 @@ class StrategyBench:
         assert self.error is not None, "it was not refused"
         assert reason in self.error.message, self.error.message
 
-    def directories(self, strategy: SandboxStrategy) -> Callable[[], Workplace]:
+    def directories(self, strategy: SandboxStrategy) -> Callable[[], ContractWorkspace]:
         """Gives a sandbox of a directory at each call, for the contract of stores."""
         numbers = itertools.count()
 
-        def make_sandbox() -> Workplace:
+        def make_sandbox() -> ContractWorkspace:
             if not self.data.exists():
                 self.make_directory("mkdir d; echo 1 > d/f; echo 2 > g")
             made = self.create(strategy, f"PLAN{next(numbers)}")
             if strategy is SandboxStrategy.OVERLAY:
                 self.cleanup.callback(self.maker.remove, made)
-            return Workplace(made, lambda: self.store, OFFERED[strategy], self.world.environment)
+            return ContractWorkspace(
+                made, lambda: self.store, OFFERED[strategy], self.world.environment
+            )
 
         return make_sandbox
 

@@ -19,14 +19,14 @@ from unittest.mock import patch
 from features.support.sandbox_bench import SandboxBench
 from features.support.strategy_bench import StrategyBench
 
-from cleveragents.infrastructure.sandbox import (
+from cleveragents.infrastructure.sandbox.create import (
     directory_copy,
     file_copy,
     overlay_mounts,
-    sqlite_files,
     tree_copy,
 )
-from cleveragents.infrastructure.sandbox.overlay_mounts import mount_overlay, unmount
+from cleveragents.infrastructure.sandbox.create.overlay_mounts import mount_overlay, unmount
+from cleveragents.infrastructure.sandbox.sqlite import files as sqlite_files
 from cleveragents.testing import sqlite_store_contract as contract
 
 Surroundings = Callable[[StrategyBench], AbstractContextManager[object]]

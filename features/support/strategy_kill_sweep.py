@@ -13,7 +13,7 @@ from features.support.sandbox_kill_sweep import dies_at
 from features.support.strategy_bench import StrategyBench
 from features.support.world import World
 
-from cleveragents.domain.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.testing.sqlite_store_contract import DatabasePlace
 from cleveragents.testing.trees import differing, read_tree
 

@@ -16,7 +16,7 @@ from features.support.fault_sweep import End, end_of
 from features.support.plans import Plans
 from features.support.trees import Tree, tree
 
-from cleveragents.application.ports import ChildRun
+from cleveragents.application.ports.plans import ChildRun
 from cleveragents.infrastructure.child_plans import ProcessPlans
 
 _IDS = re.compile("[0-9A-Z]{26}|[0-9a-f]{40}")

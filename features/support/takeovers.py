@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from features.support import plan_mishaps
+from features.support import plan_faults
 from features.support.plans import Plans
 from features.support.trees import Tree, tree
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import FaultPoints
+from cleveragents.application.ports.system import FaultPoints
 
 ELSEWHERE = "elsewhere.example.org"
 
@@ -27,4 +27,4 @@ class TakeOver(FaultPoints):
         self._points.pop(0)
         if not self._points:
             self.found = tree(self._plans.sandbox)
-            plan_mishaps.hold(self._plans, 1, ELSEWHERE)
+            plan_faults.hold(self._plans, 1, ELSEWHERE)

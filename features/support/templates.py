@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from cleveragents.domain.errors import UsageError
-from cleveragents.domain.plan_file import (
+from cleveragents.domain.plans.plan_file import (
     Location,
     PlanDefinition,
     StepDefinition,
@@ -13,7 +13,7 @@ from cleveragents.domain.plan_file import (
     check_templates,
     default_resources,
 )
-from cleveragents.domain.template import render, render_value
+from cleveragents.domain.plans.template import render, render_value
 
 NESTED: JsonValue = {"{{ who }}": ["{{ who }}", {"a": "hi {{ who }}"}, 1, True, None]}
 FILLED: JsonValue = {"{{ who }}": ["world", {"a": "hi world"}, 1, True, None]}

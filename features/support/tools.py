@@ -23,9 +23,9 @@ from features.support.clocks import has_content, wait_until
 from features.support.values import plain
 from pydantic import JsonValue, ValidationError
 
-from cleveragents.application.ports import ToolBackend
+from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import (
+from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
     ToolParameter,

@@ -21,7 +21,7 @@ from features.support.trees import Tree, tree
 from features.support.untouched import stamps
 from features.support.world import Outcome
 
-from cleveragents.infrastructure.sandbox import uncommitted
+from cleveragents.infrastructure.sandbox.create import uncommitted
 
 OPTION = "--include-uncommitted"
 

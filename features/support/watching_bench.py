@@ -17,11 +17,11 @@ from unittest.mock import patch
 from behave.runner import Context
 from features.support.sandbox_bench import Moment, SandboxBench, bench
 
-from cleveragents.infrastructure.sandbox import change_scan, inotify
-from cleveragents.infrastructure.sandbox.change_scan import FileSystemClock
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.engine_state import state_path
-from cleveragents.infrastructure.sandbox.inotify import Told, Watch
+from cleveragents.infrastructure.sandbox.files import inotify, scan
+from cleveragents.infrastructure.sandbox.files.inotify import PendingChanges, Watch
+from cleveragents.infrastructure.sandbox.files.saved_state import state_path
+from cleveragents.infrastructure.sandbox.files.scan import FileSystemClock
 
 QUEUE = Path("/proc/sys/fs/inotify/max_queued_events")
 
@@ -113,7 +113,7 @@ def _system(watches: int, *, instances: int = 1) -> contextlib.AbstractContextMa
 def _another_system() -> Iterator[None]:
     with (
         patch.object(inotify.ctypes, "CDLL", lambda *_, **__: object()),
-        patch.object(change_scan.sys, "platform", "darwin"),
+        patch.object(scan.sys, "platform", "darwin"),
     ):
         yield
 
@@ -122,9 +122,9 @@ def _losing() -> contextlib.AbstractContextManager[object]:
     """The queue of the system runs over, once."""
     real, lost = Watch.drain, iter([True])
 
-    def drain(watch: Watch) -> Told:
+    def drain(watch: Watch) -> PendingChanges:
         told = real(watch)
-        return Told(lost=True) if next(lost, False) else told
+        return PendingChanges(lost=True) if next(lost, False) else told
 
     return patch.object(Watch, "drain", drain)
 
@@ -137,7 +137,7 @@ def _clock(**changed: Any) -> contextlib.AbstractContextManager[object]:
 def _set_back() -> contextlib.AbstractContextManager[object]:
     real = FileSystemClock.now
 
-    def now(clock: FileSystemClock) -> change_scan.Moment:
+    def now(clock: FileSystemClock) -> scan.FileSystemTime:
         found = real(clock)
         return replace(found, clock_offset=found.clock_offset - 3_600_000_000_000)
 
@@ -145,7 +145,7 @@ def _set_back() -> contextlib.AbstractContextManager[object]:
 
 
 def _find_is(program: str) -> Callable[[], contextlib.AbstractContextManager[object]]:
-    return lambda: patch.object(change_scan, "_FIND", program)
+    return lambda: patch.object(scan, "_FIND", program)
 
 
 HANDICAPS: dict[str, Callable[[], contextlib.AbstractContextManager[object]]] = {

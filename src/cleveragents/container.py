@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cleveragents.domain.settings import (
+from cleveragents.domain.settings.registry import (
     AUTO_CREATE_ON,
     CLEANUP,
     DATABASE_URL,
@@ -26,24 +26,21 @@ from cleveragents.domain.settings import (
 )
 
 if TYPE_CHECKING:
-    from cleveragents.application.ports import (
-        ChildPlans,
+    from cleveragents.application.ports.plans import ChildPlans, PlanFiles
+    from cleveragents.application.ports.records import Database
+    from cleveragents.application.ports.system import (
         Clock,
-        Database,
         EventSink,
         FaultPoints,
         IdSource,
         Interruption,
-        PlanFiles,
     )
-    from cleveragents.application.services._subplans import Subplans
     from cleveragents.application.services.artifact_service import ArtifactService
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.conflict_service import ConflictService
     from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
     from cleveragents.application.services.doctor_service import DoctorService
-    from cleveragents.application.services.history_service import HistoryService
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.plan_apply_service import PlanApplyService
@@ -51,15 +48,17 @@ if TYPE_CHECKING:
     from cleveragents.application.services.plan_resume_service import PlanResumeService
     from cleveragents.application.services.plan_service import PlanService
     from cleveragents.application.services.retention_service import RetentionService
+    from cleveragents.application.services.rollback.history_service import HistoryService
+    from cleveragents.application.services.subplans.runner import SubplanRunner
     from cleveragents.application.services.tool_runner import ToolRunner
-    from cleveragents.domain.events import StoredEvent
+    from cleveragents.domain.plans.events import StoredEvent
     from cleveragents.infrastructure.database.unit_of_work import Connections
     from cleveragents.infrastructure.locks import DatabaseLocks
+    from cleveragents.infrastructure.sandbox.apply.targets import AllTargets
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-    from cleveragents.infrastructure.sandbox.git import Git
-    from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
+    from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
+    from cleveragents.infrastructure.sandbox.git.command import Git
     from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
-    from cleveragents.infrastructure.sandbox.targets import AllTargets
     from cleveragents.infrastructure.tools.registry import Tools
 
 
@@ -164,7 +163,7 @@ class Container:
     @cached_property
     def _checkpoint_service(self) -> CheckpointService:
         from cleveragents.application.services.checkpoint_service import CheckpointService
-        from cleveragents.domain.retention import CheckpointRetentionPolicy
+        from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
 
         return CheckpointService(
             database=self._database,
@@ -271,7 +270,7 @@ class Container:
 
     @cached_property
     def _history_service(self) -> HistoryService:
-        from cleveragents.application.services.history_service import HistoryService
+        from cleveragents.application.services.rollback.history_service import HistoryService
 
         return HistoryService(self._checkpoint_service)
 
@@ -340,15 +339,15 @@ class Container:
         )
 
     @cached_property
-    def _subplans(self) -> Subplans:
-        from cleveragents.application.services._child_merging import ChildMerging
-        from cleveragents.application.services._spawning import Spawning
-        from cleveragents.application.services._subplans import Subplans
+    def _subplans(self) -> SubplanRunner:
+        from cleveragents.application.services.subplans.merger import ChildMerger
+        from cleveragents.application.services.subplans.runner import SubplanRunner
+        from cleveragents.application.services.subplans.spawner import ChildSpawner
 
-        return Subplans(
+        return SubplanRunner(
             database=self._database,
             checkpoints=self._checkpoint_service,
-            spawning=Spawning(
+            spawning=ChildSpawner(
                 self._database,
                 self._checkpoint_service,
                 self._sandboxes,
@@ -356,7 +355,7 @@ class Container:
                 self._ids,
                 self._faults,
             ),
-            merging=ChildMerging(
+            merging=ChildMerger(
                 self._database,
                 self._checkpoint_service,
                 self._checkpoint_manager,
@@ -390,7 +389,7 @@ class Container:
     @cached_property
     def _checkpoint_manager(self) -> CheckpointManager:
         from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-        from cleveragents.infrastructure.sandbox.limits import Limits
+        from cleveragents.infrastructure.sandbox.store.limits import Limits
 
         limits = Limits(
             max_file_bytes=self._settings[MAX_FILE_SIZE],
@@ -407,20 +406,20 @@ class Container:
         return AllSandboxes(self._git, self._home, self._clock, self._checkpoint_manager)
 
     @cached_property
-    def _stores(self) -> ProjectStores:
-        from cleveragents.infrastructure.sandbox.project_stores import ProjectStores
+    def _stores(self) -> ProjectMirrors:
+        from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
 
-        return ProjectStores(self._git, self._home)
+        return ProjectMirrors(self._git, self._home)
 
     @cached_property
     def _targets(self) -> AllTargets:
-        from cleveragents.infrastructure.sandbox.targets import AllTargets
+        from cleveragents.infrastructure.sandbox.apply.targets import AllTargets
 
         return AllTargets(self._git, self._home, self._faults)
 
     @cached_property
     def _git(self) -> Git:
-        from cleveragents.infrastructure.sandbox.git import Git
+        from cleveragents.infrastructure.sandbox.git.command import Git
 
         return Git(self._environment, self._home)
 
@@ -432,10 +431,7 @@ class Container:
 
     @cached_property
     def _interruption(self) -> Interruption:
-        from cleveragents.infrastructure.interruption import (
-            ChildInterruption,
-            SignalInterruption,
-        )
+        from cleveragents.infrastructure.interruption import ChildInterruption, SignalInterruption
 
         if self._stop_with is not None:
             return ChildInterruption(self._stop_with)

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from cleveragents.application.events import Event, Warned
-from cleveragents.application.ports import EventSink
+from cleveragents.application.events import Event, WarningIssued
+from cleveragents.application.ports.system import EventSink
 from cleveragents.container import Container
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.config import load_settings
@@ -51,6 +51,6 @@ class _Warnings(EventSink):
     """Passes warnings on to the parent as they come; the parent reports its own progress."""
 
     def emit(self, event: Event) -> None:
-        if isinstance(event, Warned):
+        if isinstance(event, WarningIssued):
             sys.stdout.write(f"{json.dumps(event.text)}\n")
             sys.stdout.flush()

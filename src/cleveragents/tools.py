@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cleveragents.domain.tool import (
+from cleveragents.domain.tools.tool import (
     CheckpointScope,
     ParameterType,
     ToolInvocation,

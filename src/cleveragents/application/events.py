@@ -1,7 +1,7 @@
 """What is told while a command runs: how far it is, and what has just been stored.
 
 Progress is shown and forgotten. What happens to a plan is stored first, see
-`cleveragents.domain.events`, and told when that is durable.
+`cleveragents.domain.plans.events`, and told when that is durable.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cleveragents.domain.events import StoredEvent
+from cleveragents.domain.plans.events import StoredEvent
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Advanced:
+class ProgressAdvanced:
     """Of a long piece of work, `done` of `total` equal parts are behind us: for a progress bar."""
 
     type: ClassVar[str] = "progress.advanced"
@@ -96,7 +96,7 @@ class Advanced:
 
 
 @dataclass(frozen=True)
-class Warned:
+class WarningIssued:
     """Something the user must not miss."""
 
     type: ClassVar[str] = "progress.warned"
@@ -111,7 +111,7 @@ Progress = (
     | SubplanStarted
     | SubplanFinished
     | Stage
-    | Advanced
-    | Warned
+    | ProgressAdvanced
+    | WarningIssued
 )
 Event = StoredEvent | Progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.git.command import Git
 
 
 def make_repository(git: Git, root: Path, contents: Mapping[str, str]) -> None:

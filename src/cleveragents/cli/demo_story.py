@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.application.services.correction_service import Reverted
-from cleveragents.domain.apply import ApplyResult
-from cleveragents.domain.checkpoint import Checkpoint
-from cleveragents.domain.operation import RollbackResult
-from cleveragents.domain.plan import Plan
+from cleveragents.application.services.correction_service import RevertResult
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.checkpoints.operation import RollbackResult
+from cleveragents.domain.plans.apply import ApplyResult
+from cleveragents.domain.plans.plan import Plan
 from cleveragents.reports.report import Fields, Report, Section, Table, Text
 from cleveragents.reports.restores import changes_data, changes_done
 
@@ -28,7 +28,7 @@ class Story:
     rollback: RollbackResult
     undo: RollbackResult
     undone: Contents
-    correction: Reverted
+    correction: RevertResult
     corrected: Contents
     """After the plan has taken the other course."""
     project_untouched: bool

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from cleveragents.cli.session import COLORS, Session
-from cleveragents.domain.formats import OutputFormat
+from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.report import Report
 
 __all__ = [

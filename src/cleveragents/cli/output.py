@@ -12,7 +12,7 @@ from functools import partial
 
 from cleveragents.cli import terminal
 from cleveragents.cli.session import Session
-from cleveragents.domain.formats import OutputFormat
+from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.document import timestamp
 from cleveragents.reports.report import Failure, Report
 

@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cleveragents.application.events import (
-    Advanced,
     Event,
+    ProgressAdvanced,
     Stage,
     StepFinished,
     StepStarted,
     SubplanFinished,
     SubplanStarted,
-    Warned,
+    WarningIssued,
 )
-from cleveragents.application.ports import EventSink
+from cleveragents.application.ports.system import EventSink
 from cleveragents.cli import terminal
-from cleveragents.domain.events import StoredEvent, ToolRetried
+from cleveragents.domain.plans.events import StoredEvent, ToolRetried
 from cleveragents.reports.document import timestamp
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class TerminalEvents(EventSink):
         match event:
             case Stage():
                 self._session.say(f"{event.name} …")
-            case Advanced():
+            case ProgressAdvanced():
                 self._draw(event)
             case StepStarted():
                 number = f"Step {event.step_index + 1} of {event.steps}"
@@ -55,12 +55,12 @@ class TerminalEvents(EventSink):
             case StoredEvent(type=ToolRetried.type, data=facts):
                 retry = f"{facts['retry']} of {facts['max_retries']}"
                 self._session.say(f"Trying again ({retry}) …")
-            case Warned():
+            case WarningIssued():
                 self._session.warnings.append(event.text)
             case _:
                 pass
 
-    def _draw(self, event: Advanced) -> None:
+    def _draw(self, event: ProgressAdvanced) -> None:
         """Draws a bar over itself, which only a terminal can show."""
         if terminal.is_terminal(sys.stderr) and self._session.progress == "auto":
             filled = "#" * (_BAR * event.done // event.total)
@@ -76,7 +76,7 @@ class JsonLinesEvents(EventSink):
         self._session = session
 
     def emit(self, event: Event) -> None:
-        if isinstance(event, Warned):
+        if isinstance(event, WarningIssued):
             self._session.warnings.append(event.text)
         terminal.write_line(sys.stderr, _line(event))
 

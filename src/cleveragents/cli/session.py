@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from cleveragents.cli import terminal
 from cleveragents.domain.errors import ConfigurationError, ConfirmationRequiredError, UsageError
-from cleveragents.domain.formats import OutputFormat
+from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.infrastructure.home import home_directory
 
 if TYPE_CHECKING:
     from cleveragents.container import Container
-    from cleveragents.domain.settings import Settings
+    from cleveragents.domain.settings.registry import Settings
 
 COLORS = ("auto", "always", "never")
 PROGRESS = ("auto", "json", "none")
@@ -83,7 +83,7 @@ class Session:
         self._format_was_chosen = self._format is not None
         if self._format is not None:
             return
-        from cleveragents.domain.settings import FORMAT
+        from cleveragents.domain.settings.registry import FORMAT
 
         try:
             self._format = self.settings(None)[FORMAT]
@@ -126,7 +126,7 @@ class Session:
 
     def default_container(self) -> Container:
         """Builds the services as if nothing were configured, for when the settings are refused."""
-        from cleveragents.domain.settings import resolve
+        from cleveragents.domain.settings.registry import resolve
 
         return self._container(resolve([]))
 

@@ -22,7 +22,7 @@ class ChildAppliedError(BusinessRuleViolation):
         )
 
 
-class NothingToTakeBackError(BusinessRuleViolation):
+class NothingToUndoError(BusinessRuleViolation):
     """There is no rollback or correction to undo, or nothing that was undone."""
 
     code = "nothing_to_take_back"
@@ -36,7 +36,7 @@ class NothingToTakeBackError(BusinessRuleViolation):
         )
 
 
-class StateGoneError(BusinessRuleViolation):
+class UndoTargetMissingError(BusinessRuleViolation):
     """The checkpoint that holds the state to go to was deleted or pruned."""
 
     code = "state_gone"
@@ -62,7 +62,7 @@ class DecisionSupersededError(BusinessRuleViolation):
         )
 
 
-class NoWayBackError(BusinessRuleViolation):
+class NoEarlierCheckpointError(BusinessRuleViolation):
     """No checkpoint from before a decision is left."""
 
     code = "no_way_back"
@@ -76,7 +76,7 @@ class NoWayBackError(BusinessRuleViolation):
         )
 
 
-class BuiltUponError(BusinessRuleViolation):
+class ChangedSinceError(BusinessRuleViolation):
     """Later work changed what one step had changed, so that step alone cannot go back."""
 
     code = "built_upon"

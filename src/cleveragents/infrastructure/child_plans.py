@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
-from cleveragents.application.ports import ChildPlans, ChildRun
+from cleveragents.application.ports.plans import ChildPlans, ChildRun
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.infrastructure.home import VARIABLE
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import cleveragents
-from cleveragents.application.ports import Installation
+from cleveragents.application.ports.maintenance import Installation
 from cleveragents.domain.errors import CleverAgentsError
-from cleveragents.domain.health import PRIVATE_MODE, HomeFacts
+from cleveragents.domain.health.health import PRIVATE_MODE, HomeFacts
 from cleveragents.infrastructure.config import global_file
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.maintenance import free_bytes
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.store.repacking import free_bytes
 
 
 class ThisInstallation(Installation):

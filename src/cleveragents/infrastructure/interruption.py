@@ -7,7 +7,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from cleveragents.application.ports import Interruption
+from cleveragents.application.ports.system import Interruption
 from cleveragents.infrastructure.descriptors import readable
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -14,9 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from cleveragents.application.ports import Clock, Database, Locks, Transaction
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
-from cleveragents.domain.lease import LEASE_SECONDS, Holder, Lease
+from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
 from cleveragents.infrastructure.heartbeat import Heartbeat
 from cleveragents.infrastructure.system import is_running
 

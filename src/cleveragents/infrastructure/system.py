@@ -13,8 +13,8 @@ from pathlib import Path
 from ulid import StrictMonotonicPolicy, ULIDGenerator
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import Clock, FaultPoints, IdSource
-from cleveragents.domain.lease import Holder
+from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
+from cleveragents.domain.plans.lease import Holder
 
 _PROC = Path("/proc")
 _UNKNOWN = "unknown"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
-from cleveragents.domain.apply import ApplyMode, ApplyPreview, ApplyResult, Target
-from cleveragents.domain.plan import Plan
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.domain.sandbox import DiffFile, SandboxRef
-from cleveragents.domain.validation import ValidationResult, ValidationStatus
+from cleveragents.domain.plans.apply import ApplyMode, ApplyPreview, ApplyResult, Target
+from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import DiffFile, SandboxRef
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.diffs import FILE, change
 from cleveragents.reports.report import Fields, Report, Section

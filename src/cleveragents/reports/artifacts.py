@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cleveragents.application.services.artifact_service import PlanArtifacts
-from cleveragents.domain.artifact import Artifact
+from cleveragents.domain.sandboxes.artifact import Artifact
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report
 from cleveragents.reports.words import counted, size

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
-from cleveragents.domain.sandbox import Uncaptured
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.sandboxes.sandbox import Uncaptured
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report, Section, Table
 from cleveragents.reports.words import SHORT_HASH, counted, readable, size
@@ -14,7 +14,7 @@ from cleveragents.reports.words import SHORT_HASH, counted, readable, size
 if TYPE_CHECKING:
     # Each command needs one of these services, and importing both takes time.
     from cleveragents.application.services.checkpoint_service import CheckpointList
-    from cleveragents.application.services.retention_service import Deletion, Pinning
+    from cleveragents.application.services.retention_service import DeletionResult, PinResult
 
 _LISTED = 20
 _LIST_COLUMNS = ("Step", "State", "Created (UTC)", "Added", "Not captured")
@@ -117,15 +117,15 @@ def checkpoint_report(
     return Report(_CHECKPOINT.data(item), tuple(sections), messages)
 
 
-def pinned_report(pinning: Pinning) -> Report:
+def pinned_report(pinning: PinResult) -> Report:
     return _pinning_report(pinning, "Pinned {}", "{} pinned already")
 
 
-def unpinned_report(pinning: Pinning) -> Report:
+def unpinned_report(pinning: PinResult) -> Report:
     return _pinning_report(pinning, "Unpinned {}", "{} not pinned")
 
 
-def _pinning_report(pinning: Pinning, done: str, already: str) -> Report:
+def _pinning_report(pinning: PinResult, done: str, already: str) -> Report:
     changed = [item for item in pinning.checkpoints if item.group_id in pinning.changed]
     same = len(pinning.checkpoints) - len(changed)
     messages = (
@@ -147,12 +147,12 @@ def _were(count: int) -> str:
     return f"{counted(count, 'checkpoint')} {'was' if count == 1 else 'were'}"
 
 
-def deletion_preview_report(deletion: Deletion) -> Report:
+def deletion_preview_report(deletion: DeletionResult) -> Report:
     """The dry run: the same shape as the real thing, and nothing was changed."""
     return _deletion_report(deletion, ("Dry run: nothing was changed",), dry_run=True)
 
 
-def deletion_report(deletion: Deletion) -> Report:
+def deletion_report(deletion: DeletionResult) -> Report:
     messages = [f"Deleted {counted(len(deletion.checkpoints), 'checkpoint')}"]
     if deletion.snapshots_dropped:
         messages.append("Run `agents gc` to reclaim the space")
@@ -161,7 +161,9 @@ def deletion_report(deletion: Deletion) -> Report:
     return _deletion_report(deletion, tuple(messages), dry_run=False)
 
 
-def _deletion_report(deletion: Deletion, messages: tuple[str, ...], *, dry_run: bool) -> Report:
+def _deletion_report(
+    deletion: DeletionResult, messages: tuple[str, ...], *, dry_run: bool
+) -> Report:
     title = "Would be deleted" if dry_run else "Deleted"
     return Report(
         {
@@ -185,7 +187,7 @@ def _deletion_report(deletion: Deletion, messages: tuple[str, ...], *, dry_run: 
     )
 
 
-def deletion_text(deletion: Deletion) -> str:
+def deletion_text(deletion: DeletionResult) -> str:
     """What is shown before the user is asked."""
     several = _has_several_resources(deletion.checkpoints)
     lines = [
@@ -201,7 +203,7 @@ def deletion_text(deletion: Deletion) -> str:
     return "\n".join([*lines, *(f"{loss}." for loss in _losses(deletion))])
 
 
-def _losses(deletion: Deletion) -> Iterator[str]:
+def _losses(deletion: DeletionResult) -> Iterator[str]:
     """Gives what can no longer be done afterwards."""
     labels = {item.group_id: item.metadata.label for item in reversed(deletion.checkpoints)}
     for operation in deletion.not_undoable:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cleveragents.domain.merge import ConflictKind
-from cleveragents.domain.subplan_merge import OpenConflict
+from cleveragents.domain.plans.subplan_merge import OpenConflict
+from cleveragents.domain.sandboxes.merge import ConflictKind
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report, Table
 from cleveragents.reports.words import counted
 
 if TYPE_CHECKING:
     # `plan status` shows conflicts too, and needs no service for that.
-    from cleveragents.application.services.conflict_service import Conflicts
+    from cleveragents.application.services.conflict_service import ConflictList
 
 _WHAT = {
     ConflictKind.CONTENT: "both changed the same lines",
@@ -47,7 +47,7 @@ def conflict_table(conflicts: Sequence[OpenConflict], *, several: bool) -> Table
     return CONFLICT.table("Conflicts", conflicts, columns, empty="There are no open conflicts.")
 
 
-def conflicts_report(found: Conflicts) -> Report:
+def conflicts_report(found: ConflictList) -> Report:
     plan, several = found.plan, len(found.sandboxes) > 1
     roots = {sandbox.resource: sandbox.path for sandbox in found.sandboxes}
     data: dict[str, object] = {
@@ -64,7 +64,7 @@ def conflicts_report(found: Conflicts) -> Report:
     return Report(data, (table,), tuple(_messages(found)))
 
 
-def _messages(found: Conflicts) -> list[str]:
+def _messages(found: ConflictList) -> list[str]:
     plan_id = found.plan.id
     messages = [f"{counted(len(found.resolved), 'conflict')} resolved"] if found.resolved else []
     if found.open:
@@ -75,7 +75,7 @@ def _messages(found: Conflicts) -> list[str]:
     return messages
 
 
-def _sandboxes(found: Conflicts) -> list[str]:
+def _sandboxes(found: ConflictList) -> list[str]:
     """Returns the sandboxes that have an open conflict."""
     concerned = {item.resource for item in found.open}
     return [sandbox.path for sandbox in found.sandboxes if sandbox.resource in concerned]

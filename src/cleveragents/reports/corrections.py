@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.services.correction_service import (
-    Appended,
-    Comparison,
+    AppendResult,
+    CorrectionComparison,
     CorrectionPreview,
-    Prompted,
-    Reverted,
+    PromptResult,
+    RevertResult,
 )
-from cleveragents.domain.correction import CorrectionAttempt, RevertedDecision
-from cleveragents.domain.decision import Decision
-from cleveragents.domain.operation import RollbackPreview, RollbackResult
-from cleveragents.domain.plan import Plan
+from cleveragents.domain.checkpoints.operation import RollbackPreview, RollbackResult
+from cleveragents.domain.decisions.correction import CorrectionAttempt, RevertedDecision
+from cleveragents.domain.decisions.decision import Decision
+from cleveragents.domain.plans.plan import Plan
 from cleveragents.reports import diffs
 from cleveragents.reports.checkpoints import UNCAPTURED
 from cleveragents.reports.decisions import DECISION
@@ -143,7 +143,7 @@ def preview_text(preview: CorrectionPreview) -> str:
     return "\n".join([*lines, *change_lines(rollback.changes), *remarks(rollback)])
 
 
-def revert_report(done: Reverted, history: Sequence[CorrectionAttempt]) -> Report:
+def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> Report:
     attempt, rollback = done.attempt, done.rollback
     superseded = attempt.original_subtree
     artifacts = sorted({path for item in superseded for path in item.artifacts})
@@ -222,7 +222,7 @@ def append_preview_report(decision: Decision, guidance: str) -> Report:
     return Report(data, sections, ("Dry run: nothing was changed",))
 
 
-def append_report(done: Appended) -> Report:
+def append_report(done: AppendResult) -> Report:
     attempt = done.attempt
     child = done.child.id
     data: dict[str, object] = {
@@ -261,7 +261,7 @@ def append_report(done: Appended) -> Report:
     return Report(data, sections, ("Child plan made",))
 
 
-def prompt_report(done: Prompted) -> Report:
+def prompt_report(done: PromptResult) -> Report:
     decision = done.decision
     data: dict[str, object] = {
         "guidance_added": {
@@ -282,7 +282,7 @@ def prompt_report(done: Prompted) -> Report:
     return Report(data, (Fields("Guidance", rows),), ("Guidance recorded",))
 
 
-def diff_report(plan: Plan, comparison: Comparison) -> Report:
+def diff_report(plan: Plan, comparison: CorrectionComparison) -> Report:
     """How the plan is now, against what a correction took away."""
     found = diffs.diff_report(plan, comparison.before, comparison.after, comparison.difference)
     files = comparison.difference.files

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cleveragents.application.services.decision_service import DecisionTree, Explanation
-from cleveragents.domain.decision import Decision, DecisionType
-from cleveragents.domain.plan import Plan
+from cleveragents.domain.decisions.decision import Decision, DecisionType
+from cleveragents.domain.plans.plan import Plan
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Fields, Report, Section
 from cleveragents.reports.words import counted, readable

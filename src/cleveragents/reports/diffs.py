@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from cleveragents.domain.checkpoint import Checkpoint
-from cleveragents.domain.plan import Plan
-from cleveragents.domain.sandbox import DiffFile, FilePatch, TreeDiff
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.sandboxes.sandbox import DiffFile, FilePatch, TreeDiff
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report, Section, Text
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cleveragents.domain.health import Check, CheckStatus, HealthReport, PlanDisk, ProjectDisk
+from cleveragents.domain.health.health import (
+    Check,
+    CheckStatus,
+    HealthReport,
+    PlanDisk,
+    ProjectDisk,
+)
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Fields, Report, Section, Status, Table
 from cleveragents.reports.words import counted, size

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.services.plan_resume_service import ResumeSummary
-from cleveragents.application.services.plan_service import (
-    Cancellation,
-    PlanProblems,
-    PlanStatus,
-)
-from cleveragents.domain.plan import PlanState
-from cleveragents.domain.recovery import RecoveryHint
-from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.domain.tool import ToolCall
+from cleveragents.application.services.plan_service import Cancellation, PlanProblems, PlanStatus
+from cleveragents.domain.plans.plan import PlanState
+from cleveragents.domain.plans.recovery import RecoveryHint
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.tools.tool import ToolCall
 from cleveragents.reports.conflicts import CONFLICT, conflict_table
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Fields, Report, Section

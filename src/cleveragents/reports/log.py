@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from cleveragents.application.services.log_service import PlanLog, Tried
-from cleveragents.domain import events as told
-from cleveragents.domain.events import StoredEvent
-from cleveragents.domain.operation import Operation, OperationStatus
+from cleveragents.application.services.log_service import PlanLog, UndoneWork
+from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
+from cleveragents.domain.plans import events as told
+from cleveragents.domain.plans.events import StoredEvent
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report
 
@@ -79,7 +79,7 @@ def _operation(log: PlanLog) -> Description[Operation]:
     )
 
 
-def _tried_data(tried: Tried) -> dict[str, object]:
+def _tried_data(tried: UndoneWork) -> dict[str, object]:
     return {
         "tool_calls": [
             {"step": call.step_index + 1, "tool": call.tool, "status": call.status}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cleveragents.domain.maintenance import (
+from cleveragents.domain.health.maintenance import (
     CollectedStore,
     GarbageReport,
     VerifiedCheckpoint,

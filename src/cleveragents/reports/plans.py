@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
-from cleveragents.domain.apply import ApplyRecord, Target
-from cleveragents.domain.checkpoint import Checkpoint
-from cleveragents.domain.plan import Plan, PlanPhase, PlanState
-from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.domain.validation import ValidationResult
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.plans.apply import ApplyRecord, Target
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.reports.checkpoints import UNCAPTURED
 from cleveragents.reports.conflicts import CONFLICT
 from cleveragents.reports.described import Description, Field

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleveragents.domain.effects import Effect
-from cleveragents.domain.operation import RollbackPreview
-from cleveragents.domain.sandbox import ChangeAction, FileChange, Uncaptured
+from cleveragents.domain.checkpoints.operation import RollbackPreview
+from cleveragents.domain.sandboxes.sandbox import ChangeAction, FileChange, Uncaptured
+from cleveragents.domain.tools.effects import Effect
 from cleveragents.reports.checkpoints import UNCAPTURED
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Section, Table

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from cleveragents.domain.operation import OperationKind, RollbackPreview, RollbackResult
-from cleveragents.domain.plan import PlanState
-from cleveragents.domain.sandbox import ChangeAction
+from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview, RollbackResult
+from cleveragents.domain.plans.plan import PlanState
+from cleveragents.domain.sandboxes.sandbox import ChangeAction
 from cleveragents.reports.checkpoints import UNCAPTURED
 from cleveragents.reports.report import Fields, Report, Section
 from cleveragents.reports.restores import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleveragents.domain.tool import KnownTool, ToolParameter, ToolSpec
+from cleveragents.domain.tools.tool import KnownTool, ToolParameter, ToolSpec
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Fields, Report
 from cleveragents.reports.words import shown

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cleveragents.domain.events import (
+from cleveragents.domain.checkpoints.operation import OperationKind, OperationStatus
+from cleveragents.domain.plans.events import (
     PlanApplied,
     SandboxCommitted,
     ValidationFailed,
     ValidationPassed,
 )
-from cleveragents.domain.operation import OperationKind, OperationStatus
-from cleveragents.domain.validation import ValidationStatus
+from cleveragents.domain.plans.validation import ValidationStatus
 from cleveragents.testing import sample_records as sample
 from cleveragents.testing.expectations import MakeDatabase, expect, with_groups, with_plan
 

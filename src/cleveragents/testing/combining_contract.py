@@ -10,15 +10,15 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from cleveragents.domain.errors import SnapshotError, SnapshotMissingError, UsageError
-from cleveragents.domain.sandbox import SandboxCheckpoint
+from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint
 from cleveragents.testing.trees import Tree, combined_by_hand, read_tree
 from cleveragents.testing.workplace import (
     ODD_NAMES,
     UNKNOWN,
     Capability,
     ContractError,
+    ContractWorkspace,
     MakeSandbox,
-    Workplace,
     expect,
     expect_error,
     expect_same,
@@ -33,18 +33,18 @@ class _Moment:
     tree: Tree
 
 
-def _moment(work: Workplace) -> _Moment:
+def _moment(work: ContractWorkspace) -> _Moment:
     return _Moment(work.store(), read_tree(work.root))
 
 
 def _combine(
-    work: Workplace, base: _Moment, other: _Moment, paths: Collection[str]
+    work: ContractWorkspace, base: _Moment, other: _Moment, paths: Collection[str]
 ) -> SandboxCheckpoint:
     return work.open_store().combine(work.sandbox, base.id, other.id, paths)
 
 
 def _expect_combined(
-    work: Workplace, base: _Moment, other: _Moment, paths: Collection[str]
+    work: ContractWorkspace, base: _Moment, other: _Moment, paths: Collection[str]
 ) -> SandboxCheckpoint:
     """Combines, rolls back to the result, and compares the disk and a snapshot of it."""
     made = _combine(work, base, other, paths)
@@ -173,7 +173,7 @@ def combined_types_may_be_swapped(make_sandbox: MakeSandbox) -> None:
         _expect_combined(work, then, now, paths)
 
 
-def _make(work: Workplace, name: str, kind: str) -> None:
+def _make(work: ContractWorkspace, name: str, kind: str) -> None:
     if kind == "bare":
         (work.root / name / "in/side").mkdir(parents=True)
     else:

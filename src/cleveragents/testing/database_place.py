@@ -10,8 +10,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.application.ports import SnapshotStore
-from cleveragents.domain.sandbox import RestoreReport, SandboxRef
+from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
 from cleveragents.testing.workplace import expect
 
 

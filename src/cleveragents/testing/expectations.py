@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from cleveragents.application.ports import Database
+from cleveragents.application.ports.records import Database
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.testing import sample_records as sample
 

@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from cleveragents.application.ports import SnapshotStore
+from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.domain.errors import SandboxMissingError, SnapshotMissingError
-from cleveragents.domain.sandbox import Evidence
+from cleveragents.domain.sandboxes.sandbox import Evidence
 from cleveragents.testing import fork_git_contract
 from cleveragents.testing.families import MakeFamily, expect_stored
 from cleveragents.testing.trees import Tree, read_tree
@@ -21,7 +21,7 @@ from cleveragents.testing.workplace import (
     ODD_NAMES,
     UNKNOWN,
     Capability,
-    Workplace,
+    ContractWorkspace,
     expect,
     expect_error,
     expect_same,
@@ -40,7 +40,7 @@ def forks_are_exact(make_family: MakeFamily) -> None:
         expect_stored(child, kept)
 
 
-def _furnish(work: Workplace) -> None:
+def _furnish(work: ContractWorkspace) -> None:
     for mode in (0o600, 0o444, 0o755, 0o4711):
         work.write(f"modes/file-{mode:o}").chmod(mode)
     for mode in (0o700, 0o555, 0o1777):
@@ -87,7 +87,7 @@ def forks_are_apart(make_family: MakeFamily) -> None:
         _goes_back(work, kept, before)
 
 
-def _goes_back(work: Workplace, kept: str, before: Tree) -> None:
+def _goes_back(work: ContractWorkspace, kept: str, before: Tree) -> None:
     """Rolls back to a snapshot of the parent, whose branch is no fork's."""
     if Capability.GIT_STATE not in work.capabilities:
         work.restore(kept)
@@ -177,7 +177,7 @@ def forks_go_on_while_watching(make_family: MakeFamily) -> None:
             expect(list(store.recheck(parent.sandbox)), [])
 
 
-def _stored(work: Workplace, store: SnapshotStore) -> str:
+def _stored(work: ContractWorkspace, store: SnapshotStore) -> str:
     return store.create_checkpoint(work.sandbox).snapshot_id
 
 
@@ -191,7 +191,7 @@ def unknown_snapshots_cannot_be_forked(make_family: MakeFamily) -> None:
     expect(_surroundings(parent), before)
 
 
-def _surroundings(parent: Workplace) -> list[str]:
+def _surroundings(parent: ContractWorkspace) -> list[str]:
     sandboxes = parent.root.parent.parent
     store = Path(parent.sandbox.store)
     return sorted(str(path) for place in (sandboxes, store) for path in place.rglob("*"))

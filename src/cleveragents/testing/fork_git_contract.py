@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cleveragents.domain.merge import MergeStrategy
+from cleveragents.domain.sandboxes.merge import MergeStrategy
 from cleveragents.testing.families import MakeFamily, expect_stored
 from cleveragents.testing.merge_contract import NAMES
 from cleveragents.testing.trees import Node, Tree, read_tree

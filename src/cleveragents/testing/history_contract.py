@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cleveragents.domain.correction import CorrectionState
+from cleveragents.domain.checkpoints.operation import OperationKind
+from cleveragents.domain.decisions.correction import CorrectionState
 from cleveragents.domain.errors import CorrectionNotFoundError, DuplicateError, NotFoundError
-from cleveragents.domain.events import DecisionReinstated, DecisionSuperseded
-from cleveragents.domain.operation import OperationKind
+from cleveragents.domain.plans.events import DecisionReinstated, DecisionSuperseded
 from cleveragents.testing import sample_records as sample
 from cleveragents.testing.expectations import MakeDatabase, expect, expect_error, with_plan
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cleveragents.domain.merge import ConflictKind, MergeStrategy
+from cleveragents.domain.sandboxes.merge import ConflictKind, MergeStrategy
 from cleveragents.testing.trees import Node, Tree
 
 Files = Mapping[str, "bytes | Node"]

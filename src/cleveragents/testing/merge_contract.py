@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from cleveragents.domain.errors import SnapshotError, SnapshotMissingError, UsageError
-from cleveragents.domain.merge import ConflictKind, MergeNames, MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.merge import ConflictKind, MergeNames, MergeReport, MergeStrategy
 from cleveragents.testing.merge_cases import (
     Case,
     Outcome,
@@ -27,8 +27,8 @@ from cleveragents.testing.workplace import (
     ODD_NAMES,
     UNKNOWN,
     Capability,
+    ContractWorkspace,
     MakeSandbox,
-    Workplace,
     expect,
     expect_error,
     expect_same,
@@ -54,12 +54,14 @@ def _prove(make_sandbox: MakeSandbox, cases: Iterable[Case]) -> None:
 
 
 def _merge(
-    work: Workplace, mine: str, base: str, theirs: str, strategy: MergeStrategy
+    work: ContractWorkspace, mine: str, base: str, theirs: str, strategy: MergeStrategy
 ) -> MergeReport:
     return work.open_store().merge(work.sandbox, mine, base, theirs, strategy, NAMES)
 
 
-def _expect_outcome(work: Workplace, report: MergeReport, mine: Tree, wanted: Outcome) -> None:
+def _expect_outcome(
+    work: ContractWorkspace, report: MergeReport, mine: Tree, wanted: Outcome
+) -> None:
     found = read_tree(work.root)
     expect({item.path: item.kind for item in report.conflicts}, dict(wanted.conflicts))
     expect({item.path for item in report.conflicts if item.marked}, set(wanted.marked))

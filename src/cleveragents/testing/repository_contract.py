@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from cleveragents.application.ports import Database
-from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
-from cleveragents.domain.checkpoint import CheckpointType
+from cleveragents.application.ports.records import Database
+from cleveragents.domain.checkpoints.checkpoint import CheckpointType
+from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     ConflictError,
@@ -22,7 +22,7 @@ from cleveragents.domain.errors import (
     NotFoundError,
     PlanNotFoundError,
 )
-from cleveragents.domain.events import (
+from cleveragents.domain.plans.events import (
     CheckpointCreated,
     CheckpointPruned,
     CheckpointRestored,
@@ -39,10 +39,10 @@ from cleveragents.domain.events import (
     ToolInvoked,
     ToolRetried,
 )
-from cleveragents.domain.operation import Operation, OperationStatus
-from cleveragents.domain.plan import PlanPhase, PlanState
-from cleveragents.domain.sandbox import SandboxState
-from cleveragents.domain.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.plans.plan import PlanPhase, PlanState
+from cleveragents.domain.sandboxes.change import AuthoredChange, ChangeCounts, PathChange
+from cleveragents.domain.sandboxes.sandbox import SandboxState
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 from cleveragents.testing import apply_contract, history_contract, retention_contract
 from cleveragents.testing import sample_records as sample
 from cleveragents.testing.expectations import ContractError, MakeDatabase

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cleveragents.application.ports import Database, Transaction
-from cleveragents.domain.checkpoint import CheckpointGroup
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup
 from cleveragents.domain.errors import CheckpointNotFoundError
-from cleveragents.domain.events import (
+from cleveragents.domain.plans.events import (
     CheckpointDeleted,
     CheckpointPinned,
     CheckpointPruned,

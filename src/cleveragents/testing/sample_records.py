@@ -6,34 +6,40 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from pydantic import JsonValue
 
-from cleveragents.domain.apply import ApplyMode, ApplyRecord, Target
-from cleveragents.domain.change import ChangeOperation, PathChange
-from cleveragents.domain.checkpoint import (
+from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointGroup,
     CheckpointMetadata,
     CheckpointType,
+    Lineage,
     Trigger,
-    Way,
 )
-from cleveragents.domain.correction import (
+from cleveragents.domain.checkpoints.operation import (
+    Operation,
+    OperationKind,
+    OperationStatus,
+    Position,
+)
+from cleveragents.domain.decisions.correction import (
     CorrectionAttempt,
     CorrectionMode,
     CorrectionState,
     RevertedDecision,
 )
-from cleveragents.domain.decision import Decision, DecisionType
-from cleveragents.domain.lease import Holder, Lease
-from cleveragents.domain.operation import Operation, OperationKind, OperationStatus, Position
-from cleveragents.domain.plan import Plan, PlanError, PlanPhase, PlanState
-from cleveragents.domain.plan_file import (
+from cleveragents.domain.decisions.decision import Decision, DecisionType
+from cleveragents.domain.plans.apply import ApplyMode, ApplyRecord, Target
+from cleveragents.domain.plans.lease import Holder, Lease
+from cleveragents.domain.plans.plan import Plan, PlanError, PlanPhase, PlanState
+from cleveragents.domain.plans.plan_file import (
     ArgumentDefinition,
     PlanDefinition,
     ResourceDefinition,
     ResourceType,
     StepDefinition,
 )
-from cleveragents.domain.sandbox import (
+from cleveragents.domain.plans.validation import ValidationMode, ValidationResult, ValidationStatus
+from cleveragents.domain.sandboxes.change import ChangeOperation, PathChange
+from cleveragents.domain.sandboxes.sandbox import (
     CopyMethod,
     DiffFile,
     Evidence,
@@ -43,12 +49,7 @@ from cleveragents.domain.sandbox import (
     SandboxStrategy,
     Uncaptured,
 )
-from cleveragents.domain.tool import ToolCall, ToolCallStatus, ToolSpec
-from cleveragents.domain.validation import (
-    ValidationMode,
-    ValidationResult,
-    ValidationStatus,
-)
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, ToolSpec
 
 ODD = "caf\udce9 \x00 \N{SYMBOL FOR ESCAPE}0041 \\u0041 '\"%_ \N{GRINNING FACE}\r\n\ttail "
 """A name that is not UTF-8, NUL, our own escape character, quotes, wildcards, line ends."""
@@ -148,7 +149,7 @@ def group(number: int = 1, plan_id: str = "PLAN1") -> CheckpointGroup:
         state_hashes={"RESOURCE1": f"hash {number}"},
         pinned=number == 1,
         set_aside_by=None,
-        way=Way(groups=((1, number),), decisions=((1, 2), (4, 4)), choices={ODD: ODD}),
+        way=Lineage(groups=((1, number),), decisions=((1, 2), (4, 4)), choices={ODD: ODD}),
     )
 
 

@@ -15,9 +15,9 @@ import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
-from cleveragents.domain.change import ChangeOperation
 from cleveragents.domain.errors import SandboxMissingError, SnapshotMissingError
-from cleveragents.domain.sandbox import ChangeAction
+from cleveragents.domain.sandboxes.change import ChangeOperation
+from cleveragents.domain.sandboxes.sandbox import ChangeAction
 from cleveragents.testing import combining_contract, merge_contract
 from cleveragents.testing.trees import changes_by_hand, read_tree
 from cleveragents.testing.workplace import (
@@ -25,9 +25,9 @@ from cleveragents.testing.workplace import (
     UNKNOWN,
     Capability,
     ContractError,
+    ContractWorkspace,
     MakeSandbox,
     NotOfferedError,
-    Workplace,
     expect,
     expect_error,
     expect_same,
@@ -37,9 +37,9 @@ __all__ = [
     "CONTRACT",
     "Capability",
     "ContractError",
+    "ContractWorkspace",
     "MakeSandbox",
     "NotOfferedError",
-    "Workplace",
 ]
 
 

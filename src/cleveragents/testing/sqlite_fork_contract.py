@@ -10,10 +10,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cleveragents.application.ports import Sandboxes
+from cleveragents.application.ports.sandboxes import Sandboxes
 from cleveragents.domain.errors import SnapshotMissingError
-from cleveragents.domain.merge import MergeReport, MergeStrategy
-from cleveragents.domain.sandbox import Resource
+from cleveragents.domain.sandboxes.merge import MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.sandbox import Resource
 from cleveragents.testing.database_place import DatabasePlace
 from cleveragents.testing.merge_contract import NAMES
 from cleveragents.testing.workplace import UNKNOWN, expect, expect_error

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cleveragents.domain.errors import BusinessRuleViolation
-from cleveragents.domain.merge import ConflictKind, MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.merge import ConflictKind, MergeReport, MergeStrategy
 from cleveragents.testing.database_place import DatabasePlace, MakePlace
 from cleveragents.testing.merge_contract import NAMES
 from cleveragents.testing.workplace import expect, expect_error

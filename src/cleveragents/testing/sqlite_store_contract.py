@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from cleveragents.domain.change import ChangeOperation
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     ConflictError,
@@ -20,7 +19,8 @@ from cleveragents.domain.errors import (
     SnapshotMissingError,
     UsageError,
 )
-from cleveragents.domain.sandbox import ChangeAction, FileChange
+from cleveragents.domain.sandboxes.change import ChangeOperation
+from cleveragents.domain.sandboxes.sandbox import ChangeAction, FileChange
 from cleveragents.testing import sqlite_merge_contract
 from cleveragents.testing.database_place import DatabasePlace, MakePlace
 from cleveragents.testing.trees import differing, read_tree

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from cleveragents.domain.change import PathChange, PathState, change_of
+from cleveragents.domain.sandboxes.change import PathChange, PathState, change_of
 
 
 class Node(NamedTuple):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from cleveragents.application.ports import SnapshotStore
+from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.domain.errors import CleverAgentsError
-from cleveragents.domain.sandbox import RestoreReport, SandboxRef
+from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
 from cleveragents.testing.trees import Tree, differing
 
 UNKNOWN = "0123456789abcdef0123456789abcdef01234567"
@@ -36,7 +36,7 @@ class Capability(StrEnum):
 
 
 @dataclass(frozen=True)
-class Workplace:
+class ContractWorkspace:
     """A store, and a sandbox to try it on."""
 
     sandbox: SandboxRef
@@ -105,7 +105,7 @@ _IDENTITY = {
     "GIT_COMMITTER_NAME": "agent",
     "GIT_COMMITTER_EMAIL": "agent@example.invalid",
 }
-MakeSandbox = Callable[[], Workplace]
+MakeSandbox = Callable[[], ContractWorkspace]
 
 
 class ContractError(AssertionError):

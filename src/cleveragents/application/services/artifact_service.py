@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cleveragents.application.ports import Database, SnapshotStore
-from cleveragents.domain.artifact import Artifact, ArtifactSummary, artifacts_of, summary_of
-from cleveragents.domain.operation import OperationKind, OperationStatus
-from cleveragents.domain.plan import Plan
-from cleveragents.domain.subplan import SPAWN_SUBPLAN
+from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.domain.checkpoints.operation import OperationKind, OperationStatus
+from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
+from cleveragents.domain.sandboxes.artifact import (
+    Artifact,
+    ArtifactSummary,
+    artifacts_of,
+    summary_of,
+)
 
 
 @dataclass(frozen=True)

@@ -11,55 +11,44 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 
-from cleveragents.application.events import Warned
+from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import (
-    Clock,
-    Database,
-    EventSink,
-    FaultPoints,
-    IdSource,
-    Locks,
-    Sandboxes,
-    SnapshotStore,
-    Targets,
-    ToolBackend,
-    Transaction,
-)
-from cleveragents.application.services import _changes
-from cleveragents.application.services._applying import Applying
-from cleveragents.application.services._cleaning import Cleaning
-from cleveragents.application.services._family import held_below
-from cleveragents.application.services._group import (
-    Moment,
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
+from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
+from cleveragents.application.ports.targets import Targets
+from cleveragents.application.ports.tools import ToolBackend
+from cleveragents.application.services.apply.procedure import ApplyProcedure
+from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+from cleveragents.application.services.checkpoints import changes
+from cleveragents.application.services.checkpoints.group_recorder import GroupRecorder
+from cleveragents.application.services.checkpoints.milestone import (
+    Milestone,
     Taken,
     is_of_moment,
     snapshot_ids,
 )
-from cleveragents.application.services._intents import Destination, Intent, ToCheckpoint
-from cleveragents.application.services._operations import Operations, Recovered
-from cleveragents.application.services._pruning import Pruned, prune, prune_after
-from cleveragents.application.services._reading import CheckpointList, CheckpointReader
-from cleveragents.application.services._reconcile import drop_unnamed_snapshots
-from cleveragents.application.services._recording import Recorder
-from cleveragents.application.services._selective import OfPaths, OfStep
-from cleveragents.domain.checkpoint import (
-    Checkpoint,
-    CheckpointType,
-    Trigger,
+from cleveragents.application.services.checkpoints.pruning import PruneResult, prune, prune_after
+from cleveragents.application.services.checkpoints.queries import CheckpointList, CheckpointReader
+from cleveragents.application.services.checkpoints.reconcile import drop_unnamed_snapshots
+from cleveragents.application.services.rollback.intents import (
+    Destination,
+    Intent,
+    RollbackToCheckpoint,
 )
-from cleveragents.domain.errors import (
-    CheckpointRequiredError,
-    PlanStateError,
-    SnapshotError,
-)
-from cleveragents.domain.operation import RollbackPreview, RollbackResult
-from cleveragents.domain.plan import Plan, PlanState
-from cleveragents.domain.retention import CheckpointRetentionPolicy
-from cleveragents.domain.sandbox import SandboxCheckpoint, SandboxRef
+from cleveragents.application.services.rollback.partial import RollbackPaths, RollbackStep
+from cleveragents.application.services.rollback.procedure import RecoveryOutcome, RollbackProcedure
+from cleveragents.application.services.subplans.family import held_below
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType, Trigger
+from cleveragents.domain.checkpoints.operation import RollbackPreview, RollbackResult
+from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
+from cleveragents.domain.errors import CheckpointRequiredError, PlanStateError, SnapshotError
+from cleveragents.domain.plans.plan import Plan, PlanState
+from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
 from cleveragents.domain.wording import counted
 
-__all__ = ["CheckpointList", "CheckpointService", "Moment", "Records"]
+__all__ = ["CheckpointList", "CheckpointService", "Milestone", "Records"]
 
 Records = Callable[[Transaction, Plan], Plan]
 """Stores records in a transaction, and returns the plan as it is to be stored with them."""
@@ -93,17 +82,17 @@ class CheckpointService(CheckpointReader):
         self._events = events
         self._faults = faults
         self._tools = tools
-        self._applying = Applying(database, targets, clock, faults, locks.check)
-        self._cleaning = Cleaning(database, sandboxes, faults)
+        self._applying = ApplyProcedure(database, targets, clock, faults, locks.check)
+        self._cleaning = SandboxRemoval(database, sandboxes, faults)
         self._triggers = triggers
-        self._recorder = Recorder(clock, id_source)
+        self._recorder = GroupRecorder(clock, id_source)
         # Looked up once, because a checkpoint must stay cheap; see `_held`.
         self._known: dict[str, Sequence[SandboxRef]] = {}
 
     def create_checkpoint(
         self,
         plan_id: str,
-        moment: Moment,
+        moment: Milestone,
         also: Records | None = None,
         *,
         keep: Collection[str] = (),
@@ -128,14 +117,14 @@ class CheckpointService(CheckpointReader):
     def _record(
         self,
         plan_id: str,
-        moment: Moment,
+        moment: Milestone,
         taken: Sequence[Taken],
         also: Records | None,
         keep: Collection[str] = (),
     ) -> Checkpoint:
         """Records the snapshots as one group, warns if it is partial, and returns its first."""
         if _is_partial(taken):
-            self._events.emit(Warned(_PARTIAL.format(label=moment.label)))
+            self._events.emit(WarningIssued(_PARTIAL.format(label=moment.label)))
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
             if also is not None:
@@ -176,15 +165,15 @@ class CheckpointService(CheckpointReader):
         return [(sandbox, self._take(sandbox)) for sandbox in sandboxes]
 
     def forget_unnamed(
-        self, plan_id: str, before: _changes.Snapshots, after: _changes.Snapshots
+        self, plan_id: str, before: changes.Snapshots, after: changes.Snapshots
     ) -> None:
         """Drops the snapshots before a call that no group names; those after it stay."""
-        _changes.forget_unnamed(self._database, self._snapshots, plan_id, before, after)
+        changes.forget_unnamed(self._database, self._snapshots, plan_id, before, after)
 
     def create_as_required(
         self,
         plan: Plan,
-        moment: Moment,
+        moment: Milestone,
         also: Records | None = None,
         taken: Sequence[Taken] | None = None,
     ) -> Checkpoint | None:
@@ -213,7 +202,7 @@ class CheckpointService(CheckpointReader):
             message = f"The checkpoint `{moment.label}` could not be made: {error.message}"
             if required:
                 raise CheckpointRequiredError(message, hint=error.hint) from error
-            self._events.emit(Warned(message))
+            self._events.emit(WarningIssued(message))
             self.store(plan.id, also)
             return None
         # A record of a refused checkpoint would let the next run continue from it.
@@ -228,7 +217,7 @@ class CheckpointService(CheckpointReader):
         self,
         trigger: Trigger,
         plan: Plan,
-        moment: Moment,
+        moment: Milestone,
         also: Records | None = None,
         taken: Sequence[Taken] | None = None,
     ) -> Checkpoint | None:
@@ -259,7 +248,7 @@ class CheckpointService(CheckpointReader):
                     hint=f"Run `agents plan execute {plan_id}` first",
                 )
             self._known[plan_id] = sandboxes
-            moment = Moment(
+            moment = Milestone(
                 CheckpointType.MANUAL,
                 label=label,
                 reason="asked for by the user",
@@ -298,16 +287,16 @@ class CheckpointService(CheckpointReader):
 
     def whole(self, checkpoint: Checkpoint) -> Intent:
         """Returns the wish to have everything as a checkpoint has it."""
-        return ToCheckpoint(checkpoint)
+        return RollbackToCheckpoint(checkpoint)
 
     def part_of_paths(self, plan_id: str, checkpoint: Checkpoint, paths: Sequence[str]) -> Intent:
         """Returns the wish to have some paths as a checkpoint has them."""
         recorder = self._recorder
-        return OfPaths(plan_id, self._database, self._snapshots, recorder, checkpoint, paths)
+        return RollbackPaths(plan_id, self._database, self._snapshots, recorder, checkpoint, paths)
 
     def part_of_step(self, plan_id: str, step_index: int) -> Intent:
         """Returns the wish to take back what one step did."""
-        return OfStep(plan_id, self._database, self._snapshots, self._recorder, step_index)
+        return RollbackStep(plan_id, self._database, self._snapshots, self._recorder, step_index)
 
     def return_to(self, plan_id: str, checkpoint: Checkpoint) -> None:
         """Takes the sandboxes back within a run; the plan stays in its state.
@@ -316,7 +305,7 @@ class CheckpointService(CheckpointReader):
         """
         self._operations().return_to(plan_id, checkpoint)
 
-    def recover(self, plan_id: str) -> Recovered | None:
+    def recover(self, plan_id: str) -> RecoveryOutcome | None:
         """Ends what a killed process left unfinished; says what became of an operation, if any."""
         with self._held(plan_id):
             self._end_leftovers(plan_id)
@@ -342,10 +331,12 @@ class CheckpointService(CheckpointReader):
         ended = self._tools.end_leftovers(plan_id) if under_way else 0
         if ended:
             what = counted(ended, "process", "processes")
-            self._events.emit(Warned(f"Ended {what} that the interrupted run had left behind"))
+            self._events.emit(
+                WarningIssued(f"Ended {what} that the interrupted run had left behind")
+            )
 
-    def _operations(self) -> Operations:
-        return Operations(
+    def _operations(self) -> RollbackProcedure:
+        return RollbackProcedure(
             self._database,
             self._snapshots,
             self._sandboxes,
@@ -357,7 +348,7 @@ class CheckpointService(CheckpointReader):
         )
 
     def _safety(self, plan_id: str, destination: Destination) -> Checkpoint:
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.SAFETY,
             label=f"before {destination.note}",
             reason=f"the state that a way to {destination.checkpoint.id} started from",
@@ -372,7 +363,7 @@ class CheckpointService(CheckpointReader):
         return made
 
     def _already_recorded(
-        self, transaction: Transaction, plan: Plan, moment: Moment, taken: Sequence[Taken]
+        self, transaction: Transaction, plan: Plan, moment: Milestone, taken: Sequence[Taken]
     ) -> Checkpoint | None:
         """Returns the checkpoint that a killed process made of this very moment, if it did."""
         if not moment.repeated:
@@ -387,7 +378,7 @@ class CheckpointService(CheckpointReader):
                 return checkpoint if group.snapshots == snapshot_ids(taken) else None
         return None
 
-    def _forget_snapshots(self, sandboxes: Sequence[SandboxRef], pruned: Pruned) -> None:
+    def _forget_snapshots(self, sandboxes: Sequence[SandboxRef], pruned: PruneResult) -> None:
         for sandbox in sandboxes:
             if sandbox.resource_id in pruned.snapshots:
                 self._snapshots.delete_checkpoint(sandbox, pruned.snapshots[sandbox.resource_id])

@@ -9,37 +9,31 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import (
-    Clock,
-    Database,
-    FaultPoints,
-    IdSource,
-    Locks,
-    Sandboxes,
-    SnapshotStore,
-    Transaction,
-)
-from cleveragents.application.services._group import snapshot_ids
-from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
-from cleveragents.domain.checkpoint import CheckpointType
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
+from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
+from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
+from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.errors import BusinessRuleViolation, NotFoundError
 from cleveragents.domain.names import nearest
-from cleveragents.domain.plan import Plan, PlanEvent, PlanState
-from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.domain.subplan_merge import (
+from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanState
+from cleveragents.domain.plans.subplan_merge import (
     RESOLVE_CONFLICT,
+    ConflictResolution,
     OpenConflict,
-    Resolution,
     open_conflicts,
 )
-from cleveragents.domain.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 from cleveragents.domain.wording import listed
 
 _MARKERS = (b"<<<<<<< ", b">>>>>>> ")
 
 
 @dataclass(frozen=True)
-class Conflicts:
+class ConflictList:
     """What is in conflict in a plan, and what was just resolved of it."""
 
     plan: Plan
@@ -71,16 +65,16 @@ class ConflictService:
         self._ids = id_source
         self._faults = faults
 
-    def conflicts(self, plan_id: str) -> Conflicts:
+    def conflicts(self, plan_id: str) -> ConflictList:
         """Returns what is open; changes nothing."""
         with self._database.read() as transaction:
-            return Conflicts(
+            return ConflictList(
                 plan=transaction.plans.get(plan_id),
                 sandboxes=transaction.sandboxes.list(plan_id),
                 open=open_conflicts(transaction.tool_calls.list(plan_id)),
             )
 
-    def resolve(self, plan_id: str, how: Resolution, names: Sequence[str]) -> Conflicts:
+    def resolve(self, plan_id: str, how: ConflictResolution, names: Sequence[str]) -> ConflictList:
         """Says what holds at some paths, or at all that are open, and makes it so.
 
         The sandbox has it afterwards, and a checkpoint keeps it. Once nothing is open
@@ -108,13 +102,15 @@ class ConflictService:
             with self._snapshots.watched(found.sandboxes):
                 self._settle(found, how, chosen)
             after = self.conflicts(plan_id)
-        return Conflicts(after.plan, after.sandboxes, after.open, chosen)
+        return ConflictList(after.plan, after.sandboxes, after.open, chosen)
 
-    def _settle(self, found: Conflicts, how: Resolution, chosen: Sequence[OpenConflict]) -> None:
-        if how is Resolution.EDITED:
+    def _settle(
+        self, found: ConflictList, how: ConflictResolution, chosen: Sequence[OpenConflict]
+    ) -> None:
+        if how is ConflictResolution.EDITED:
             _refuse_markers(found, chosen)
         before = snapshot_ids(self._checkpoints.take(found.plan.id))
-        if how is not Resolution.EDITED:
+        if how is not ConflictResolution.EDITED:
             self._keep_edits(found.plan, before, chosen[0].step_index)
             self._place(found, how, chosen)
         self._faults.reach(FaultPoint.CONFLICT_RESOLVED)
@@ -136,7 +132,7 @@ class ConflictService:
             return plan.after(PlanEvent.RESOLVE, self._clock.now())
 
         paths = [item.conflict.path for item in chosen]
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.MANUAL,
             label=f"resolved: {listed(paths, most=3)}",
             reason=f"the user took {how.value}",
@@ -145,11 +141,13 @@ class ConflictService:
         )
         self._checkpoints.create_checkpoint(found.plan.id, moment, resolved)
 
-    def _place(self, found: Conflicts, how: Resolution, chosen: Sequence[OpenConflict]) -> None:
+    def _place(
+        self, found: ConflictList, how: ConflictResolution, chosen: Sequence[OpenConflict]
+    ) -> None:
         """Writes one side of each conflict into the sandboxes."""
         sandboxes = {sandbox.resource: sandbox for sandbox in found.sandboxes}
         for item in chosen:
-            wanted = item.mine if how is Resolution.MINE else item.theirs
+            wanted = item.mine if how is ConflictResolution.MINE else item.theirs
             self._locks.check(found.plan.id)
             self._snapshots.place(sandboxes[item.resource], wanted, [item.conflict.path])
 
@@ -159,7 +157,7 @@ class ConflictService:
             last = plan.last_checkpoint_id
             kept = transaction.checkpoints.group_of(last).snapshots if last is not None else {}
         if kept != present:
-            moment = Moment(
+            moment = Milestone(
                 CheckpointType.SAFETY,
                 label="before resolving",
                 reason="the sandbox was edited",
@@ -171,7 +169,7 @@ class ConflictService:
         self,
         transaction: Transaction,
         plan_id: str,
-        how: Resolution,
+        how: ConflictResolution,
         merge: str,
         items: Sequence[OpenConflict],
     ) -> ToolCall:
@@ -189,7 +187,7 @@ class ConflictService:
         )
 
 
-def _chosen(found: Conflicts, names: Sequence[str]) -> list[OpenConflict]:
+def _chosen(found: ConflictList, names: Sequence[str]) -> list[OpenConflict]:
     several = len(found.sandboxes) > 1
     known = {item.shown(several=several): item for item in found.open}
     for name in names:
@@ -200,7 +198,7 @@ def _chosen(found: Conflicts, names: Sequence[str]) -> list[OpenConflict]:
     return [item for name, item in known.items() if not names or name in names]
 
 
-def _refuse_markers(found: Conflicts, chosen: Sequence[OpenConflict]) -> None:
+def _refuse_markers(found: ConflictList, chosen: Sequence[OpenConflict]) -> None:
     roots = {sandbox.resource: sandbox.path for sandbox in found.sandboxes}
     left = [
         item.conflict.path

@@ -6,26 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import Clock, Database, FaultPoints, IdSource, Locks
-from cleveragents.application.services import _correcting
-from cleveragents.application.services._appending import child_of, spawn_of
-from cleveragents.application.services._correcting import Revert, Wish
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
 from cleveragents.application.services.checkpoint_service import CheckpointService
+from cleveragents.application.services.rollback import revert
+from cleveragents.application.services.rollback.revert import CorrectionRequest, Revert
+from cleveragents.application.services.subplans.appended_plan import child_of, spawn_of
 from cleveragents.domain import ids
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointType
-from cleveragents.domain.correction import CorrectionAttempt, CorrectionMode, CorrectionState
-from cleveragents.domain.decision import Decision, DecisionType
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
+from cleveragents.domain.checkpoints.number_ranges import holds
+from cleveragents.domain.checkpoints.operation import RollbackPreview, RollbackResult
+from cleveragents.domain.decisions.correction import (
+    CorrectionAttempt,
+    CorrectionMode,
+    CorrectionState,
+)
+from cleveragents.domain.decisions.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CorrectionNotFoundError,
     PlanAppliedError,
     PlanStateError,
 )
-from cleveragents.domain.number_ranges import holds
-from cleveragents.domain.operation import RollbackPreview, RollbackResult
-from cleveragents.domain.plan import Plan, PlanState
-from cleveragents.domain.refusals import DecisionSupersededError, StateGoneError
-from cleveragents.domain.sandbox import TreeDiff
+from cleveragents.domain.plans.plan import Plan, PlanState
+from cleveragents.domain.refusals import DecisionSupersededError, UndoTargetMissingError
+from cleveragents.domain.sandboxes.sandbox import TreeDiff
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class CorrectionPreview:
 
 
 @dataclass(frozen=True)
-class Reverted:
+class RevertResult:
     """A decision that will be made anew."""
 
     plan: Plan
@@ -56,7 +62,7 @@ class Reverted:
 
 
 @dataclass(frozen=True)
-class Appended:
+class AppendResult:
     """A decision that a child plan will add to."""
 
     attempt: CorrectionAttempt
@@ -65,7 +71,7 @@ class Appended:
 
 
 @dataclass(frozen=True)
-class Prompted:
+class PromptResult:
     """Guidance that was recorded."""
 
     plan: Plan
@@ -76,7 +82,7 @@ class Prompted:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CorrectionComparison:
     """What was there before a correction, beside what is there now."""
 
     attempt: CorrectionAttempt
@@ -111,9 +117,9 @@ class CorrectionService:
         )
         with self._database.read() as transaction:
             plan = transaction.plans.get(decision.plan_id)
-            affected = _correcting.affected(transaction, decision)
+            affected = revert.affected(transaction, decision)
             standing = transaction.decisions.list(plan.id)
-            reverted = _correcting.reverted(transaction, plan, decision)
+            reverted = revert.reverted(transaction, plan, decision)
             calls = transaction.tool_calls.list(plan.id)
         fallen = {item.id for item in affected}
         first = 0 if decision.step_index is None else decision.step_index
@@ -132,7 +138,7 @@ class CorrectionService:
             rollback=rollback,
         )
 
-    def revert(self, decision: Decision, guidance: str, choose: str | None) -> Reverted:
+    def revert(self, decision: Decision, guidance: str, choose: str | None) -> RevertResult:
         """Takes the plan back to before the decision, and has it decide anew.
 
         Raises:
@@ -149,9 +155,9 @@ class CorrectionService:
             attempt = transaction.corrections.get(wish.attempt_id)
             standing = transaction.decisions.list(plan.id)
         unaffected = [item for item in standing if item.id != wish.new_decision_id]
-        return Reverted(plan, attempt, decision, unaffected, done)
+        return RevertResult(plan, attempt, decision, unaffected, done)
 
-    def append(self, decision: Decision, guidance: str) -> Appended:
+    def append(self, decision: Decision, guidance: str) -> AppendResult:
         """Has a child plan do more; everything that was decided and done stays.
 
         Raises:
@@ -187,7 +193,7 @@ class CorrectionService:
                 completed_at=None,
             )
             transaction.corrections.add(attempt)
-            _correcting.complete(transaction, plan, attempt, wish.now)
+            revert.complete(transaction, plan, attempt, wish.now)
             sequence = transaction.decisions.next_sequence(plan.id)
             transaction.decisions.add(
                 spawn_of(plan, decision, spawn_id, child.plan.id, guidance, sequence, wish.now)
@@ -200,9 +206,9 @@ class CorrectionService:
             transaction.decisions.add(child.root)
             attempt = transaction.corrections.get(attempt.id)
         self._faults.reach(FaultPoint.CHILD_APPENDED)
-        return Appended(attempt, decision, child.plan)
+        return AppendResult(attempt, decision, child.plan)
 
-    def prompt(self, plan_id: str, text: str) -> Prompted:
+    def prompt(self, plan_id: str, text: str) -> PromptResult:
         """Records guidance for whatever the plan does next; nothing goes back because of it.
 
         Raises:
@@ -212,7 +218,7 @@ class CorrectionService:
             plan = transaction.plans.get(plan_id)
             if plan.state in (PlanState.CANCELLED, PlanState.APPLIED):
                 raise PlanStateError("take guidance", plan.phase.value, plan.state.value)
-            decision = _correcting.guidance_of(
+            decision = revert.guidance_of(
                 transaction, plan, self._ids.new(), text, self._clock.now()
             )
             transaction.decisions.add(decision)
@@ -224,7 +230,7 @@ class CorrectionService:
             run = transaction.checkpoints.newest(plan_id, CheckpointType.PRE_EXECUTE)
             way = None if run is None else transaction.checkpoints.get_group(run.group_id).way
             heard = [item for item in said if way and holds(way.decisions, item.sequence)]
-        return Prompted(plan, decision, pending=len(said) - len(heard), applied=len(heard))
+        return PromptResult(plan, decision, pending=len(said) - len(heard), applied=len(heard))
 
     def find(self, text: str) -> CorrectionAttempt:
         """Returns the correction that `text` names.
@@ -247,7 +253,7 @@ class CorrectionService:
         with self._database.read() as transaction:
             return transaction.corrections.list(plan_id)
 
-    def diff(self, attempt: CorrectionAttempt) -> Comparison:
+    def diff(self, attempt: CorrectionAttempt) -> CorrectionComparison:
         """Says how the plan's last checkpoint differs from what a revert took away.
 
         Raises:
@@ -260,9 +266,11 @@ class CorrectionService:
                 after = transaction.checkpoints.get(plan.last_checkpoint_id or "")
             except CheckpointNotFoundError as error:
                 what = f"correction {attempt.id} with what was there before it"
-                raise StateGoneError("comparison", what, plan.id) from error
+                raise UndoTargetMissingError("comparison", what, plan.id) from error
         difference = self._checkpoints.diff(plan.id, before, after)
-        return Comparison(attempt, before, after, difference)
+        return CorrectionComparison(attempt, before, after, difference)
 
-    def _wish(self, guidance: str, choose: str | None) -> Wish:
-        return Wish(self._ids.new(), self._ids.new(), guidance, choose, self._clock.now())
+    def _wish(self, guidance: str, choose: str | None) -> CorrectionRequest:
+        return CorrectionRequest(
+            self._ids.new(), self._ids.new(), guidance, choose, self._clock.now()
+        )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cleveragents.application.ports import Database
-from cleveragents.application.services._correcting import artifacts_of
-from cleveragents.application.services._family import descendants as plans_below
+from cleveragents.application.ports.records import Database
+from cleveragents.application.services.rollback.revert import artifacts_of
+from cleveragents.application.services.subplans.family import descendants as plans_below
 from cleveragents.domain import ids
-from cleveragents.domain.checkpoint import Checkpoint
-from cleveragents.domain.decision import Decision, descendants
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.decisions.decision import Decision, descendants
 from cleveragents.domain.errors import DecisionNotFoundError
-from cleveragents.domain.plan import Plan
+from cleveragents.domain.plans.plan import Plan
 
 
 @dataclass(frozen=True)

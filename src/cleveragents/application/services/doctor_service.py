@@ -10,20 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleveragents.application.ports import (
-    Database,
-    DatabaseInspection,
-    Installation,
-    Locks,
-    Sandboxes,
-    Stores,
-)
-from cleveragents.application.services._plan_health import PlanHealth, PlanRecord
-from cleveragents.application.services._store_health import StoreHealth
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.maintenance import DatabaseInspection, Installation, Mirrors
+from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.sandboxes import Sandboxes
 from cleveragents.application.services.checkpoint_service import CheckpointService
+from cleveragents.application.services.health.plans import PlanHealth, PlanRecord
+from cleveragents.application.services.health.stores import StoreHealth
 from cleveragents.application.services.maintenance_service import MaintenanceService
 from cleveragents.domain.errors import CleverAgentsError, ConfigurationError
-from cleveragents.domain.health import (
+from cleveragents.domain.health.health import (
     Check,
     CheckStatus,
     DiskUse,
@@ -43,7 +39,7 @@ _NOT_LOOKED_AT = "; what needs the records was not looked at"
 
 
 @dataclass(frozen=True)
-class Examination:
+class HealthExamination:
     """What a look at the installation is asked for."""
 
     fix: bool
@@ -64,7 +60,7 @@ class DoctorService:
         database: Database,
         inspection: DatabaseInspection,
         installation: Installation,
-        stores: Stores,
+        stores: Mirrors,
         sandboxes: Sandboxes,
         locks: Locks,
         checkpoints: CheckpointService,
@@ -78,7 +74,7 @@ class DoctorService:
         self._plans = PlanHealth(database, sandboxes, locks, checkpoints, installation, inspection)
         self._on_disk = StoreHealth(database, stores, locks, maintenance)
 
-    def examine(self, asked: Examination) -> HealthReport:
+    def examine(self, asked: HealthExamination) -> HealthReport:
         """Looks at everything that can be looked at; what is wrong is part of the report."""
         git, git_version = self._git()
         home, home_is_usable = self._home(fix=asked.fix)
@@ -132,13 +128,13 @@ class DoctorService:
             return check("home", CheckStatus.OK, _NO_HOME.format(place)), True
         return judge_home(facts, mended=mends), facts.is_directory and facts.usable
 
-    def _configuration(self, asked: Examination) -> Check:
+    def _configuration(self, asked: HealthExamination) -> Check:
         error = asked.refused or asked.refused_here
         if error is not None:
             return check("configuration", CheckStatus.PROBLEM, error.message, error.hint)
         return check("configuration", CheckStatus.OK, "Every setting has a value it can have")
 
-    def _database_check(self, asked: Examination) -> tuple[Check, str | None]:
+    def _database_check(self, asked: HealthExamination) -> tuple[Check, str | None]:
         """Returns the check, and the revision of the schema if the records can be used."""
         if asked.refused is not None:
             message = f"The configuration cannot be read{_NOT_LOOKED_AT}"
@@ -162,7 +158,7 @@ class DoctorService:
         judged = judge_database(facts, place, upgraded_from=upgraded_from)
         return judged, None if facts.is_older or facts.faults else facts.revision
 
-    def _checks_of_records(self, asked: Examination, *, has_git: bool) -> list[Check]:
+    def _checks_of_records(self, asked: HealthExamination, *, has_git: bool) -> list[Check]:
         found: list[Check] = []
         try:
             before = self._on_disk.find() if has_git else None

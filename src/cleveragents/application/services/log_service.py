@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from cleveragents.application.ports import Database
-from cleveragents.domain.decision import Decision
-from cleveragents.domain.events import StoredEvent
-from cleveragents.domain.number_ranges import holds
-from cleveragents.domain.operation import Operation
-from cleveragents.domain.tool import ToolCall
+from cleveragents.application.ports.records import Database
+from cleveragents.domain.checkpoints.number_ranges import holds
+from cleveragents.domain.checkpoints.operation import Operation
+from cleveragents.domain.decisions.decision import Decision
+from cleveragents.domain.plans.events import StoredEvent
+from cleveragents.domain.tools.tool import ToolCall
 
 
 @dataclass(frozen=True)
-class Tried:
+class UndoneWork:
     """What an operation took back, so that whoever goes on knows what was tried already."""
 
     calls: Sequence[ToolCall]
@@ -28,7 +28,7 @@ class PlanLog:
     plan_id: str
     events: Sequence[StoredEvent]
     operations: Sequence[Operation]
-    tried: Mapping[str, Tried]
+    tried: Mapping[str, UndoneWork]
     """What each operation took back, by its id."""
     first_checkpoints: Mapping[str, str]
     """The id of the first checkpoint of each group that is still kept, by group."""
@@ -61,11 +61,13 @@ class LogService:
             )
 
 
-def _tried(operation: Operation, calls: Sequence[ToolCall], decisions: Sequence[Decision]) -> Tried:
+def _tried(
+    operation: Operation, calls: Sequence[ToolCall], decisions: Sequence[Decision]
+) -> UndoneWork:
     before, after = operation.before, operation.after
     if before is None or after is None:
-        return Tried((), ())
-    return Tried(
+        return UndoneWork((), ())
+    return UndoneWork(
         [
             call
             for call in calls

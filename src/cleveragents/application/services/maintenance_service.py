@@ -6,20 +6,24 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from cleveragents.application.events import Advanced
-from cleveragents.application.ports import Database, EventSink, Locks, SnapshotStore, Stores
-from cleveragents.application.services._reading_back import Kept, Stored
-from cleveragents.domain.checkpoint import Checkpoint
+from cleveragents.application.events import ProgressAdvanced
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.maintenance import Mirrors
+from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.application.ports.system import EventSink
+from cleveragents.application.services.checkpoints.verification import KeptCheckpoints, Stored
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.errors import SnapshotError
-from cleveragents.domain.maintenance import (
+from cleveragents.domain.health.maintenance import (
     CollectedStore,
     GarbageReport,
-    Named,
+    KnownRecords,
     StoreFindings,
     VerifiedCheckpoint,
     VerifyReport,
 )
-from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 
 
 class MaintenanceService:
@@ -31,7 +35,7 @@ class MaintenanceService:
     def __init__(
         self,
         database: Database,
-        stores: Stores,
+        stores: Mirrors,
         snapshots: SnapshotStore,
         locks: Locks,
         events: EventSink,
@@ -52,11 +56,11 @@ class MaintenanceService:
         collected: list[CollectedStore] = []
         for number, key in enumerate(keys, start=1):
 
-            def naming(plan_ids: Collection[str], lost: bool = key in robbed) -> Named:
+            def naming(plan_ids: Collection[str], lost: bool = key in robbed) -> KnownRecords:
                 return replace(self._named(plan_ids), lost=lost)
 
             collected.append(self._stores.collect(key, naming, dry_run=dry_run))
-            self._events.emit(Advanced("Looking through the stores", number, len(keys)))
+            self._events.emit(ProgressAdvanced("Looking through the stores", number, len(keys)))
         drafts = self._stores.reclaim_drafts(dry_run=dry_run)
         return GarbageReport(dry_run=dry_run, stores=tuple(collected), draft_bytes=drafts)
 
@@ -110,9 +114,9 @@ class MaintenanceService:
             }
         return robbed
 
-    def _kept(self, plan_id: str) -> Kept:
+    def _kept(self, plan_id: str) -> KeptCheckpoints:
         with self._database.read() as transaction:
-            return Kept(
+            return KeptCheckpoints(
                 plan_id,
                 transaction.sandboxes.list(plan_id),
                 transaction.checkpoints.list(plan_id, set_aside=True),
@@ -127,10 +131,10 @@ class MaintenanceService:
                 self._snapshots.verify(sandbox, stored[1])
             except SnapshotError as error:
                 problems[stored] = error.message
-            self._events.emit(Advanced("Reading snapshots back", number, len(needed)))
+            self._events.emit(ProgressAdvanced("Reading snapshots back", number, len(needed)))
         return problems
 
-    def _lost(self, kept: Kept) -> dict[Stored, str]:
+    def _lost(self, kept: KeptCheckpoints) -> dict[Stored, str]:
         """Returns the snapshots of each sandbox whose bytes nothing keeps any more."""
         problems: dict[Stored, str] = {}
         for sandbox in kept.sandboxes:
@@ -145,7 +149,7 @@ class MaintenanceService:
         return problems
 
     def _report(
-        self, kept: Kept, chosen: Sequence[Checkpoint], problems: Mapping[Stored, str]
+        self, kept: KeptCheckpoints, chosen: Sequence[Checkpoint], problems: Mapping[Stored, str]
     ) -> VerifyReport:
         found = [
             VerifiedCheckpoint(
@@ -164,7 +168,7 @@ class MaintenanceService:
             left = {group.id for group in transaction.checkpoints.groups(plan_id)}
         return [item for item in chosen if item.group_id in left]
 
-    def _named(self, plan_ids: Collection[str]) -> Named:
+    def _named(self, plan_ids: Collection[str]) -> KnownRecords:
         """Asks who holds a plan before it asks what is recorded.
 
         A holder may have made a snapshot that it has yet to record; the other way round, it
@@ -181,7 +185,7 @@ class MaintenanceService:
             sandboxes = [
                 sandbox for plan_id in plans for sandbox in transaction.sandboxes.list(plan_id)
             ]
-        return Named(
+        return KnownRecords(
             plans=plans,
             snapshots={
                 (group.plan_id, snapshot)

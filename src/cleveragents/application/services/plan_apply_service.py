@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleveragents.application.events import Stage, Warned
+from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import (
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
+from cleveragents.application.ports.system import (
     Clock,
-    Database,
     EventSink,
     FaultPoints,
     IdSource,
     Interruption,
-    Locks,
-    Sandboxes,
-    SnapshotStore,
-    Targets,
-    ToolBackend,
-    Transaction,
 )
-from cleveragents.application.services._applying import Applying, end_unapplied
-from cleveragents.application.services._cleaning import Cleaning
-from cleveragents.application.services._family import held_below
-from cleveragents.application.services._group import snapshot_ids
-from cleveragents.application.services._validating import Validating
-from cleveragents.application.services.checkpoint_service import CheckpointService, Moment
-from cleveragents.domain.apply import (
+from cleveragents.application.ports.targets import Targets
+from cleveragents.application.ports.tools import ToolBackend
+from cleveragents.application.services.apply.procedure import ApplyProcedure, end_unapplied
+from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+from cleveragents.application.services.apply.validation_runner import ValidationRunner
+from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
+from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.application.services.subplans.family import held_below
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
+from cleveragents.domain.errors import (
+    CheckpointRequiredError,
+    ConflictError,
+    InterruptedByUserError,
+    PlanStateError,
+)
+from cleveragents.domain.plans.apply import (
     ApplyPreview,
     ApplyRecord,
     ApplyRequest,
@@ -37,18 +43,10 @@ from cleveragents.domain.apply import (
     TargetWork,
     ValidationFailedError,
 )
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
-from cleveragents.domain.cleanup import SandboxCleanup, is_removed_when_applied
-from cleveragents.domain.errors import (
-    CheckpointRequiredError,
-    ConflictError,
-    InterruptedByUserError,
-    PlanStateError,
-)
-from cleveragents.domain.operation import Operation, OperationKind, OperationStatus
-from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
-from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.domain.validation import ValidationResult
+from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_applied
+from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 
 
 class PlanApplyService:
@@ -82,9 +80,9 @@ class PlanApplyService:
         self._faults = faults
         self._interruption = interruption
         self._cleanup = cleanup
-        self._cleaning = Cleaning(database, sandboxes, faults)
-        self._applying = Applying(database, targets, clock, faults, locks.check)
-        self._validating = Validating(
+        self._cleaning = SandboxRemoval(database, sandboxes, faults)
+        self._applying = ApplyProcedure(database, targets, clock, faults, locks.check)
+        self._validating = ValidationRunner(
             database, checkpoints, tools, clock, id_source, events, faults
         )
 
@@ -123,7 +121,7 @@ class PlanApplyService:
             self._faults.reach(FaultPoint.LEASE_TAKEN)
             recovered = self._checkpoints.recover(plan_id)
             if recovered is not None:
-                self._events.emit(Warned(recovered.sentence))
+                self._events.emit(WarningIssued(recovered.sentence))
                 if recovered.kind is OperationKind.APPLY and recovered.completed:
                     return self.finished(plan_id)
             plan, works, changed = self._guarded(plan_id)
@@ -237,7 +235,7 @@ class PlanApplyService:
         """Brings the sandboxes back to what was looked at; what a validation left is kept."""
         with self._database.read() as transaction:
             last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.SAFETY,
             label="found when applying",
             reason="a validation was interrupted",
@@ -260,7 +258,7 @@ class PlanApplyService:
             after = latest.after(PlanEvent.APPLY, self._clock.now())
             return after.model_copy(update={"error": None})
 
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.PRE_APPLY,
             label="before apply",
             reason="the plan is about to be applied",

@@ -11,33 +11,30 @@ from cleveragents.application.events import (
     PlanStarted,
     StepFinished,
     StepStarted,
-    Warned,
+    WarningIssued,
 )
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import (
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
+from cleveragents.application.ports.system import (
     Clock,
-    Database,
     EventSink,
     FaultPoints,
     IdSource,
     Interruption,
-    Locks,
-    Sandboxes,
-    SnapshotStore,
-    Transaction,
 )
-from cleveragents.application.services._failing import Failing
-from cleveragents.application.services._step import StepContext
-from cleveragents.application.services._subplans import Subplans
-from cleveragents.application.services._workplace import Workplace
 from cleveragents.application.services.checkpoint_service import (
     CheckpointService,
-    Moment,
+    Milestone,
     Records,
 )
+from cleveragents.application.services.execution.failure_policy import FailurePolicy
+from cleveragents.application.services.execution.sandbox_setup import SandboxSetup
+from cleveragents.application.services.execution.step import StepContext
+from cleveragents.application.services.subplans.runner import SubplanRunner
 from cleveragents.application.services.tool_runner import ToolRunner
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointType, Trigger
-from cleveragents.domain.effects import repeated_by
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType, Trigger
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CheckpointRequiredError,
@@ -49,9 +46,10 @@ from cleveragents.domain.errors import (
     RepeatedEffectError,
     SnapshotError,
 )
-from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
-from cleveragents.domain.sandbox import SandboxRef, SandboxState
-from cleveragents.domain.subplan_merge import SubplanConflictError, open_conflicts
+from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plans.subplan_merge import SubplanConflictError, open_conflicts
+from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
+from cleveragents.domain.tools.effects import repeated_by
 
 
 class PlanExecutor:
@@ -62,7 +60,7 @@ class PlanExecutor:
         database: Database,
         checkpoints: CheckpointService,
         tools: ToolRunner,
-        subplans: Subplans,
+        subplans: SubplanRunner,
         sandboxes: Sandboxes,
         snapshots: SnapshotStore,
         locks: Locks,
@@ -82,10 +80,10 @@ class PlanExecutor:
         self._events = events
         self._faults = faults
         self._interruption = interruption
-        self._workplace = Workplace(
+        self._workplace = SandboxSetup(
             database, sandboxes, snapshots, locks, id_source, events, faults
         )
-        self._failing = Failing(database, checkpoints, clock, id_source, events, faults)
+        self._failing = FailurePolicy(database, checkpoints, clock, id_source, events, faults)
 
     def execute(self, plan_id: str, *, repeat_effects: bool = False) -> Plan:
         """Runs the plan to its end; one that is complete is left as it is.
@@ -108,7 +106,7 @@ class PlanExecutor:
             self._faults.reach(FaultPoint.LEASE_TAKEN)
             recovered = self._checkpoints.recover(plan_id)
             if recovered is not None:
-                self._events.emit(Warned(recovered.sentence))
+                self._events.emit(WarningIssued(recovered.sentence))
             with self._database.read() as transaction:
                 plan = transaction.plans.get(plan_id)
                 conflicts = open_conflicts(transaction.tool_calls.list(plan_id))
@@ -195,7 +193,7 @@ class PlanExecutor:
     def _save_drift(self, plan: Plan, point: Checkpoint) -> None:
         found = self._checkpoints.create_checkpoint(
             plan.id,
-            Moment(
+            Milestone(
                 CheckpointType.SAFETY,
                 label="found when going on",
                 reason="the sandbox was not as the last checkpoint left it",
@@ -204,7 +202,7 @@ class PlanExecutor:
         )
         self._faults.reach(FaultPoint.DRIFT_SAVED)
         self._events.emit(
-            Warned(
+            WarningIssued(
                 f"The sandbox was not as the checkpoint `{point.metadata.label}` left it and "
                 f"was taken back; `agents plan rollback {plan.id} {found.id}` gets back "
                 "what was there"
@@ -272,7 +270,7 @@ class PlanExecutor:
         return self._latest(context.plan.id).last_completed_step >= context.step_index
 
     def _trigger(self, trigger: Trigger, context: StepContext, label: str) -> Checkpoint | None:
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.AUTOMATIC,
             label=label,
             reason=f"trigger {trigger.value}",
@@ -284,7 +282,7 @@ class PlanExecutor:
         return self._checkpoints.auto_create_if_configured(trigger, context.plan, moment)
 
     def _start(self, plan: Plan) -> Plan:
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.PRE_EXECUTE,
             label="before execution",
             reason="the plan is about to run",
@@ -302,7 +300,7 @@ class PlanExecutor:
             now = self._clock.now()
             return latest.after(PlanEvent.FINISH, now).model_copy(update={"finished_at": now})
 
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.POST_EXECUTE,
             label="after execution",
             reason="all steps are done",
@@ -310,7 +308,7 @@ class PlanExecutor:
         )
         return self._at_milestone(plan, moment, finished)
 
-    def _at_milestone(self, plan: Plan, moment: Moment, change: Records) -> Plan:
+    def _at_milestone(self, plan: Plan, moment: Milestone, change: Records) -> Plan:
         """Changes the plan together with a checkpoint, and returns the changed plan."""
         self._checkpoints.create_as_required(plan, moment, change)
         return self._latest(plan.id)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleveragents.application.ports import Database, Locks, Sandboxes, SnapshotStore, Transaction
-from cleveragents.application.services._pruning import resume_point
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
+from cleveragents.application.services.checkpoints.pruning import resume_point
 from cleveragents.application.services.plan_executor import PlanExecutor
-from cleveragents.domain.checkpoint import Checkpoint
-from cleveragents.domain.decision import Decision
-from cleveragents.domain.effects import Effect, repeated_by
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.checkpoints.operation import Operation
+from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.errors import PlanStateError, SandboxMissingError
-from cleveragents.domain.lease import Holder
-from cleveragents.domain.operation import Operation
-from cleveragents.domain.plan import Plan, PlanPhase, PlanState
-from cleveragents.domain.sandbox import SandboxRef
+from cleveragents.domain.plans.lease import Holder
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.tools.effects import Effect, repeated_by
 
 
 @dataclass(frozen=True)

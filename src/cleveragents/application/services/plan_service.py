@@ -6,54 +6,51 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.application.events import Warned
+from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import (
-    Clock,
-    Database,
-    EventSink,
-    FaultPoints,
-    IdSource,
-    Locks,
-    PlanFiles,
-    Sandboxes,
-    ToolBackend,
-    Transaction,
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.plans import PlanFiles
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes
+from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
+from cleveragents.application.ports.tools import ToolBackend
+from cleveragents.application.services.apply.sandbox_removal import (
+    SandboxRemoval,
+    give_up_sandboxes,
 )
-from cleveragents.application.services import _family
-from cleveragents.application.services._cleaning import Cleaning, give_up_sandboxes
-from cleveragents.application.services._pruning import resume_point
+from cleveragents.application.services.checkpoints.pruning import resume_point
+from cleveragents.application.services.subplans import family
 from cleveragents.domain import ids
-from cleveragents.domain.apply import ApplyRecord
-from cleveragents.domain.checkpoint import Checkpoint
-from cleveragents.domain.cleanup import SandboxCleanup, is_removed_when_cancelled
-from cleveragents.domain.decision import Decision, prompt_of
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.checkpoints.operation import Operation
+from cleveragents.domain.decisions.decision import Decision, prompt_of
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CheckpointRequiredError,
     PlanNotFoundError,
     ProjectRefusedError,
 )
-from cleveragents.domain.lease import Holder
-from cleveragents.domain.operation import Operation
-from cleveragents.domain.plan import Plan, PlanEvent, PlanPhase, PlanState
-from cleveragents.domain.plan_file import (
+from cleveragents.domain.plans.apply import ApplyRecord
+from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_cancelled
+from cleveragents.domain.plans.lease import Holder
+from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plans.plan_file import (
     PlanDefinition,
     depth,
     every_step_below,
     resolve_arguments,
 )
-from cleveragents.domain.recovery import (
+from cleveragents.domain.plans.recovery import (
     RecoveryHint,
     options_after_failed_apply,
     recovery_hints,
 )
-from cleveragents.domain.resource import ResourceType
-from cleveragents.domain.sandbox import Resource, SandboxRef
-from cleveragents.domain.step_sequence import resolve_choices
-from cleveragents.domain.subplan_merge import OpenConflict, open_conflicts
-from cleveragents.domain.tool import ToolCall, ToolCallStatus
-from cleveragents.domain.validation import ValidationResult
+from cleveragents.domain.plans.step_sequence import resolve_choices
+from cleveragents.domain.plans.subplan_merge import OpenConflict, open_conflicts
+from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.sandboxes.resource import ResourceType
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 
 
 @dataclass(frozen=True)
@@ -130,7 +127,7 @@ class PlanService:
         self._ids = id_source
         self._events = events
         self._cleanup = cleanup
-        self._cleaning = Cleaning(database, sandboxes, faults)
+        self._cleaning = SandboxRemoval(database, sandboxes, faults)
 
     def use(
         self,
@@ -275,18 +272,18 @@ class PlanService:
         """
         with (
             self._locks.hold(plan_id),
-            _family.held_below(self._database, self._locks, plan_id),
+            family.held_below(self._database, self._locks, plan_id),
         ):
             with self._database.write() as transaction:
                 plan = transaction.plans.get(plan_id)
-                given_up = _family.cancel(transaction, plan, reason, self._clock.now())
+                given_up = family.cancel(transaction, plan, reason, self._clock.now())
                 for before in given_up:
                     if is_removed_when_cancelled(self._cleanup, before, discard=discard):
                         give_up_sandboxes(transaction, before.id)
             self._faults.reach(FaultPoint.CANCEL_RECORDED)
             for before in given_up:
                 for problem in self._cleaning.remove_given_up(before.id):
-                    self._events.emit(Warned(problem))
+                    self._events.emit(WarningIssued(problem))
         status = self.status(plan_id)
         with self._database.read() as transaction:
             return Cancellation(status, _files_kept(transaction, status.children))

@@ -9,28 +9,28 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cleveragents.application.events import Warned
+from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import (
-    Database,
-    EventSink,
-    FaultPoints,
-    Locks,
-    SnapshotStore,
-    Transaction,
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.application.ports.system import EventSink, FaultPoints
+from cleveragents.application.services.checkpoints.pruning import resume_point
+from cleveragents.application.services.checkpoints.reconcile import drop_unnamed_snapshots
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.domain.checkpoints.deletion import (
+    DeletionBlocker,
+    no_longer_undoable,
+    refuse_deletion,
 )
-from cleveragents.application.services._pruning import resume_point
-from cleveragents.application.services._reconcile import drop_unnamed_snapshots
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
-from cleveragents.domain.deletion import Need, no_longer_undoable, refuse_deletion
+from cleveragents.domain.checkpoints.operation import Operation
 from cleveragents.domain.errors import CheckpointPlanMismatchError, SnapshotError
-from cleveragents.domain.operation import Operation
-from cleveragents.domain.plan import Plan, PlanState
-from cleveragents.domain.plan_file import OnFailure
+from cleveragents.domain.plans.plan import Plan, PlanState
+from cleveragents.domain.plans.plan_file import OnFailure
 
 
 @dataclass(frozen=True)
-class Pinning:
+class PinResult:
     """What was pinned or unpinned, or had been already."""
 
     plan_id: str
@@ -43,7 +43,7 @@ class Pinning:
 
 
 @dataclass(frozen=True)
-class Deletion:
+class DeletionResult:
     """What deleting checkpoints takes, or took."""
 
     plan_id: str
@@ -81,7 +81,7 @@ class RetentionService:
         self._events = events
         self._faults = faults
 
-    def pin(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> Pinning:
+    def pin(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> PinResult:
         """Has checkpoints stay whatever the limit says; fine for those that do already.
 
         Needs no lease, so that it can save a checkpoint from a run that is under way.
@@ -92,16 +92,16 @@ class RetentionService:
         """
         return self._set_pinned(plan_id, checkpoints, pinned=True)
 
-    def unpin(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> Pinning:
+    def unpin(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> PinResult:
         """Leaves checkpoints to the limit again; raises what `pin` does."""
         return self._set_pinned(plan_id, checkpoints, pinned=False)
 
-    def preview_deletion(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> Deletion:
+    def preview_deletion(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> DeletionResult:
         """Says what deleting would take and changes nothing; raises what deleting would."""
         with self._database.read() as transaction:
             return _examined(transaction, plan_id, checkpoints)
 
-    def delete_checkpoints(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> Deletion:
+    def delete_checkpoints(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> DeletionResult:
         """Deletes checkpoints with their groups and snapshots, all of them or none.
 
         The records go in one transaction and the snapshots after it: a kill in
@@ -123,14 +123,14 @@ class RetentionService:
 
     def _set_pinned(
         self, plan_id: str, checkpoints: Sequence[Checkpoint], *, pinned: bool
-    ) -> Pinning:
+    ) -> PinResult:
         with self._database.write() as transaction:
             before = _groups_of(transaction, plan_id, checkpoints)
             transaction.checkpoints.set_pinned(before, pinned=pinned)
             after = _groups_of(transaction, plan_id, checkpoints)
             concerned = _checkpoints_of(transaction, plan_id, before)
         changed = frozenset(group.id for group in before.values() if group != after[group.id])
-        return Pinning(plan_id, concerned, after, changed)
+        return PinResult(plan_id, concerned, after, changed)
 
     def _drop_snapshots(self, plan_id: str) -> int | None:
         """Drops what no record names any more; that it failed does not bring the records back."""
@@ -138,7 +138,7 @@ class RetentionService:
             return drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
         except SnapshotError as error:
             self._events.emit(
-                Warned(
+                WarningIssued(
                     "The checkpoints are deleted, but their snapshots could not be dropped yet: "
                     f"{error.message}; the next run, rollback or deletion tries again"
                 )
@@ -148,14 +148,14 @@ class RetentionService:
 
 def _examined(
     transaction: Transaction, plan_id: str, checkpoints: Sequence[Checkpoint]
-) -> Deletion:
+) -> DeletionResult:
     """Runs the guards and says what would go."""
     groups = _groups_of(transaction, plan_id, checkpoints)
     names = {checkpoint.group_id: checkpoint.id for checkpoint in reversed(checkpoints)}
     needs = _needs(transaction, transaction.plans.get(plan_id))
     refuse_deletion(plan_id, groups.values(), names, needs)
     listed = transaction.checkpoints.list(plan_id)
-    return Deletion(
+    return DeletionResult(
         plan_id=plan_id,
         checkpoints=_checkpoints_of(transaction, plan_id, groups),
         groups=groups,
@@ -188,21 +188,23 @@ def _checkpoints_of(
     return [checkpoint for checkpoint in every if checkpoint.group_id in group_ids]
 
 
-def _needs(transaction: Transaction, plan: Plan) -> dict[str, Need]:
+def _needs(transaction: Transaction, plan: Plan) -> dict[str, DeletionBlocker]:
     """Returns what the plan cannot do without: where it is, goes on from and goes back to."""
-    needs: dict[str, Need] = {}
+    needs: dict[str, DeletionBlocker] = {}
     pending = transaction.operations.pending(plan.id)
     if pending is not None:
-        needs |= dict.fromkeys((pending.target_group_id, pending.safety_group_id), Need.OPERATION)
+        needs |= dict.fromkeys(
+            (pending.target_group_id, pending.safety_group_id), DeletionBlocker.OPERATION
+        )
     if plan.state in (PlanState.PROCESSING, PlanState.ERRORED):
         if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
             start = transaction.checkpoints.newest(plan.id, CheckpointType.PRE_EXECUTE)
-            needs |= _need_of(start, Need.FAILURE)
-        needs |= _need_of(resume_point(transaction, plan), Need.RUN)
+            needs |= _need_of(start, DeletionBlocker.FAILURE)
+        needs |= _need_of(resume_point(transaction, plan), DeletionBlocker.RUN)
     every = transaction.checkpoints.list(plan.id, set_aside=True)
     last = next((item for item in every if item.id == plan.last_checkpoint_id), None)
-    return needs | _need_of(last, Need.PLACE)
+    return needs | _need_of(last, DeletionBlocker.PLACE)
 
 
-def _need_of(point: Checkpoint | None, need: Need) -> dict[str, Need]:
+def _need_of(point: Checkpoint | None, need: DeletionBlocker) -> dict[str, DeletionBlocker]:
     return {} if point is None else {point.group_id: need}

@@ -7,32 +7,26 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from cleveragents.application.events import Warned
+from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports import (
-    Clock,
-    Database,
-    EventSink,
-    FaultPoints,
-    IdSource,
-    ToolBackend,
-    Transaction,
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
+from cleveragents.application.ports.tools import ToolBackend
+from cleveragents.application.services.checkpoint_service import (
+    CheckpointService,
+    Milestone,
+    Records,
 )
-from cleveragents.application.services._changes import ResourceChanges
-from cleveragents.application.services._group import Taken, snapshot_ids
-from cleveragents.application.services._step import (
+from cleveragents.application.services.checkpoints.changes import ResourceChanges
+from cleveragents.application.services.checkpoints.milestone import Taken, snapshot_ids
+from cleveragents.application.services.execution.step import (
     StepContext,
     decision_of,
     filled_input,
     influences_of,
 )
-from cleveragents.application.services.checkpoint_service import (
-    CheckpointService,
-    Moment,
-    Records,
-)
-from cleveragents.domain.checkpoint import CheckpointType, Trigger
-from cleveragents.domain.decision import RECORD_DECISION, Decision
+from cleveragents.domain.checkpoints.checkpoint import CheckpointType, Trigger
+from cleveragents.domain.decisions.decision import RECORD_DECISION, Decision
 from cleveragents.domain.errors import (
     CheckpointRequiredError,
     CleverAgentsError,
@@ -42,8 +36,8 @@ from cleveragents.domain.errors import (
     SandboxMissingError,
     SnapshotError,
 )
-from cleveragents.domain.plan import Plan, PlanPhase
-from cleveragents.domain.tool import (
+from cleveragents.domain.plans.plan import Plan, PlanPhase
+from cleveragents.domain.tools.tool import (
     ToolCall,
     ToolCallStatus,
     ToolInvocation,
@@ -57,7 +51,7 @@ __all__ = ["StepContext", "ToolRunner"]
 
 
 @dataclass(frozen=True)
-class _Look:
+class _SnapshotBefore:
     """The sandboxes at one moment, stored."""
 
     taken: Sequence[Taken] | None
@@ -162,7 +156,7 @@ class ToolRunner:
         call: ToolCall,
         result: ToolResult,
         changes: ResourceChanges,
-        after: _Look,
+        after: _SnapshotBefore,
         on_success: Records,
     ) -> None:
         ended = _ended(call, ToolCallStatus.SUCCEEDED, self._clock).model_copy(
@@ -187,7 +181,7 @@ class ToolRunner:
         context: StepContext,
         call: ToolCall,
         succeed: Records,
-        after: _Look,
+        after: _SnapshotBefore,
     ) -> None:
         """Records a decision with a group of its own, whatever the configuration says."""
         with self._database.read() as transaction:
@@ -205,7 +199,7 @@ class ToolRunner:
                 transaction.decisions.add(decision, influences)
             return succeed(transaction, plan)
 
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.DECISION,
             label=f"decided: {context.step.name}",
             reason=f"chose {call.input['chosen']}",
@@ -233,10 +227,10 @@ class ToolRunner:
         spec: ToolSpec,
         trigger: Trigger,
         also: Records | None,
-        seen: _Look,
+        seen: _SnapshotBefore,
     ) -> None:
         before = trigger is Trigger.BEFORE_TOOL_EXECUTE
-        moment = Moment(
+        moment = Milestone(
             CheckpointType.AUTOMATIC,
             label=f"{'before' if before else 'after'} {context.step.name}",
             reason=f"{'about to run' if before else 'ran'} {spec.name}",
@@ -247,24 +241,26 @@ class ToolRunner:
         )
         self._checkpoints.auto_create_if_configured(trigger, context.plan, moment, also, seen.taken)
 
-    def _look(self, context: StepContext) -> _Look:
+    def _look(self, context: StepContext) -> _SnapshotBefore:
         """Stores the sandboxes as they are now.
 
         Where that fails, a checkpoint that is wanted fails too, as the plan's policy says.
         """
         try:
-            return _Look(self._checkpoints.take(context.plan.id))
+            return _SnapshotBefore(self._checkpoints.take(context.plan.id))
         except SnapshotError as error:
-            return _Look(None, error.message)
+            return _SnapshotBefore(None, error.message)
 
-    def _changes(self, context: StepContext, before: _Look, after: _Look) -> ResourceChanges:
+    def _changes(
+        self, context: StepContext, before: _SnapshotBefore, after: _SnapshotBefore
+    ) -> ResourceChanges:
         problem = before.problem or after.problem
         if problem is None:
             return self._checkpoints.changes_between(
                 context.plan.id, before.snapshots, after.snapshots
             )
         self._events.emit(
-            Warned(
+            WarningIssued(
                 f"What step {context.number} (`{context.step.name}`) changed is not recorded: "
                 f"{problem}"
             )
@@ -306,14 +302,16 @@ class ToolRunner:
         context: StepContext,
         call: ToolCall,
         error: CleverAgentsError,
-        before: _Look,
+        before: _SnapshotBefore,
     ) -> None:
         """Records the failed call and, where that can be found out, what it changed."""
         changes: ResourceChanges = ()
         try:
             changes = self._changes(context, before, self._look(context))
         except CleverAgentsError as worse:  # The sandbox itself may be gone.
-            self._events.emit(Warned(f"What `{call.tool}` changed is not known: {worse.message}"))
+            self._events.emit(
+                WarningIssued(f"What `{call.tool}` changed is not known: {worse.message}")
+            )
         output = error.details.get("output")
         ended = _ended(call, ToolCallStatus.FAILED, self._clock).model_copy(
             update={"error": error.message, "output": output if isinstance(output, str) else None}

@@ -18,7 +18,7 @@ from cleveragents.reports.report import Report
 if TYPE_CHECKING:
     from cleveragents.application.services.plan_service import PlanStatus
     from cleveragents.container import Container
-    from cleveragents.domain.apply import ApplyRequest
+    from cleveragents.domain.plans.apply import ApplyRequest
 
 
 @frame.command(
@@ -72,7 +72,7 @@ def apply_plan(
     dry_run: bool = False,
 ) -> Report:
     """Applies a plan, showing first what that would do unless `yes`."""
-    from cleveragents.domain.operation import OperationKind
+    from cleveragents.domain.checkpoints.operation import OperationKind
     from cleveragents.reports.apply import preview_report, preview_text, result_report
 
     service, plans = container.plan_apply_service(), container.plan_service()
@@ -131,7 +131,7 @@ def applied_too(
 
 
 def _request(*, no_commit: bool, branch: str | None, include_uncommitted: bool) -> ApplyRequest:
-    from cleveragents.domain.apply import ApplyMode, ApplyRequest
+    from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest
 
     if no_commit and branch is not None:
         raise UsageError(

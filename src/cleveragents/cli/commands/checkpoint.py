@@ -14,7 +14,7 @@ from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
     from cleveragents.container import Container
-    from cleveragents.domain.checkpoint import Checkpoint
+    from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 
 LABEL_LENGTH = 200
 _checkpoints_argument = click.argument(

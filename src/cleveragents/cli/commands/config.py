@@ -10,11 +10,11 @@ import click
 from cleveragents.cli import frame
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import ConfigurationError, UsageError
-from cleveragents.domain.settings import (
+from cleveragents.domain.settings.registry import (
     REGISTRY,
-    Entry,
     Key,
     Level,
+    SettingEntry,
     Settings,
     checked,
     deprecation,
@@ -119,7 +119,7 @@ def list_(session: Session, project: Path | None) -> Report:
 @frame.pass_session
 def set_(session: Session, name: str, value: str, project: Path | None) -> Report:
     key = _key(session, name, value)
-    entry = Entry(Level.FLAG, "command line", key.name, value)
+    entry = SettingEntry(Level.FLAG, "command line", key.name, value)
     new = checked(key, entry)
     level, path = _place(session, key, project)
     previous = write_value(path, level, key, new)
@@ -145,7 +145,7 @@ def unset(session: Session, name: str, project: Path | None) -> Report:
 
 def _key(session: Session, name: str, value: str | None) -> Key[Any]:
     """Finds the key and passes on the warning that an old name deserves."""
-    entry = Entry(Level.FLAG, "command line", name, value)
+    entry = SettingEntry(Level.FLAG, "command line", name, value)
     key = find_key(entry)
     session.warnings += deprecation(key, entry)
     return key

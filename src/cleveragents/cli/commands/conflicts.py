@@ -39,7 +39,7 @@ def conflicts(
     take: str | None,
     everything: bool,
 ) -> Report:
-    from cleveragents.domain.subplan_merge import Resolution
+    from cleveragents.domain.plans.subplan_merge import ConflictResolution
     from cleveragents.reports.conflicts import conflicts_report
 
     if (take is not None) != (everything or bool(paths)) or (everything and paths):
@@ -52,4 +52,4 @@ def conflicts(
         if take is None:
             return conflicts_report(service.conflicts(found.id))
         end_interrupted(session, container, found.id)
-        return conflicts_report(service.resolve(found.id, Resolution(take), paths))
+        return conflicts_report(service.resolve(found.id, ConflictResolution(take), paths))

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.history import (
-    dry_run_option,
-    only_ended,
-    refused,
-    yes_option,
-)
+from cleveragents.cli.commands.history import dry_run_option, only_ended, refused, yes_option
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -20,7 +15,7 @@ from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services.correction_service import CorrectionService
-    from cleveragents.domain.decision import Decision
+    from cleveragents.domain.decisions.decision import Decision
 
 GUIDANCE_LENGTH = 10_000
 
@@ -59,7 +54,7 @@ def correct(
         raise UsageError(
             "`--choose` takes another option, which `append` does not", hint="Use `--mode revert`"
         )
-    from cleveragents.domain.operation import OperationKind
+    from cleveragents.domain.checkpoints.operation import OperationKind
 
     finder = session.container(None)
     decision = finder.decision_service().find(decision_ref)

@@ -60,8 +60,8 @@ def _scratch_session(session: Session, directory: Path) -> Session:
 def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     from cleveragents.cli.demo_project import make_repository
     from cleveragents.cli.demo_story import Story, demo_report
-    from cleveragents.domain.apply import ApplyRequest
-    from cleveragents.domain.operation import OperationKind
+    from cleveragents.domain.checkpoints.operation import OperationKind
+    from cleveragents.domain.plans.apply import ApplyRequest
 
     project = directory / "project"
     container = session.container(None)

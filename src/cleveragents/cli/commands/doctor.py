@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 @click.option("--quick", is_flag=True, help="Do not read the stored bytes of checkpoints back.")
 @frame.pass_session
 def doctor(session: Session, fix: bool, quick: bool) -> Report:
-    from cleveragents.application.services.doctor_service import Examination
+    from cleveragents.application.services.doctor_service import HealthExamination
     from cleveragents.reports.health import health_report
 
     service, refused = _service(session)
     here = None if refused else _refused_here(session)
-    asked = Examination(fix=fix, quick=quick, refused=refused, refused_here=here)
+    asked = HealthExamination(fix=fix, quick=quick, refused=refused, refused_here=here)
     return health_report(service.examine(asked))
 
 

@@ -14,10 +14,10 @@ from cleveragents.domain.errors import UsageError
 from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
-    from cleveragents.application.services._intents import Intent
-    from cleveragents.application.services._operations import Recovered
     from cleveragents.application.services.checkpoint_service import CheckpointService
-    from cleveragents.domain.operation import OperationKind, RollbackPreview
+    from cleveragents.application.services.rollback.intents import Intent
+    from cleveragents.application.services.rollback.procedure import RecoveryOutcome
+    from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
@@ -67,7 +67,7 @@ def rollback(
     yes: bool,
     dry_run: bool,
 ) -> Report:
-    from cleveragents.domain.operation import OperationKind
+    from cleveragents.domain.checkpoints.operation import OperationKind
     from cleveragents.reports.checkpoints import checkpoint_list_report
     from cleveragents.reports.rollbacks import preview_report, result_report
 
@@ -102,7 +102,7 @@ def rollback(
 @dry_run_option
 @frame.pass_session
 def undo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
-    from cleveragents.domain.operation import OperationKind
+    from cleveragents.domain.checkpoints.operation import OperationKind
 
     return _taken_back(session, plan_ref, OperationKind.UNDO, yes=yes, dry_run=dry_run)
 
@@ -117,7 +117,7 @@ def undo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 @dry_run_option
 @frame.pass_session
 def redo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
-    from cleveragents.domain.operation import OperationKind
+    from cleveragents.domain.checkpoints.operation import OperationKind
 
     return _taken_back(session, plan_ref, OperationKind.REDO, yes=yes, dry_run=dry_run)
 
@@ -150,7 +150,7 @@ def _confirmed(session: Session, preview: RollbackPreview) -> bool:
     return session.confirm("Roll back?")
 
 
-def only_ended(ended: Recovered, kind: OperationKind, plan_id: str) -> Report:
+def only_ended(ended: RecoveryOutcome, kind: OperationKind, plan_id: str) -> Report:
     """The report of a command that found an interrupted operation and ended that, no more.
 
     To go on as if nothing had been would take back more than the user has seen.

@@ -39,8 +39,8 @@ def log(session: Session, plan_ref: str, prefixes: tuple[str, ...], limit: int |
 
 
 def _types(prefixes: tuple[str, ...]) -> Collection[str]:
-    from cleveragents.domain.events import EVENT_TYPES
     from cleveragents.domain.names import nearest
+    from cleveragents.domain.plans.events import EVENT_TYPES
 
     for prefix in prefixes:
         if not any(known.startswith(prefix) for known in EVENT_TYPES):

@@ -17,9 +17,9 @@ from cleveragents.domain.errors import ExecutionError, InterruptedByUserError, U
 from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
-    from cleveragents.application.services._operations import Recovered
+    from cleveragents.application.services.rollback.procedure import RecoveryOutcome
     from cleveragents.container import Container
-    from cleveragents.domain.plan import Plan
+    from cleveragents.domain.plans.plan import Plan
 
 plan = frame.group(
     "plan",
@@ -235,7 +235,7 @@ def list_(
     project: Path | None,
     subplans: bool,
 ) -> Report:
-    from cleveragents.domain.plan import PlanPhase, PlanState
+    from cleveragents.domain.plans.plan import PlanPhase, PlanState
     from cleveragents.reports.plans import plan_list_report
 
     container = session.container(None)
@@ -305,7 +305,7 @@ def _container_for(session: Session, directory: Path) -> Container:
     return session.container(find_project(session.directory / directory, session.home))
 
 
-def end_interrupted(session: Session, container: Container, plan_id: str) -> Recovered | None:
+def end_interrupted(session: Session, container: Container, plan_id: str) -> RecoveryOutcome | None:
     """Ends an operation that a killed process began, and says so."""
     ended = container.checkpoint_service().recover(plan_id)
     if ended is not None:
@@ -317,7 +317,7 @@ def execute_plan(
     session: Session, container: Container, found: Plan, act: Execute, *, yes: bool
 ) -> Report:
     """Has `act` run a plan, asking first where something irreversible would be done again."""
-    from cleveragents.domain.subplan_merge import SubplanConflictError
+    from cleveragents.domain.plans.subplan_merge import SubplanConflictError
     from cleveragents.reports.plans import plan_data, plan_report
 
     service = container.plan_service()

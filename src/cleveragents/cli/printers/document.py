@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from cleveragents.domain.formats import OutputFormat
+from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.document import jsonable
 
 

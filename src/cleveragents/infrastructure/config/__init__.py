@@ -1,7 +1,7 @@
 """Reads and writes the configuration.
 
 The settings themselves (names, types, defaults, and how levels are ranked) are declared in
-`cleveragents.domain.settings`; this package only finds the values.
+`cleveragents.domain.settings.registry`; this package only finds the values.
 
 Main objects:
     levels.load_settings: returns the `Settings` for a project, or outside of any project.

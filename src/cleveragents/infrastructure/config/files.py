@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from cleveragents.domain.errors import ConfigurationError
-from cleveragents.domain.settings import Entry, Key, Level, find_key, plain_value
+from cleveragents.domain.settings.registry import Key, Level, SettingEntry, find_key, plain_value
 from cleveragents.domain.wording import size
 from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.home import private_directory
@@ -21,7 +21,7 @@ from cleveragents.infrastructure.home import private_directory
 MAX_BYTES = 1024 * 1024
 
 
-def read_global_file(path: Path) -> list[Entry]:
+def read_global_file(path: Path) -> list[SettingEntry]:
     """Returns the values of the user's file, which may be a symbolic link, as dotfiles often are.
 
     Raises:
@@ -30,7 +30,7 @@ def read_global_file(path: Path) -> list[Entry]:
     return _entries(Level.GLOBAL, path, _read(path, os.O_RDONLY))
 
 
-def read_project_file(path: Path) -> list[Entry]:
+def read_project_file(path: Path) -> list[SettingEntry]:
     """Returns the values of a project's file.
 
     A project may come from anywhere, so a symbolic link could read any file of the user.
@@ -102,7 +102,7 @@ def _make_directory(path: Path, level: Level) -> None:
 
 
 @contextmanager
-def _changing(path: Path, level: Level, key: Key[Any]) -> Generator[tuple[Any, list[Entry]]]:
+def _changing(path: Path, level: Level, key: Key[Any]) -> Generator[tuple[Any, list[SettingEntry]]]:
     """Yields the document to change and its values of the key; then replaces the file."""
     import tomlkit
 
@@ -127,7 +127,7 @@ def _mode(path: Path, level: Level) -> int:
     return 0o600 if level is Level.GLOBAL else 0o666
 
 
-def _means(key: Key[Any], entry: Entry) -> bool:
+def _means(key: Key[Any], entry: SettingEntry) -> bool:
     """Returns whether the entry sets the key; other mistakes in the file do not matter here."""
     try:
         return find_key(entry) is key
@@ -135,7 +135,7 @@ def _means(key: Key[Any], entry: Entry) -> bool:
         return False
 
 
-def _value(entries: list[Entry]) -> object:
+def _value(entries: list[SettingEntry]) -> object:
     return entries[-1].value if entries else None
 
 
@@ -190,14 +190,14 @@ def _content(path: Path, flags: int) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _entries(level: Level, path: Path, content: str) -> list[Entry]:
+def _entries(level: Level, path: Path, content: str) -> list[SettingEntry]:
     try:
         document = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"line (\d+)", str(error))
         line = int(found[1]) if found else content.count("\n") + 1
         raise _problem(path, f"is not valid TOML, line {line}: {error}", line=line) from error
-    return [Entry(level, str(path), name, value) for name, value in _flat(document)]
+    return [SettingEntry(level, str(path), name, value) for name, value in _flat(document)]
 
 
 def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

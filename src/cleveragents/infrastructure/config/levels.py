@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cleveragents.domain.settings import REGISTRY, Entry, Level, Settings, resolve
+from cleveragents.domain.settings.registry import REGISTRY, Level, SettingEntry, Settings, resolve
 from cleveragents.infrastructure.config.files import read_global_file, read_project_file
 
 PROJECT_DIRECTORY = ".cleveragents"
@@ -29,7 +29,10 @@ def load_settings(
     """
     return resolve(
         [
-            *(Entry(Level.FLAG, "command line", name, value) for name, value in flags.items()),
+            *(
+                SettingEntry(Level.FLAG, "command line", name, value)
+                for name, value in flags.items()
+            ),
             *_environment(environ),
             *_project(home, project),
             *read_global_file(global_file(home)),
@@ -60,15 +63,15 @@ def find_project(start: Path, home: Path) -> Path:
     return start
 
 
-def _environment(environ: Mapping[str, str]) -> Iterator[Entry]:
+def _environment(environ: Mapping[str, str]) -> Iterator[SettingEntry]:
     """Yields the variables that are set; an empty one counts only as an empty list."""
     for key in REGISTRY:
         value = environ.get(key.environment)
         if value or (value is not None and key.type == "list"):
-            yield Entry(Level.ENVIRONMENT, key.environment, key.name, value)
+            yield SettingEntry(Level.ENVIRONMENT, key.environment, key.name, value)
 
 
-def _project(home: Path, project: Path | None) -> list[Entry]:
+def _project(home: Path, project: Path | None) -> list[SettingEntry]:
     if project is None or is_home(project, home):
         return []
     return read_project_file(project_file(project))

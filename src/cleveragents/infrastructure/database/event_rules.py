@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
-from cleveragents.domain.decision import Decision
-from cleveragents.domain.events import (
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.checkpoints.operation import Operation
+from cleveragents.domain.decisions.decision import Decision
+from cleveragents.domain.plans.events import (
     CheckpointCreated,
     CheckpointRestored,
     DecisionCreated,
@@ -30,11 +31,10 @@ from cleveragents.domain.events import (
     ValidationFailed,
     ValidationPassed,
 )
-from cleveragents.domain.operation import Operation
-from cleveragents.domain.plan import Plan, PlanState
-from cleveragents.domain.sandbox import SandboxRef
-from cleveragents.domain.tool import ToolCall, ToolCallStatus
-from cleveragents.domain.validation import ValidationResult, ValidationStatus
+from cleveragents.domain.plans.plan import Plan, PlanState
+from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 
 
 def of_new_plan(plan: Plan) -> Iterator[PlanEventRecord]:

@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from cleveragents.application.ports import DatabaseInspection
-from cleveragents.domain.health import DatabaseFacts
+from cleveragents.application.ports.maintenance import DatabaseInspection
+from cleveragents.domain.health.health import DatabaseFacts
 from cleveragents.infrastructure.database import schema, sqlite_file
 from cleveragents.infrastructure.database.engine import (
     BUSY_SECONDS,

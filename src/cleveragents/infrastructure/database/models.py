@@ -20,20 +20,20 @@ from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, get_t
 
 from pydantic import ValidationError
 
-from cleveragents.domain.change import AuthoredChange, PathChange
-from cleveragents.domain.checkpoint import Checkpoint, CheckpointGroup
-from cleveragents.domain.correction import CorrectionAttempt
-from cleveragents.domain.decision import Decision
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.checkpoints.operation import Operation
+from cleveragents.domain.decisions.correction import CorrectionAttempt
+from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.errors import DatabaseError
-from cleveragents.domain.events import StoredEvent
-from cleveragents.domain.lease import Holder, Lease
-from cleveragents.domain.operation import Operation
-from cleveragents.domain.plan import Plan
-from cleveragents.domain.plan_file import PlanDefinition
+from cleveragents.domain.plans.events import StoredEvent
+from cleveragents.domain.plans.lease import Holder, Lease
+from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.plan_file import PlanDefinition
+from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.record import Record
-from cleveragents.domain.sandbox import Resource, SandboxRef
-from cleveragents.domain.tool import ToolCall
-from cleveragents.domain.validation import ValidationResult
+from cleveragents.domain.sandboxes.change import AuthoredChange, PathChange
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.domain.tools.tool import ToolCall
 from cleveragents.infrastructure.database import stored_json
 
 Row: TypeAlias = tuple[Any, ...]

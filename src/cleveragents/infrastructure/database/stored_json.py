@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pydantic import JsonValue, ValidationError
 
-from cleveragents.domain.checkpoint import CheckpointMetadata
+from cleveragents.domain.checkpoints.checkpoint import CheckpointMetadata
 from cleveragents.domain.record import Record
 
 UNREADABLE = "unreadable"

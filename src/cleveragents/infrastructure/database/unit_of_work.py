@@ -10,9 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from cleveragents.application.ports import Clock, Database, Transaction
-from cleveragents.domain.events import StoredEvent
-from cleveragents.domain.plan import Plan
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.system import Clock
+from cleveragents.domain.plans.events import StoredEvent
+from cleveragents.domain.plans.plan import Plan
 from cleveragents.infrastructure.database import repositories, schema, sqlite_file
 from cleveragents.infrastructure.database.engine import (
     BUSY_SECONDS,

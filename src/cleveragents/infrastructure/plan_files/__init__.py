@@ -1,7 +1,7 @@
 """Reads plan files and refuses every file that does not mean exactly what it says.
 
 `docs/reference/plan-file.md` is the reference for users. The schema (fields, types, bounds and
-defaults) is declared once, in the records of `cleveragents.domain.plan_file`.
+defaults) is declared once, in the records of `cleveragents.domain.plans.plan_file`.
 
 Main objects:
     reader.YamlPlanFiles: the port `PlanFiles`; `load` returns a `PlanDefinition`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cleveragents.domain.names import NAME, PLAN_NAME, nearest
-from cleveragents.domain.plan_file import (
+from cleveragents.domain.plans.plan_file import (
     ArgumentDefinition,
     Location,
     PlanDefinition,
@@ -13,9 +13,9 @@ from cleveragents.domain.plan_file import (
     RollbackPolicy,
     is_of_type,
 )
-from cleveragents.domain.resource import STRATEGIES, SandboxStrategy
-from cleveragents.domain.template import is_template
-from cleveragents.domain.tool import ParameterType, resource_variable
+from cleveragents.domain.plans.template import is_template
+from cleveragents.domain.sandboxes.resource import STRATEGIES, SandboxStrategy
+from cleveragents.domain.tools.tool import ParameterType, resource_variable
 from cleveragents.infrastructure.plan_files.yaml_document import YamlDocument
 
 _ARGUMENT_TYPES = (ParameterType.STRING, ParameterType.INTEGER, ParameterType.BOOLEAN)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import IDENTIFIER, nearest
-from cleveragents.domain.plan_file import Location, PlanDefinition
-from cleveragents.domain.template import names_in, render
-from cleveragents.domain.tool import CheckpointScope, ParameterType, ToolParameter, ToolSpec
+from cleveragents.domain.plans.plan_file import Location, PlanDefinition
+from cleveragents.domain.plans.template import names_in, render
+from cleveragents.domain.tools.tool import CheckpointScope, ParameterType, ToolParameter, ToolSpec
 from cleveragents.infrastructure.plan_files.checks import check_name, check_plain
 from cleveragents.infrastructure.plan_files.yaml_document import YamlDocument
 from cleveragents.infrastructure.tools.backend import BUILTIN_NAMES

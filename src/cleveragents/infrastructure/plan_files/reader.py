@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from cleveragents.application.ports import PlanFiles
-from cleveragents.domain.plan_file import PlanDefinition, check_templates, default_resources
-from cleveragents.domain.tool import ToolSpec
+from cleveragents.application.ports.plans import PlanFiles
+from cleveragents.domain.plans.plan_file import PlanDefinition, check_templates, default_resources
+from cleveragents.domain.tools.tool import ToolSpec
 from cleveragents.infrastructure.plan_files.checks import check_plan
 from cleveragents.infrastructure.plan_files.commands import check_validations, own_tools
 from cleveragents.infrastructure.plan_files.schema import validated

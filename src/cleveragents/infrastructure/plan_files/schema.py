@@ -1,4 +1,4 @@
-"""Validates the data of a plan file against the records of `cleveragents.domain.plan_file`."""
+"""The fields of a plan file: pydantic checks them, and each error gets the line it is about."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from cleveragents.domain.errors import PlanFileError
 from cleveragents.domain.names import nearest
-from cleveragents.domain.plan_file import (
+from cleveragents.domain.plans.plan_file import (
     ArgumentDefinition,
     DecisionDefinition,
     Location,
@@ -23,9 +23,9 @@ from cleveragents.domain.plan_file import (
     SubplanDefinition,
     SubplansDefinition,
 )
+from cleveragents.domain.plans.validation import ValidationDefinition
 from cleveragents.domain.record import Record
-from cleveragents.domain.tool import ToolSpec
-from cleveragents.domain.validation import ValidationDefinition
+from cleveragents.domain.tools.tool import ToolSpec
 from cleveragents.infrastructure.plan_files.yaml_document import YamlDocument
 
 if TYPE_CHECKING:

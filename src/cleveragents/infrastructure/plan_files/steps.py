@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from cleveragents.domain.decision import RECORDED_BY_ACTORS
+from cleveragents.domain.decisions.decision import RECORDED_BY_ACTORS
 from cleveragents.domain.names import IDENTIFIER, nearest
-from cleveragents.domain.plan_file import (
+from cleveragents.domain.plans.plan_file import (
     DecisionDefinition,
     Location,
     ResourceDefinition,
@@ -19,10 +19,10 @@ from cleveragents.domain.plan_file import (
     decision_step,
     subplans_step,
 )
-from cleveragents.domain.resource import ResourceType
-from cleveragents.domain.subplan import CircularDependency, SubplanMode
-from cleveragents.domain.template import is_template
-from cleveragents.domain.tool import CheckpointScope, ParameterType, ToolSpec, validate_input
+from cleveragents.domain.plans.subplan import CircularDependency, SubplanMode
+from cleveragents.domain.plans.template import is_template
+from cleveragents.domain.sandboxes.resource import ResourceType
+from cleveragents.domain.tools.tool import CheckpointScope, ParameterType, ToolSpec, validate_input
 from cleveragents.infrastructure.plan_files.checks import check_name, check_plain
 from cleveragents.infrastructure.plan_files.schema import unknown_key
 from cleveragents.infrastructure.plan_files.yaml_document import YamlDocument

@@ -16,7 +16,7 @@ import yaml
 from pydantic import JsonValue
 
 from cleveragents.domain.errors import PlanFileError
-from cleveragents.domain.plan_file import Location
+from cleveragents.domain.plans.plan_file import Location
 
 MAX_BYTES = 10_000_000
 MAX_DEPTH = 64

@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
-from cleveragents.application.ports import Clock, SnapshotStore
-from cleveragents.domain.change import PathChange
+from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import SnapshotError
-from cleveragents.domain.merge import MergeNames, MergeReport, MergeStrategy
-from cleveragents.domain.named_paths import NamedPaths, inside
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.domain.sandbox import (
+from cleveragents.domain.sandboxes.change import PathChange
+from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.named_paths import NamedPaths, inside
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import (
     RestorePreview,
     RestoreReport,
     SandboxCheckpoint,
     SandboxRef,
     TreeDiff,
 )
-from cleveragents.infrastructure.sandbox.adoption import Likeness
-from cleveragents.infrastructure.sandbox.change_scan import Moment
-from cleveragents.infrastructure.sandbox.engine import FileEngine
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.limits import Limits
+from cleveragents.infrastructure.sandbox.files.engine import FileEngine
+from cleveragents.infrastructure.sandbox.files.engine_protocol import Merging, SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
+from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
-from cleveragents.infrastructure.sandbox.sqlite_snapshots import SqliteSnapshots
-from cleveragents.infrastructure.sandbox.strategy import Merging, SnapshotEngine, StoredSnapshot
+from cleveragents.infrastructure.sandbox.sqlite.snapshots import SqliteSnapshots
+from cleveragents.infrastructure.sandbox.store.limits import Limits
+from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshot
 
 __all__ = ["CheckpointManager", "SandboxCheckpoint"]
 
@@ -130,13 +132,19 @@ class CheckpointManager(SnapshotStore):
         with self._use(sandbox) as engine:
             engine.place(snapshot_id, wanted)
 
-    def likeness(self, sandbox: SandboxRef, snapshot_id: str, since: Moment) -> Likeness | None:
+    def likeness(
+        self, sandbox: SandboxRef, snapshot_id: str, since: FileSystemTime
+    ) -> CopyComparison | None:
         """Compares a sandbox of files with a snapshot; None if it changed since a moment."""
         with self._use(sandbox) as engine:
             return engine.likeness(snapshot_id, since) if isinstance(engine, FileEngine) else None
 
     def fill(
-        self, sandbox: SandboxRef, snapshot_id: str, source: SandboxRef, known: Likeness | None
+        self,
+        sandbox: SandboxRef,
+        snapshot_id: str,
+        source: SandboxRef,
+        known: CopyComparison | None,
     ) -> None:
         """Makes a new sandbox what a snapshot of another is, and keeps that for it."""
         with self._use(sandbox) as engine:

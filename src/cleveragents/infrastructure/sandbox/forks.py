@@ -13,38 +13,38 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.application.ports import Clock
+from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import BusinessRuleViolation, SnapshotError
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.domain.sandbox import Resource, SandboxRef, SandboxState, Uncaptured
-from cleveragents.infrastructure.sandbox.adoption import Likeness
-from cleveragents.infrastructure.sandbox.change_scan import FileSystemClock, Moment
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState, Uncaptured
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.drafts import drafted, reclaim
-from cleveragents.infrastructure.sandbox.engine_state import state_path
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.maker import (
+from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,
     sandbox_place,
 )
-from cleveragents.infrastructure.sandbox.refs import SnapshotRefs
-from cleveragents.infrastructure.sandbox.store_lock import StoreUse
-from cleveragents.infrastructure.sandbox.tree_copy import TreeCopy
-from cleveragents.infrastructure.sandbox.worktree import branch_of
+from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
+from cleveragents.infrastructure.sandbox.create.worktree import branch_of
+from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
+from cleveragents.infrastructure.sandbox.files.saved_state import state_path
+from cleveragents.infrastructure.sandbox.files.scan import FileSystemClock, FileSystemTime
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.store.drafts import drafted, reclaim
+from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
 _COPIED = (SandboxStrategy.GIT_WORKTREE, SandboxStrategy.FILESYSTEM_COPY)
 
 
 @dataclass(frozen=True)
-class Origin:
+class ForkOrigin:
     """What a fork starts from."""
 
     source: SandboxRef
     snapshot_id: str
 
 
-class Forks:
+class SandboxForks:
     """Makes forks of sandboxes under one home directory."""
 
     def __init__(
@@ -61,13 +61,15 @@ class Forks:
         self._snapshots = snapshots
         self._makers = makers
 
-    def fork(self, sandbox_id: str, plan_id: str, resource: Resource, origin: Origin) -> SandboxRef:
+    def fork(
+        self, sandbox_id: str, plan_id: str, resource: Resource, origin: ForkOrigin
+    ) -> SandboxRef:
         """Makes the sandbox of a child plan; `Sandboxes.fork` says what it must be."""
         source = origin.source
         if source.strategy is SandboxStrategy.NONE:
             return self._makers[source.strategy].create(sandbox_id, plan_id, resource)
         fork = self._reference(sandbox_id, plan_id, resource, source)
-        with creation_errors(), closing(StoreUse(Path(source.store))):
+        with creation_errors(), closing(MirrorUse(Path(source.store))):
             self._remove(fork)  # What a killed attempt may have left: there is no record of it.
             reclaim(self._home / "sandboxes")
             refs = SnapshotRefs(fork, self._git)
@@ -80,7 +82,7 @@ class Forks:
                     refs.disown()
                 raise
 
-    def _made(self, fork: SandboxRef, resource: Resource, origin: Origin) -> SandboxRef:
+    def _made(self, fork: SandboxRef, resource: Resource, origin: ForkOrigin) -> SandboxRef:
         if fork.strategy is SandboxStrategy.OVERLAY:
             self._makers[fork.strategy].create(fork.id, fork.plan_id, resource)
             self._fill(fork, origin, None)
@@ -109,7 +111,7 @@ class Forks:
             }
         )
 
-    def _copied(self, fork: SandboxRef, origin: Origin) -> SandboxRef:
+    def _copied(self, fork: SandboxRef, origin: ForkOrigin) -> SandboxRef:
         source = origin.source
         copy, since = _copy(source, Path(fork.path))
         self._makers[fork.strategy].attach(fork)
@@ -123,11 +125,11 @@ class Forks:
         skipped = {item.path: item for item in (*source.skipped, *copy.skipped)}
         return fork.model_copy(update={"copied_by": copy.method, "skipped": _sorted(skipped)})
 
-    def _from_store(self, fork: SandboxRef, origin: Origin) -> None:
+    def _from_store(self, fork: SandboxRef, origin: ForkOrigin) -> None:
         self._makers[fork.strategy].reopen(fork)
         self._fill(fork, origin, None)
 
-    def _likeness(self, origin: Origin, since: Moment) -> Likeness | None:
+    def _likeness(self, origin: ForkOrigin, since: FileSystemTime) -> CopyComparison | None:
         """What is wrong with the source is no concern of the fork: it is looked at by itself."""
         try:
             return self._snapshots.likeness(origin.source, origin.snapshot_id, since)
@@ -138,11 +140,11 @@ class Forks:
         state_path(fork).unlink(missing_ok=True)
         self._makers[fork.strategy].remove(fork)
 
-    def _fill(self, fork: SandboxRef, origin: Origin, known: Likeness | None) -> None:
+    def _fill(self, fork: SandboxRef, origin: ForkOrigin, known: CopyComparison | None) -> None:
         self._snapshots.fill(fork, origin.snapshot_id, origin.source, known)
 
 
-def _copy(source: SandboxRef, place: Path) -> tuple[TreeCopy, Moment]:
+def _copy(source: SandboxRef, place: Path) -> tuple[TreeCopy, FileSystemTime]:
     """Copies a sandbox; returns a moment before that as well."""
     own_git = ".git" if source.strategy is SandboxStrategy.GIT_WORKTREE else None
     with (

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from cleveragents.application.ports import Clock
-from cleveragents.domain.change import PathChange
+from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import NotReversibleError, SandboxMissingError
-from cleveragents.domain.merge import MergeReport
-from cleveragents.domain.named_paths import NamedPaths
-from cleveragents.domain.resource import SandboxStrategy
-from cleveragents.domain.sandbox import (
+from cleveragents.domain.sandboxes.change import PathChange
+from cleveragents.domain.sandboxes.merge import MergeReport
+from cleveragents.domain.sandboxes.named_paths import NamedPaths
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import (
     Resource,
     RestorePreview,
     RestoreReport,
@@ -21,9 +21,10 @@ from cleveragents.domain.sandbox import (
     TreeDiff,
     Uncaptured,
 )
-from cleveragents.infrastructure.sandbox.adoption import Likeness
-from cleveragents.infrastructure.sandbox.maker import SandboxMaker
-from cleveragents.infrastructure.sandbox.strategy import Merging, SnapshotEngine, StoredSnapshot
+from cleveragents.infrastructure.sandbox.create.maker import SandboxMaker
+from cleveragents.infrastructure.sandbox.files.engine_protocol import Merging, SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
+from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshot
 
 NOTHING_KEPT = "none"
 """The id and the state hash of every snapshot of such a resource."""
@@ -113,7 +114,7 @@ class NoSnapshots(SnapshotEngine):
     def place(self, snapshot_id: str, paths: Sequence[str]) -> None:
         self._refuse()
 
-    def fill(self, snapshot_id: str, source: SandboxRef, known: Likeness | None) -> None:
+    def fill(self, snapshot_id: str, source: SandboxRef, known: CopyComparison | None) -> None:
         """There is nothing to fill."""
 
     def _refuse(self) -> NoReturn:

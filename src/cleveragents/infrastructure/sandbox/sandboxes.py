@@ -6,27 +6,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
 
-from cleveragents.application.ports import Clock, Sandboxes
+from cleveragents.application.ports.sandboxes import Sandboxes
+from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import SnapshotError
-from cleveragents.domain.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandbox import ProjectFacts, Resource, SandboxRef
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import ProjectFacts, Resource, SandboxRef
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.directory_copies import DirectoryCopies
-from cleveragents.infrastructure.sandbox.drafts import reclaim
-from cleveragents.infrastructure.sandbox.forks import Forks, Origin
-from cleveragents.infrastructure.sandbox.git import Git
-from cleveragents.infrastructure.sandbox.inspection import (
-    Surroundings,
+from cleveragents.infrastructure.sandbox.create.directory import DirectorySandboxes
+from cleveragents.infrastructure.sandbox.create.inspection import (
+    ProjectInspection,
     inspect_database,
     inspect_directory,
 )
-from cleveragents.infrastructure.sandbox.maker import SandboxMaker, sandbox_place
+from cleveragents.infrastructure.sandbox.create.maker import (
+    SandboxMaker,
+    remove_notes,
+    sandbox_place,
+)
+from cleveragents.infrastructure.sandbox.create.overlaps import refuse_overlaps
+from cleveragents.infrastructure.sandbox.create.overlays import OverlaySandboxes
+from cleveragents.infrastructure.sandbox.create.worktree import WorktreeSandboxes
+from cleveragents.infrastructure.sandbox.forks import ForkOrigin, SandboxForks
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoIsolation
-from cleveragents.infrastructure.sandbox.overlaps import refuse_overlaps
-from cleveragents.infrastructure.sandbox.overlays import Overlays
-from cleveragents.infrastructure.sandbox.sqlite_copies import SqliteCopies
-from cleveragents.infrastructure.sandbox.strays import remove_notes
-from cleveragents.infrastructure.sandbox.worktree import GitWorktrees
+from cleveragents.infrastructure.sandbox.sqlite.copies import SqliteSandboxes
+from cleveragents.infrastructure.sandbox.store.drafts import reclaim
 
 
 class AllSandboxes(Sandboxes):
@@ -35,15 +39,15 @@ class AllSandboxes(Sandboxes):
     def __init__(self, git: Git, home: Path, clock: Clock, snapshots: CheckpointManager) -> None:
         self._git = git
         self._home = home
-        self._worktrees = GitWorktrees(git, home, clock)
+        self._worktrees = WorktreeSandboxes(git, home, clock)
         self._makers: Mapping[SandboxStrategy, SandboxMaker] = {
             SandboxStrategy.GIT_WORKTREE: self._worktrees,
-            SandboxStrategy.FILESYSTEM_COPY: DirectoryCopies(git, home, clock),
-            SandboxStrategy.TRANSACTION_ROLLBACK: SqliteCopies(git, home, clock),
-            SandboxStrategy.OVERLAY: Overlays(git, home, clock),
+            SandboxStrategy.FILESYSTEM_COPY: DirectorySandboxes(git, home, clock),
+            SandboxStrategy.TRANSACTION_ROLLBACK: SqliteSandboxes(git, home, clock),
+            SandboxStrategy.OVERLAY: OverlaySandboxes(git, home, clock),
             SandboxStrategy.NONE: NoIsolation(clock),
         }
-        self._forks = Forks(git, home, clock, snapshots, self._makers)
+        self._forks = SandboxForks(git, home, clock, snapshots, self._makers)
 
     def project_root(self, path: Path) -> str:
         return str(self._worktrees.find(path).root)
@@ -75,7 +79,7 @@ class AllSandboxes(Sandboxes):
         source: SandboxRef,
         snapshot_id: str,
     ) -> SandboxRef:
-        return self._forks.fork(sandbox_id, plan_id, resource, Origin(source, snapshot_id))
+        return self._forks.fork(sandbox_id, plan_id, resource, ForkOrigin(source, snapshot_id))
 
     def check(self, sandbox: SandboxRef) -> None:
         self._makers[sandbox.strategy].check(sandbox)
@@ -94,6 +98,6 @@ class AllSandboxes(Sandboxes):
                 hint="Give permission, then run `agents gc`",
             ) from error
 
-    def _surroundings(self) -> Surroundings:
+    def _surroundings(self) -> ProjectInspection:
         home = self._git.environment.get("HOME")
-        return Surroundings(Path(home).resolve() if home else None, self._home.resolve())
+        return ProjectInspection(Path(home).resolve() if home else None, self._home.resolve())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from cleveragents.application.ports import Interruption, ToolBackend
+from cleveragents.application.ports.system import Interruption
+from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import ToolInvocation, ToolResult, ToolSpec
-from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.domain.tools.tool import ToolInvocation, ToolResult, ToolSpec
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.tools.files.edit import EDIT_FILE, edit_file
 from cleveragents.infrastructure.tools.files.list import LIST_FILES, list_files
 from cleveragents.infrastructure.tools.files.move import MOVE_FILE, move_file
@@ -23,11 +24,7 @@ from cleveragents.infrastructure.tools.files.read_write import (
 )
 from cleveragents.infrastructure.tools.files.search import SEARCH_FILES, search_files
 from cleveragents.infrastructure.tools.process.leftover_processes import end_plan
-from cleveragents.infrastructure.tools.process.shell import (
-    SHELL,
-    run_plan_tool,
-    run_shell,
-)
+from cleveragents.infrastructure.tools.process.shell import SHELL, run_plan_tool, run_shell
 from cleveragents.infrastructure.tools.record_decision import RECORD, record_decision
 from cleveragents.infrastructure.tools.spawn_subplan import SPAWN
 from cleveragents.infrastructure.tools.sql.tool import SQL, run_sql

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import ToolInvocation, ToolResult
+from cleveragents.domain.tools.tool import ToolInvocation, ToolResult
 from cleveragents.infrastructure.tools.process.output import BoundedOutput
 from cleveragents.tools import Tool
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cleveragents.domain.decision import RECORD_DECISION, RECORDED_BY_ACTORS
-from cleveragents.domain.tool import (
+from cleveragents.domain.decisions.decision import RECORD_DECISION, RECORDED_BY_ACTORS
+from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
     ToolParameter,

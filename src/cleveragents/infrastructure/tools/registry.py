@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from cleveragents.application.ports import Interruption, ToolBackend
+from cleveragents.application.ports.system import Interruption
+from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.domain.errors import ConfigurationError, NotFoundError
 from cleveragents.domain.names import NAME, nearest
-from cleveragents.domain.tool import KnownTool, ToolInvocation, ToolResult, ToolSpec
+from cleveragents.domain.tools.tool import KnownTool, ToolInvocation, ToolResult, ToolSpec
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.plugin_process import run_plugin
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
-from cleveragents.infrastructure.tools.process.python_function import (
-    reference_to,
-    run_function,
-)
+from cleveragents.infrastructure.tools.process.python_function import reference_to, run_function
 from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"

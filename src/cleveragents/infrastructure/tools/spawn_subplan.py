@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cleveragents.domain.subplan import SPAWN_SUBPLAN
-from cleveragents.domain.tool import ParameterType, ToolParameter, ToolSpec
+from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
+from cleveragents.domain.tools.tool import ParameterType, ToolParameter, ToolSpec
 
 SPAWN = ToolSpec(
     name=SPAWN_SUBPLAN,

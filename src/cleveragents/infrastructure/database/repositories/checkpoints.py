@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
-from cleveragents.application.ports import CheckpointStore
-from cleveragents.domain.checkpoint import (
+from cleveragents.application.ports.records import CheckpointStore
+from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointGroup,
     CheckpointType,
     EffectiveRecords,
 )
+from cleveragents.domain.checkpoints.number_ranges import gaps
 from cleveragents.domain.errors import CheckpointNotFoundError
-from cleveragents.domain.events import (
+from cleveragents.domain.plans.events import (
     CheckpointDeleted,
     CheckpointPinned,
     CheckpointPruned,
     CheckpointUnpinned,
 )
-from cleveragents.domain.number_ranges import gaps
 from cleveragents.infrastructure.database import event_rules, stored_json
 from cleveragents.infrastructure.database.models import CHECKPOINTS, GROUPS, Row
 from cleveragents.infrastructure.database.repositories.events import Repository

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from cleveragents.application.ports import CorrectionStore, DecisionStore
-from cleveragents.domain.correction import CorrectionAttempt
-from cleveragents.domain.decision import Decision
+from cleveragents.application.ports.records import CorrectionStore, DecisionStore
+from cleveragents.domain.decisions.correction import CorrectionAttempt
+from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.errors import CorrectionNotFoundError, DecisionNotFoundError
-from cleveragents.domain.events import DecisionReinstated, DecisionSuperseded
+from cleveragents.domain.plans.events import DecisionReinstated, DecisionSuperseded
 from cleveragents.infrastructure.database import event_rules
 from cleveragents.infrastructure.database.models import CORRECTIONS, DECISIONS
 from cleveragents.infrastructure.database.repositories.events import Repository

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from cleveragents.application.ports import Clock, EventStore
-from cleveragents.domain.events import PlanEventRecord, StoredEvent
+from cleveragents.application.ports.records import EventStore
+from cleveragents.application.ports.system import Clock
+from cleveragents.domain.plans.events import PlanEventRecord, StoredEvent
 from cleveragents.infrastructure.database.models import EVENTS
 from cleveragents.infrastructure.database.session import Session, id_lists
 from cleveragents.infrastructure.database.stored_json import dump

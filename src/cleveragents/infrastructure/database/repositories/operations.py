@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from cleveragents.application.ports import LeaseStore, OperationStore
-from cleveragents.domain.lease import Lease
-from cleveragents.domain.operation import Operation, OperationStatus
+from cleveragents.application.ports.records import LeaseStore, OperationStore
+from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
+from cleveragents.domain.plans.lease import Lease
 from cleveragents.infrastructure.database import event_rules
 from cleveragents.infrastructure.database.models import LEASE_HOLDERS, LEASES, OPERATIONS
 from cleveragents.infrastructure.database.repositories.checkpoints import CheckpointRepository

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleveragents.application.ports import PlanStore, SandboxStore, ValidationStore
+from cleveragents.application.ports.records import PlanStore, SandboxStore, ValidationStore
 from cleveragents.domain.errors import PlanNotFoundError
-from cleveragents.domain.plan import Plan, PlanPhase, PlanState
-from cleveragents.domain.sandbox import Resource, SandboxRef
-from cleveragents.domain.validation import ValidationResult
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.database import event_rules
 from cleveragents.infrastructure.database.models import PLANS, RESOURCES, SANDBOXES, VALIDATIONS
 from cleveragents.infrastructure.database.repositories.events import EventRepository, Repository

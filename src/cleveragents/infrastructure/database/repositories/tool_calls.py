@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleveragents.application.ports import ChangeStore, ToolCallStore
-from cleveragents.domain.change import AuthoredChange, ChangeCounts, PathChange
-from cleveragents.domain.number_ranges import HIGHEST, Ranges, gaps
-from cleveragents.domain.tool import ToolCall
+from cleveragents.application.ports.records import ChangeStore, ToolCallStore
+from cleveragents.domain.checkpoints.number_ranges import HIGHEST, Ranges, gaps
+from cleveragents.domain.sandboxes.change import AuthoredChange, ChangeCounts, PathChange
+from cleveragents.domain.tools.tool import ToolCall
 from cleveragents.infrastructure.database import event_rules
 from cleveragents.infrastructure.database.models import AUTHORED_CHANGES, CHANGES, TOOL_CALLS
 from cleveragents.infrastructure.database.repositories.events import Repository

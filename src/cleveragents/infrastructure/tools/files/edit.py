@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import (
+from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
     ToolParameter,

@@ -8,17 +8,14 @@ from collections.abc import Iterator
 from itertools import islice
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import (
+from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
     ToolParameter,
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.files.containment import (
-    open_for_search,
-    prefix_of_paths,
-)
+from cleveragents.infrastructure.tools.files.containment import open_for_search, prefix_of_paths
 from cleveragents.infrastructure.tools.files.globs import glob_matches
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed

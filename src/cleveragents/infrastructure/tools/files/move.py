@@ -7,7 +7,7 @@ import os
 import stat
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import (
+from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
     ToolParameter,

@@ -23,14 +23,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cleveragents.domain.errors import ExecutionError, GitCommandError
-from cleveragents.domain.tool import (
+from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
     ToolParameter,
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.sandbox.git import Git
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.tools.files.containment import open_parent
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed, read_quoted
 from cleveragents.infrastructure.tools.files.whole_file import (

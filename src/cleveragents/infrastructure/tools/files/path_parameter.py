@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cleveragents.domain.tool import ParameterType, ToolParameter
+from cleveragents.domain.tools.tool import ParameterType, ToolParameter
 
 PATH = ToolParameter(
     type=ParameterType.STRING,

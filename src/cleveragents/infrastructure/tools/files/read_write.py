@@ -8,7 +8,7 @@ import shutil
 import stat
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import (
+from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
     ToolParameter,

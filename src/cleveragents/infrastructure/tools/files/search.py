@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cleveragents.application.ports import Interruption
-from cleveragents.domain.tool import (
+from cleveragents.application.ports.system import Interruption
+from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
     ToolParameter,

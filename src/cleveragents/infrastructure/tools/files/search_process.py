@@ -13,10 +13,7 @@ from itertools import islice
 from typing import IO, Any
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.infrastructure.tools.files.containment import (
-    open_for_search,
-    prefix_of_paths,
-)
+from cleveragents.infrastructure.tools.files.containment import open_for_search, prefix_of_paths
 from cleveragents.infrastructure.tools.files.globs import glob_matches
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed
 from cleveragents.infrastructure.tools.files.walk import walk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cleveragents.domain.tool import ToolInvocation, resource_variable
+from cleveragents.domain.tools.tool import ToolInvocation, resource_variable
 from cleveragents.infrastructure.tools.process.leftover_processes import (
     CALL_VARIABLE,
     PLAN_VARIABLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cleveragents.domain.tool import ToolResult
+    from cleveragents.domain.tools.tool import ToolResult
 
 HEAD_BYTES = 64 * 1024
 TAIL_BYTES = 192 * 1024
@@ -51,7 +51,7 @@ class BoundedOutput:
 
     def result(self) -> ToolResult:
         # Slow to import, and a process that only searches files does without it.
-        from cleveragents.domain.tool import ToolResult
+        from cleveragents.domain.tools.tool import ToolResult
 
         return ToolResult(output=self.text(), truncated=self.is_truncated)
 

@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
-from cleveragents.application.ports import Interruption
+from cleveragents.application.ports.system import Interruption
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.domain.tool import ToolInvocation, ToolResult
+from cleveragents.domain.tools.tool import ToolInvocation, ToolResult
 from cleveragents.infrastructure.tools.process.run import (
     FinishedProgram,
     Program,

@@ -14,9 +14,9 @@ from enum import Enum, auto
 from io import FileIO
 from typing import IO
 
-from cleveragents.application.ports import Interruption
+from cleveragents.application.ports.system import Interruption
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
-from cleveragents.domain.tool import ToolInvocation
+from cleveragents.domain.tools.tool import ToolInvocation
 from cleveragents.infrastructure.tools.process.environment import tool_environment
 from cleveragents.infrastructure.tools.process.leftover_processes import end_call, start_of
 from cleveragents.infrastructure.tools.process.output import BoundedOutput

@@ -6,9 +6,9 @@ import signal
 from collections.abc import Mapping
 from contextlib import suppress
 
-from cleveragents.application.ports import Interruption
-from cleveragents.domain.template import render
-from cleveragents.domain.tool import (
+from cleveragents.application.ports.system import Interruption
+from cleveragents.domain.plans.template import render
+from cleveragents.domain.tools.tool import (
     DEFAULT_TIMEOUT_SECONDS,
     MAX_TIMEOUT_SECONDS,
     ParameterType,

@@ -11,9 +11,9 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from cleveragents.application.ports import Interruption
+from cleveragents.application.ports.system import Interruption
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
-from cleveragents.domain.tool import (
+from cleveragents.domain.tools.tool import (
     CheckpointScope,
     ParameterType,
     ToolInvocation,

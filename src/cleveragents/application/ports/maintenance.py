@@ -1,0 +1,109 @@
+"""Mirrors, disk use, and facts about the installation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Protocol
+
+from cleveragents.domain.health.health import DatabaseFacts, HomeFacts, StoredBytes
+from cleveragents.domain.health.maintenance import CollectedStore, KnownRecords, StoreFindings
+
+RecordLookup = Callable[[Collection[str]], KnownRecords]
+
+
+class Installation(Protocol):
+    """What the program stands on. Looking MUST change nothing, and MUST make no directory."""
+
+    def versions(self) -> Mapping[str, str]:
+        """Returns the versions of the program and of what it always has, by name."""
+        ...
+
+    def git_version(self) -> str:
+        """Raises ConfigurationError when git is missing or too old."""
+        ...
+
+    def paths(self) -> Mapping[str, str]:
+        """Returns where things are, by name."""
+        ...
+
+    def home(self) -> HomeFacts | None:
+        """Looks at the home directory; None when there is none yet."""
+        ...
+
+    def make_home_private(self) -> None:
+        """Lets nobody but the user into the home directory. MUST be repeatable."""
+        ...
+
+    def has(self, path: str) -> bool:
+        """Returns whether there is anything at a path."""
+        ...
+
+
+class DatabaseInspection(Protocol):
+    """Looks at the database without making, upgrading or changing it."""
+
+    def place(self) -> str:
+        """Returns where it is, without secrets."""
+        ...
+
+    def is_shared(self) -> bool:
+        """Returns whether other homes, on other machines, may store their plans there too."""
+        ...
+
+    def look(self) -> DatabaseFacts | None:
+        """Returns what is there; None when there is none yet.
+
+        Raises what the first use of the `Database` would raise.
+        """
+        ...
+
+
+class Mirrors(Protocol):
+    """The stores of all projects under one home directory, and keeping them small."""
+
+    def keys(self) -> Sequence[str]:
+        """Returns the keys of the projects that have a store."""
+        ...
+
+    def disk_use(self) -> StoredBytes:
+        """Measures everything under the home directory."""
+        ...
+
+    def sandboxes(self) -> Mapping[str, Sequence[str]]:
+        """Returns the resources of each plan that has a directory of sandboxes, by plan.
+
+        Directories that are being made are not among them.
+        """
+        ...
+
+    def remove_sandbox(self, plan_id: str, resource: str) -> None:
+        """Removes a sandbox that no record names, with what belongs to it. MUST be repeatable."""
+        ...
+
+    def remove_sandboxes(self, plan_id: str) -> None:
+        """Removes all that is left of a plan that no record names. MUST be repeatable."""
+        ...
+
+    def look(self, key: str, naming: RecordLookup) -> StoreFindings:
+        """Finds what `collect` would take out, objects aside; changes nothing.
+
+        MUST ask `naming` only when no other process can use the store.
+        """
+        ...
+
+    def reclaim_drafts(self, *, dry_run: bool) -> int:
+        """Removes sandboxes that a killed process had not finished making; returns their bytes.
+
+        MUST leave alone what a living process is making, and with `dry_run` everything.
+        """
+        ...
+
+    def collect(self, key: str, naming: RecordLookup, *, dry_run: bool) -> CollectedStore:
+        """Takes out what no record names and nothing leads to.
+
+        MUST ask `naming` only when no other process can use the store, MUST leave
+        a store in use as it is, and MUST NOT touch what it shares with the
+        project. MUST leave a whole store wherever it is killed. With `dry_run` it
+        MUST change nothing.
+        """
+        ...

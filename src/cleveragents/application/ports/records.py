@@ -1,0 +1,390 @@
+"""The database: its transactions, and one store per kind of record."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol
+
+from cleveragents.domain.checkpoints.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointType,
+    EffectiveRecords,
+)
+from cleveragents.domain.checkpoints.number_ranges import Ranges
+from cleveragents.domain.checkpoints.operation import Operation
+from cleveragents.domain.decisions.correction import CorrectionAttempt
+from cleveragents.domain.decisions.decision import Decision
+from cleveragents.domain.plans.events import PlanEventRecord, StoredEvent
+from cleveragents.domain.plans.lease import Lease
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.sandboxes.change import AuthoredChange, ChangeCounts, PathChange
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.domain.tools.tool import ToolCall
+
+
+class PlanStore(Protocol):
+    """The plans of one database."""
+
+    def add(self, plan: Plan) -> None:
+        """Raises DuplicateError when the id is taken."""
+        ...
+
+    def save(self, plan: Plan) -> None:
+        """Makes every field of a plan that was added before what it is here."""
+        ...
+
+    def get(self, plan_id: str) -> Plan:
+        """Raises PlanNotFoundError."""
+        ...
+
+    def list(
+        self,
+        *,
+        phase: PlanPhase | None = None,
+        state: PlanState | None = None,
+        project: str | None = None,
+    ) -> Sequence[Plan]:
+        """Returns plans, oldest first."""
+        ...
+
+    def ids(self, prefix: str = "", *, subplans: bool = True) -> Sequence[str]:
+        """Returns ids that begin with `prefix`, oldest first; on demand without subplans."""
+        ...
+
+    def children(self, plan_id: str) -> Sequence[Plan]:
+        """Returns the plans that this one spawned, oldest first."""
+        ...
+
+
+class SandboxStore(Protocol):
+    """Resources of plans and the sandboxes made of them."""
+
+    def add_resource(self, resource: Resource) -> None: ...
+
+    def add(self, sandbox: SandboxRef) -> None: ...
+
+    def save(self, sandbox: SandboxRef) -> None: ...
+
+    def resources(self, plan_id: str) -> Sequence[Resource]:
+        """Returns the plan's resources in the plan's order."""
+        ...
+
+    def list(self, plan_id: str) -> Sequence[SandboxRef]:
+        """Returns the plan's sandboxes in the order of its resources."""
+        ...
+
+
+class CheckpointStore(Protocol):
+    """Checkpoints and their groups. A group is written, set aside, pinned and deleted whole."""
+
+    def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
+        """Raises DuplicateError when an id is taken."""
+        ...
+
+    def next_sequence(self, plan_id: str) -> tuple[int, int]:
+        """Returns the next sequence number of a group and of a checkpoint of the plan, from 1.
+
+        MUST be called in the write transaction that adds the group.
+        """
+        ...
+
+    def effective_records(self, plan_id: str) -> EffectiveRecords:
+        """Returns what of the plan's records is in effect now, by sequence numbers."""
+        ...
+
+    def get(self, checkpoint_id: str) -> Checkpoint:
+        """Raises CheckpointNotFoundError."""
+        ...
+
+    def get_group(self, group_id: str) -> CheckpointGroup:
+        """Raises CheckpointNotFoundError."""
+        ...
+
+    def group_of(self, checkpoint_id: str) -> CheckpointGroup:
+        """Returns the group a checkpoint belongs to. Raises CheckpointNotFoundError."""
+        ...
+
+    def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:
+        """Returns checkpoints by sequence; with `set_aside` also those a rollback went past."""
+        ...
+
+    def newest_first(self, plan_id: str) -> Iterator[Checkpoint]:
+        """Gives the checkpoints no rollback went past, the newest first, as far as it is asked."""
+        ...
+
+    def newest(self, plan_id: str, checkpoint_type: CheckpointType) -> Checkpoint | None:
+        """Returns the newest checkpoint of a type that no rollback went past."""
+        ...
+
+    def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
+        """Returns groups by sequence."""
+        ...
+
+    def groups_oldest_first(self, plan_id: str) -> Iterator[CheckpointGroup]:
+        """Gives all groups by sequence, as far as it is asked."""
+        ...
+
+    def count_groups(self, plan_id: str) -> int: ...
+
+    def is_snapshot_named(self, plan_id: str, resource_id: str, snapshot_id: str) -> bool:
+        """Returns whether a group of the plan has this snapshot of the resource."""
+        ...
+
+    def ids(self, prefix: str) -> Sequence[str]:
+        """Returns checkpoint ids of any plan that begin with `prefix`, oldest first."""
+        ...
+
+    def set_aside(self, group_ids: Collection[str], operation_id: str | None) -> None:
+        """Hides groups because of an operation; None brings them back."""
+        ...
+
+    def set_pinned(self, group_ids: Collection[str], *, pinned: bool) -> None:
+        """Says whether groups are kept whatever the limit says."""
+        ...
+
+    def prune_groups(self, group_ids: Collection[str]) -> None:
+        """Deletes groups with their checkpoints, because there are too many."""
+        ...
+
+    def delete_groups(self, group_ids: Collection[str]) -> None:
+        """Deletes groups with their checkpoints, because the user said so."""
+        ...
+
+
+class DecisionStore(Protocol):
+    """The decision tree of plans, and which decisions influenced which others."""
+
+    def add(self, decision: Decision, influenced_by: Collection[str] = ()) -> None:
+        """Adds a decision, and the stored ones that it rests on besides its parent."""
+        ...
+
+    def save(self, decision: Decision) -> None: ...
+
+    def influences(self, plan_id: str) -> Mapping[str, Sequence[str]]:
+        """Returns the decisions that each decision of the plan was influenced by, by id."""
+        ...
+
+    def get(self, decision_id: str) -> Decision:
+        """Raises DecisionNotFoundError."""
+        ...
+
+    def ids(self, prefix: str) -> Sequence[str]:
+        """Returns decision ids of any plan that begin with `prefix`, oldest first."""
+        ...
+
+    def next_sequence(self, plan_id: str) -> int:
+        """Returns the next sequence number of a decision of the plan, from 1.
+
+        MUST be called in the write transaction that adds the decision.
+        """
+        ...
+
+    def list(self, plan_id: str, *, superseded: bool = False) -> Sequence[Decision]:
+        """Returns decisions by sequence; with `superseded` also those replaced."""
+        ...
+
+    def supersede(self, decision_ids: Collection[str], by: str) -> None:
+        """Marks decisions as replaced; the mark of one that is already so stays."""
+        ...
+
+    def reinstate(self, decision_ids: Collection[str]) -> None:
+        """Lets decisions stand again."""
+        ...
+
+
+class ToolCallStore(Protocol):
+    """Every tool call of plans."""
+
+    def add(self, call: ToolCall) -> None: ...
+
+    def save(self, call: ToolCall) -> None: ...
+
+    def next_sequence(self, plan_id: str) -> int:
+        """Returns the next sequence number of a call of the plan, from 1.
+
+        MUST be called in the write transaction that adds the call.
+        """
+        ...
+
+    def list(self, plan_id: str) -> Sequence[ToolCall]:
+        """Returns calls by sequence, undone ones included."""
+        ...
+
+    def make_effective(self, plan_id: str, wanted: Ranges, undone_by: str) -> int:
+        """Marks all other calls as undone, and these as not. Returns how many were undone now."""
+        ...
+
+
+class ChangeStore(Protocol):
+    """What tool calls did to paths. A call that is undone keeps its changes."""
+
+    def add(self, plan_id: str, call_id: str, resource: str, changes: Sequence[PathChange]) -> None:
+        """Adds what a stored call of the plan did to a resource; all of it or none.
+
+        MUST be quick for tens of thousands.
+        """
+        ...
+
+    def list(
+        self, plan_id: str, *, path: str | None = None, effective_only: bool = True
+    ) -> Sequence[AuthoredChange]:
+        """Returns changes in the order of the calls, and of each in the order they were added.
+
+        Args:
+            plan_id: The plan.
+            path: Only what was done to this path, whatever the resource.
+            effective_only: Without the changes of calls that are undone.
+        """
+        ...
+
+    def count(self, plan_id: str) -> ChangeCounts:
+        """Counts the changes of calls that are not undone."""
+        ...
+
+
+class OperationStore(Protocol):
+    """The journal of operations."""
+
+    def add(self, operation: Operation) -> None: ...
+
+    def save(self, operation: Operation) -> None: ...
+
+    def pending(self, plan_id: str) -> Operation | None:
+        """Returns the operation a process began and did not end, if there is one."""
+        ...
+
+    def list(self, plan_id: str) -> Sequence[Operation]:
+        """Returns operations, oldest first."""
+        ...
+
+
+class ValidationStore(Protocol):
+    """What validations of plans said."""
+
+    def add(self, result: ValidationResult) -> None: ...
+
+    def list(self, plan_id: str) -> Sequence[ValidationResult]:
+        """Returns results, oldest first."""
+        ...
+
+
+class CorrectionStore(Protocol):
+    """Every correction of plans, whatever became of it."""
+
+    def add(self, attempt: CorrectionAttempt) -> None: ...
+
+    def save(self, attempt: CorrectionAttempt) -> None: ...
+
+    def get(self, attempt_id: str) -> CorrectionAttempt:
+        """Raises CorrectionNotFoundError."""
+        ...
+
+    def of_operation(self, operation_id: str) -> CorrectionAttempt | None: ...
+
+    def ids(self, prefix: str) -> Sequence[str]:
+        """Returns ids of any plan's attempts that begin with `prefix`, oldest first."""
+        ...
+
+    def list(self, plan_id: str) -> Sequence[CorrectionAttempt]:
+        """Returns attempts, oldest first."""
+        ...
+
+
+class LeaseStore(Protocol):
+    """Who may change a plan now. What changes a lease runs in the caller's write transaction."""
+
+    def get(self, plan_id: str) -> Lease | None: ...
+
+    def put(self, lease: Lease) -> None:
+        """Adds or replaces the plan's lease."""
+        ...
+
+    def is_current(self, lease: Lease) -> bool:
+        """Returns whether the plan's lease still has this owner and fencing number."""
+        ...
+
+    def renew(self, lease: Lease, expires_at: datetime) -> bool:
+        """Puts off the end of a lease that is current; returns False, and changes nothing, else."""
+        ...
+
+    def release(self, plan_id: str, owner_id: str) -> None:
+        """Ends the lease if that owner still holds it, keeping the fencing number."""
+        ...
+
+
+class EventStore(Protocol):
+    """What happened to plans.
+
+    The other stores enter here, in the same transaction, what follows from the
+    records they are given. So the events cannot tell of anything else.
+    """
+
+    def add(self, event: PlanEventRecord) -> None:
+        """Enters what does not follow from a record."""
+        ...
+
+    def list(
+        self, plan_id: str, *, after: int = 0, types: Collection[str] | None = None
+    ) -> Sequence[StoredEvent]:
+        """Returns events by sequence: those with a higher number than `after`, of these types."""
+        ...
+
+    def added(self) -> Sequence[StoredEvent]:
+        """Returns what this transaction has entered so far."""
+        ...
+
+
+class Transaction(Protocol):
+    """One transaction: everything in it is stored together or not at all."""
+
+    @property
+    def plans(self) -> PlanStore: ...
+
+    @property
+    def sandboxes(self) -> SandboxStore: ...
+
+    @property
+    def checkpoints(self) -> CheckpointStore: ...
+
+    @property
+    def decisions(self) -> DecisionStore: ...
+
+    @property
+    def tool_calls(self) -> ToolCallStore: ...
+
+    @property
+    def changes(self) -> ChangeStore: ...
+
+    @property
+    def operations(self) -> OperationStore: ...
+
+    @property
+    def corrections(self) -> CorrectionStore: ...
+
+    @property
+    def validations(self) -> ValidationStore: ...
+
+    @property
+    def leases(self) -> LeaseStore: ...
+
+    @property
+    def events(self) -> EventStore: ...
+
+
+class Database(Protocol):
+    """Opens transactions. MUST NOT be held open while git or a tool runs."""
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A consistent view; changes made through it are not kept."""
+        ...
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Holds the write lock from its start; durable when the block ends, undone if it raises.
+
+        Raises ConflictError when another process keeps the lock too long.
+        """
+        ...

@@ -1,0 +1,257 @@
+"""Creating sandboxes, and taking and restoring their snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from cleveragents.domain.sandboxes.change import PathChange
+from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.resource import ResourceType
+from cleveragents.domain.sandboxes.sandbox import (
+    ProjectFacts,
+    Resource,
+    RestorePreview,
+    RestoreReport,
+    SandboxCheckpoint,
+    SandboxRef,
+    TreeDiff,
+)
+
+
+class Sandboxes(Protocol):
+    """Makes the private copies that plans work in."""
+
+    def project_root(self, path: Path) -> str:
+        """Returns the top of the repository that a directory is in; no more is looked at.
+
+        Raises ProjectRefusedError when there is none, or it may not be a project.
+        """
+        ...
+
+    def inspect(self, path: Path, kind: ResourceType = ResourceType.GIT_CHECKOUT) -> ProjectFacts:
+        """Looks at what is to be sandboxed without touching it or running anything of it.
+
+        Raises ProjectRefusedError when it cannot be sandboxed whole.
+        """
+        ...
+
+    def refuse_overlaps(self, resources: Sequence[Resource]) -> None:
+        """Raises ProjectRefusedError when two resources would both hold the same thing."""
+        ...
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
+        """Makes the sandbox.
+
+        MUST leave the project byte-identical, and nothing behind on failure.
+        """
+        ...
+
+    def fork(
+        self,
+        sandbox_id: str,
+        plan_id: str,
+        resource: Resource,
+        source: SandboxRef,
+        snapshot_id: str,
+    ) -> SandboxRef:
+        """Makes the sandbox of a child plan, which starts as a snapshot of its parent's.
+
+        It holds exactly that snapshot's files, whatever the source holds by now, and of the
+        source what no snapshot holds: ignored files. It shares the source's store. Its git is
+        on a branch of its own if the source was on its own, otherwise detached, at the same
+        commit with the same index. It MUST work when the source is gone. It MUST leave source
+        and project byte-identical, and nothing behind on failure.
+
+        Args:
+            sandbox_id: The id of the new sandbox.
+            plan_id: The child plan; it MUST NOT have a sandbox of the resource in use.
+            resource: The child's record of the resource, which is like the parent's.
+            source: The parent's sandbox.
+            snapshot_id: A snapshot of the source.
+
+        Raises:
+            SnapshotMissingError: nothing keeps that snapshot any more.
+        """
+        ...
+
+    def check(self, sandbox: SandboxRef) -> None:
+        """Raises SandboxMissingError when it is gone or what is there is not ours."""
+        ...
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        """Makes a sandbox that is gone anew and empty, for a snapshot to fill.
+
+        MUST raise SandboxMissingError, and touch nothing, where something stands in its place.
+        """
+        ...
+
+    def remove(self, sandbox: SandboxRef) -> None:
+        """Removes the sandbox's files; its snapshots stay. MUST be repeatable."""
+        ...
+
+
+class SnapshotStore(Protocol):
+    """Stores and restores the bytes of sandboxes.
+
+    A snapshot MUST be durable when `create_checkpoint` returns, MUST NOT depend
+    on any other, and taking it MUST NOT change the sandbox.
+    """
+
+    def watched(self, sandboxes: Sequence[SandboxRef]) -> AbstractContextManager[None]:
+        """Follows what changes in the sandboxes while the block runs, where that is possible.
+
+        It only makes the other acts quicker. May be nested.
+        """
+        ...
+
+    def recheck(self, sandbox: SandboxRef) -> Sequence[str]:
+        """Looks at a watched sandbox without trusting the watch; returns what it had missed."""
+        ...
+
+    def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
+        """Stores the sandbox as it is. Identical state gives the identical snapshot."""
+        ...
+
+    def preview(
+        self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str] | None = None
+    ) -> RestorePreview:
+        """Returns what `rollback_to` would do. MUST NOT store or change anything.
+
+        Args:
+            sandbox: The sandbox.
+            snapshot_id: The snapshot to compare it with.
+            paths: Restore only these, as `combine` understands them; None restores everything.
+        """
+        ...
+
+    def rollback_to(
+        self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
+    ) -> RestoreReport:
+        """Makes the sandbox what it was, and reads it back.
+
+        Args:
+            sandbox: The sandbox.
+            snapshot_id: What it is to be.
+            sparing: The snapshot taken before an earlier, killed attempt: what that
+                one did not hold is left alone as well.
+
+        MUST be repeatable after a kill, MUST NOT write outside the sandbox,
+        through a symlink or into a file with other links, and MUST leave alone
+        what no snapshot holds.
+        """
+        ...
+
+    def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
+        """Raises SnapshotMissingError or SnapshotCorruptError unless every byte is there."""
+        ...
+
+    def list_checkpoints(self, sandbox: SandboxRef) -> Sequence[str]:
+        """Returns the ids of the stored snapshots of the sandbox's plan and resource."""
+        ...
+
+    def delete_checkpoint(self, sandbox: SandboxRef, snapshot_ids: Collection[str]) -> None:
+        """Drops snapshots; the space is reclaimed later. MUST be repeatable."""
+        ...
+
+    def diff(self, sandbox: SandboxRef, old: str, new: str, prefix: str = "") -> TreeDiff:
+        """Compares two snapshots; every path, in the patch too, begins with `prefix`."""
+        ...
+
+    def sizes(self, sandbox: SandboxRef, hashes: Collection[str]) -> Mapping[str, int]:
+        """Returns the bytes of files and links by the hash that `changes` gives them.
+
+        What is not kept, or has no size of its own, is left out.
+        """
+        ...
+
+    def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
+        """Says what became of each path between two snapshots, in the order of the paths.
+
+        Every file, link and directory that is other, or in one of them only, is one
+        entry. MUST leave out what one of the snapshots could not hold, and MUST NOT
+        look at anything when the two are the same.
+        """
+        ...
+
+    def changes_since(self, sandbox: SandboxRef, snapshot_id: str) -> Sequence[PathChange]:
+        """Compares a snapshot with the sandbox as it is now, as `changes` does.
+
+        MUST NOT store or change anything.
+        """
+        ...
+
+    def combine(
+        self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]
+    ) -> SandboxCheckpoint:
+        """Stores a snapshot that is `base`, but has at `paths` what `other` has there.
+
+        It is a snapshot like those of `create_checkpoint`: durable, independent of the
+        two, and the identical one if the state is. `HEAD`, branch and index are those
+        of `base`. What was not captured is left alone as by a rollback to the snapshot
+        that each path is taken from. MUST NOT look at the sandbox or change it.
+
+        Args:
+            sandbox: The sandbox that both are snapshots of.
+            base: What counts where no path leads.
+            other: What counts at the paths. What it has not is taken out; a directory
+                that is empty then stays unless it is named itself. Where `base` has no
+                directory above what is brought back, it is made as `other` has it, in
+                place of a file if need be.
+            paths: As in a `PathChange`. A directory stands for all that is in it in
+                either snapshot, and `.` for everything. One that neither has does nothing.
+
+        Raises:
+            UsageError: a path is absolute or leads upwards.
+            SnapshotError: `other` or `base` did not capture what is at a path. A special
+                file in `base` counts as nothing, as it does in `changes`.
+        """
+        ...
+
+    def merge(
+        self,
+        sandbox: SandboxRef,
+        mine: str,
+        base: str,
+        theirs: str,
+        strategy: MergeStrategy,
+        names: MergeNames,
+    ) -> MergeReport:
+        """Brings into a sandbox what changed between two snapshots of a fork of it.
+
+        What changed in theirs only is taken, what changed in both is merged as the strategy
+        says. Where that is a conflict, everything is as mine, but for the lines of text
+        files, which have conflict markers. `HEAD`, branch and index stay. What one of the
+        snapshots left out MUST NOT be touched, nor anything written through a link. With
+        `fail_on_conflict` nothing MUST be written if there is a conflict.
+
+        A kill may leave any part of it done: then the sandbox has to be brought back to
+        `mine` before it is done again.
+
+        Args:
+            sandbox: The sandbox; it holds exactly the snapshot `mine`.
+            mine: A snapshot of the sandbox.
+            base: What the fork started as.
+            theirs: What it has come to.
+            strategy: What happens where both have changed something.
+            names: What conflict markers call the two.
+
+        Raises:
+            SnapshotMissingError: one of the snapshots is not there.
+        """
+        ...
+
+    def place(self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str]) -> None:
+        """Makes paths of the sandbox what a snapshot has there, its own or one of a fork.
+
+        What the snapshot has not is removed. A directory comes or goes with all that is in
+        it; where both have one, it only gets its permission bits. Everything else stays.
+
+        Raises:
+            UsageError: a path is absolute or leads upwards.
+            SnapshotError: the snapshot, or one of the sandbox now, does not hold a path.
+            BusinessRuleViolation: something that no snapshot holds is in the way.
+        """
+        ...

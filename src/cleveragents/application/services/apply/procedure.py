@@ -1,0 +1,185 @@
+"""Bringing a plan's result into all of its resources, or into none of them.
+
+1. the caller holds the lease, has planned every resource, and has entered that in the journal
+2. lock every resource, and see that it is as it was found
+3. write every resource
+4. settle every resource: from here on it counts
+5. one transaction: the plan is applied, the operation completed
+
+A failure in 2 to 5 undoes every resource. A kill leaves a pending journal entry, which
+`recover` completes, or undoes where it cannot be completed. ADR 0017 has the reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.system import Clock, FaultPoints
+from cleveragents.application.ports.targets import Targets
+from cleveragents.application.services.apply.sandbox_removal import give_up_sandboxes
+from cleveragents.application.services.rollback.procedure import RecoveryOutcome
+from cleveragents.application.services.subplans.family import descendants
+from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
+from cleveragents.domain.errors import (
+    BusinessRuleViolation,
+    CleverAgentsError,
+    ConflictError,
+    InterruptedByUserError,
+    SnapshotError,
+)
+from cleveragents.domain.plans.apply import MergeConflictError, Target, TargetChangedError
+from cleveragents.domain.plans.plan import Plan, PlanError, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plans.subplan_merge import merged_children
+from cleveragents.domain.sandboxes.sandbox import SandboxState
+
+_REFUSALS = (BusinessRuleViolation, ConflictError, InterruptedByUserError, MergeConflictError)
+
+
+class ApplyProcedure:
+    """One apply that is in the journal, or the recovery of one that was killed."""
+
+    def __init__(
+        self,
+        database: Database,
+        targets: Targets,
+        clock: Clock,
+        faults: FaultPoints,
+        check_lease: Callable[[str], None],
+    ) -> None:
+        self._database = database
+        self._targets = targets
+        self._clock = clock
+        self._faults = faults
+        self._check_lease = check_lease
+
+    def run(self, operation: Operation) -> None:
+        """Carries it out; afterwards every resource has the result, or is as it was."""
+        try:
+            self._faults.reach(FaultPoint.APPLY_JOURNALED)
+            self._go_forward(operation)
+        except BaseException as error:
+            self._take_back(operation, error)
+            raise
+
+    def recover(self, plan_id: str) -> RecoveryOutcome | None:
+        """Completes a killed apply, or undoes it if it cannot be completed; says which."""
+        with self._database.read() as transaction:
+            operation = transaction.operations.pending(plan_id)
+        if operation is None or operation.kind is not OperationKind.APPLY:
+            return None
+        try:
+            self._go_forward(operation)
+        except CleverAgentsError as error:
+            if isinstance(error, ConflictError) and not isinstance(error, TargetChangedError):
+                raise  # Another process has the plan now, and takes this up itself.
+            self._take_back(operation, error)
+            sentence = f"An interrupted apply could not be completed and was undone: {error}"
+            return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
+        sentence = "An interrupted apply was completed"
+        return RecoveryOutcome(operation.kind, completed=True, sentence=sentence)
+
+    def _go_forward(self, operation: Operation) -> None:
+        self._check_lease(operation.plan_id)  # Files have no transaction that could refuse them.
+        targets = _touched(operation)
+        for target in targets:
+            self._targets.lock(target)
+            self._faults.reach(FaultPoint.TARGET_LOCKED)
+        for target in targets:
+            self._targets.write(target)
+            self._faults.reach(FaultPoint.TARGET_WRITTEN)
+        self._check_lease(operation.plan_id)
+        for target in targets:
+            self._targets.settle(target)
+            self._faults.reach(FaultPoint.TARGET_SETTLED)
+        self._record(operation)
+        for target in targets:
+            self._targets.finish(target)
+
+    def _record(self, operation: Operation) -> None:
+        now = self._clock.now()
+        with self._database.write() as transaction:
+            plan = transaction.plans.get(operation.plan_id).after(PlanEvent.FINISH, now)
+            transaction.plans.save(plan.model_copy(update={"finished_at": now, "error": None}))
+            remove = operation.apply is not None and operation.apply.remove_sandboxes
+            merged = merged_children(transaction.tool_calls.list(plan.id))
+            _commit(transaction, plan.id, remove=remove)
+            for child in descendants(transaction, plan.id):
+                if child.id in merged:
+                    merged |= merged_children(transaction.tool_calls.list(child.id))
+                    applied = child.after(PlanEvent.APPLY, now).after(PlanEvent.FINISH, now)
+                    transaction.plans.save(applied)
+                    _commit(transaction, child.id, remove=remove)
+            transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
+        self._faults.reach(FaultPoint.APPLY_RECORDED)
+
+    def _take_back(self, operation: Operation, cause: BaseException) -> None:
+        """Undoes every resource; the journal stays open if that fails.
+
+        An interruption may come after the records were stored: then there is nothing to undo.
+        """
+        with self._database.read() as transaction:
+            pending = transaction.operations.pending(operation.plan_id)
+        if pending is None or pending.id != operation.id:
+            return
+        self._check_lease(operation.plan_id)
+        try:
+            for target in reversed(_touched(operation)):
+                self._targets.undo(target)
+                self._faults.reach(FaultPoint.TARGET_UNDONE)
+        except CleverAgentsError as error:
+            raise SnapshotError(
+                f"The apply failed ({cause}) and what it had begun could not be taken back: "
+                f"{error.message}",
+                hint=f"Mend the cause, then run `agents plan apply {operation.plan_id}`: "
+                "it takes this up again",
+            ) from cause
+        now = self._clock.now()
+        with self._database.write() as transaction:
+            transaction.operations.save(_ended(operation, OperationStatus.UNDONE, now))
+            end_unapplied(transaction, transaction.plans.get(operation.plan_id), cause, now)
+
+
+def end_unapplied(
+    transaction: Transaction, plan: Plan, cause: BaseException, now: datetime
+) -> None:
+    """Stores that nothing of a plan was applied: refused or stopped, or because something failed.
+
+    What was refused can be tried again as if nothing had been; a failure is kept with the plan.
+    """
+    if (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
+        return
+    if not isinstance(cause, CleverAgentsError) or isinstance(cause, _REFUSALS):
+        transaction.plans.save(plan.after(PlanEvent.POSTPONE, now))
+        return
+    error = PlanError(
+        message=cause.message,
+        tool=None,
+        step="apply",
+        step_index=plan.last_completed_step,
+        checkpoint=plan.last_checkpoint_id,
+        recoverable=True,
+        hint=cause.hint,
+    )
+    failed = plan.after(PlanEvent.FAIL, now)
+    transaction.plans.save(failed.model_copy(update={"error": error}))
+
+
+def _commit(transaction: Transaction, plan_id: str, *, remove: bool) -> None:
+    """Records that the project has what a plan's sandboxes hold, and whether these go."""
+    for sandbox in transaction.sandboxes.list(plan_id):
+        done = sandbox.model_copy(update={"state": SandboxState.COMMITTED})
+        transaction.sandboxes.save(done)
+    if remove:
+        give_up_sandboxes(transaction, plan_id)
+
+
+def _touched(operation: Operation) -> Sequence[Target]:
+    record = operation.apply
+    return [] if record is None else [item for item in record.targets if not item.is_nothing]
+
+
+def _ended(operation: Operation, status: OperationStatus, now: datetime) -> Operation:
+    return operation.model_copy(update={"status": status, "finished_at": now})

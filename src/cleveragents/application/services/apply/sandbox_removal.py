@@ -1,0 +1,45 @@
+"""Removing the sandboxes of a plan that has ended.
+
+That they go is recorded together with the end of the plan, the files go afterwards. So a kill
+leaves files that no record claims, which the next look at the plan, `gc` and `doctor` remove.
+"""
+
+from __future__ import annotations
+
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes
+from cleveragents.application.ports.system import FaultPoints
+from cleveragents.domain.errors import CleverAgentsError
+from cleveragents.domain.sandboxes.sandbox import SandboxState, SandboxStrategy
+
+
+def give_up_sandboxes(transaction: Transaction, plan_id: str) -> None:
+    """Records that the sandboxes of a plan are no more; a resource itself is never removed."""
+    for sandbox in transaction.sandboxes.list(plan_id):
+        if sandbox.strategy is not SandboxStrategy.NONE:
+            gone = sandbox.model_copy(update={"state": SandboxState.CLEANED_UP})
+            transaction.sandboxes.save(gone)
+
+
+class SandboxRemoval:
+    """Removes the files of sandboxes that were given up. The caller holds the plan's lease."""
+
+    def __init__(self, database: Database, sandboxes: Sandboxes, faults: FaultPoints) -> None:
+        self._database = database
+        self._sandboxes = sandboxes
+        self._faults = faults
+
+    def remove_given_up(self, plan_id: str) -> list[str]:
+        """Removes what is still there; returns why something could not be."""
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+        problems: list[str] = []
+        for sandbox in sandboxes:
+            if sandbox.is_given_up:
+                try:
+                    self._sandboxes.remove(sandbox)
+                except CleverAgentsError as error:
+                    problems.append(error.message)
+                self._faults.reach(FaultPoint.SANDBOX_REMOVED)
+        return problems

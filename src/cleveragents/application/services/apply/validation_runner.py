@@ -1,0 +1,150 @@
+"""Running the validations of a plan in its sandboxes, which they leave as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cleveragents.application.events import Stage, WarningIssued
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
+from cleveragents.application.ports.tools import ToolBackend
+from cleveragents.application.services.checkpoint_service import CheckpointService
+from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.plans.events import ValidationStarted
+from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.validation import (
+    ValidationDefinition,
+    ValidationResult,
+    ValidationStatus,
+)
+from cleveragents.domain.sandboxes.resource import ResourceType
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.tools.tool import ToolInvocation
+from cleveragents.domain.wording import listed
+
+
+class ValidationRunner:
+    """Judges the result of plans; the caller holds the plan's lease."""
+
+    def __init__(
+        self,
+        database: Database,
+        checkpoints: CheckpointService,
+        tools: ToolBackend,
+        clock: Clock,
+        id_source: IdSource,
+        events: EventSink,
+        faults: FaultPoints,
+    ) -> None:
+        self._database = database
+        self._checkpoints = checkpoints
+        self._tools = tools
+        self._clock = clock
+        self._ids = id_source
+        self._events = events
+        self._faults = faults
+
+    def run(
+        self, plan: Plan, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
+    ) -> tuple[ValidationResult, ...]:
+        """Runs them all, one after the other, each on what `checkpoint` holds.
+
+        Raises:
+            InterruptedByUserError: the user wants to stop; what the validation did is taken back.
+        """
+        with self._database.read() as transaction:
+            wanted = transaction.checkpoints.get_group(checkpoint.group_id).snapshots
+        return tuple(
+            self._one(plan, definition, sandboxes, checkpoint, wanted)
+            for definition in plan.definition.validations
+        )
+
+    def _one(
+        self,
+        plan: Plan,
+        definition: ValidationDefinition,
+        sandboxes: Sequence[SandboxRef],
+        checkpoint: Checkpoint,
+        wanted: Mapping[str, str],
+    ) -> ValidationResult:
+        self._events.emit(Stage(f"Validating: {definition.name}"))
+        started = self._clock.now()
+        with self._database.write() as transaction:
+            transaction.events.add(
+                ValidationStarted(plan.id, definition.name, definition.mode.value)
+            )
+        try:
+            status, message, output = self._judged(plan, definition, sandboxes)
+        except BaseException:
+            self._taken_back(plan.id, checkpoint, wanted)
+            raise
+        finished = self._clock.now()
+        self._faults.reach(FaultPoint.VALIDATION_ENDED)
+        changed = self._taken_back(plan.id, checkpoint, wanted)
+        if changed:
+            self._events.emit(
+                WarningIssued(
+                    f"The validation `{definition.name}` changed the sandbox, which was taken "
+                    f"back: {listed(changed)}"
+                )
+            )
+        result = ValidationResult(
+            id=self._ids.new(),
+            plan_id=plan.id,
+            name=definition.name,
+            mode=definition.mode,
+            status=status,
+            message=message,
+            output=output,
+            changed=changed,
+            started_at=started,
+            finished_at=finished,
+        )
+        with self._database.write() as transaction:
+            transaction.validations.add(result)
+        return result
+
+    def _judged(
+        self, plan: Plan, definition: ValidationDefinition, sandboxes: Sequence[SandboxRef]
+    ) -> tuple[ValidationStatus, str | None, str]:
+        spec = definition.tool
+        invocation = ToolInvocation(
+            spec=spec,
+            input={name: plan.arguments[name] for name in spec.parameters},
+            directory=_directory(plan, sandboxes[0]),
+            resources={sandbox.resource: sandbox.path for sandbox in sandboxes},
+            plan_id=plan.id,
+            call_id=self._ids.new(),
+        )
+        try:
+            done = self._tools.run(invocation)
+        except ExecutionError as error:
+            output = error.details.get("output")
+            said = output if isinstance(output, str) else ""
+            return ValidationStatus.FAILED, error.message, said
+        return ValidationStatus.PASSED, None, done.output
+
+    def _taken_back(
+        self, plan_id: str, checkpoint: Checkpoint, wanted: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """Brings the sandboxes back to the checkpoint, and returns what was other."""
+        found = snapshot_ids(self._checkpoints.take(plan_id))
+        if found == wanted:
+            return ()
+        changes = self._checkpoints.changes_between(plan_id, wanted, found)
+        self._checkpoints.return_to(plan_id, checkpoint)
+        self._checkpoints.forget_unnamed(plan_id, found, wanted)
+        return tuple(
+            change.path if len(wanted) == 1 else f"{sandbox.resource}/{change.path}"
+            for sandbox, made in changes
+            for change in made
+        )
+
+
+def _directory(plan: Plan, sandbox: SandboxRef) -> str:
+    """Returns where a validation starts; a database is a file in the directory of its sandbox."""
+    is_database = plan.definition.resources[sandbox.resource].type is ResourceType.SQLITE
+    return sandbox.path.rpartition("/")[0] if is_database else sandbox.path

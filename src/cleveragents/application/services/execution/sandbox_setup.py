@@ -1,0 +1,175 @@
+"""The sandboxes a plan works in: made at its first run, and made anew where one was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cleveragents.application.events import Stage, WarningIssued
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
+from cleveragents.application.ports.system import EventSink, FaultPoints, IdSource
+from cleveragents.application.services.checkpoints.pruning import resume_point
+from cleveragents.domain.errors import SandboxMissingError, SnapshotCorruptError
+from cleveragents.domain.sandboxes.sandbox import (
+    Resource,
+    SandboxRef,
+    SandboxState,
+    SandboxStrategy,
+)
+from cleveragents.domain.wording import listed
+
+
+class SandboxSetup:
+    """Makes sandboxes, and tells what a plan's sandboxes lack."""
+
+    def __init__(
+        self,
+        database: Database,
+        sandboxes: Sandboxes,
+        snapshots: SnapshotStore,
+        locks: Locks,
+        id_source: IdSource,
+        events: EventSink,
+        faults: FaultPoints,
+    ) -> None:
+        self._database = database
+        self._sandboxes = sandboxes
+        self._snapshots = snapshots
+        self._locks = locks
+        self._ids = id_source
+        self._events = events
+        self._faults = faults
+
+    def ready(self, plan_id: str) -> Sequence[SandboxRef]:
+        """Returns the plan's sandboxes, made now if this is its first run.
+
+        One that is gone is made anew, as the checkpoint has it that the plan goes on from.
+
+        Raises:
+            SandboxMissingError: something that is not ours stands in the place of one.
+        """
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+            resources = transaction.sandboxes.resources(plan_id)
+        if not sandboxes:
+            return self._make(plan_id, resources)
+        return [self._mended(sandbox) for sandbox in sandboxes]
+
+    def _mended(self, sandbox: SandboxRef) -> SandboxRef:
+        """Returns the sandbox as it is, or made anew if it is gone.
+
+        That it is not whole is recorded before it is made: a kill before it is filled
+        leaves an empty directory, which nothing else would tell from what it held.
+        """
+        if sandbox.state is not SandboxState.ERRORED:
+            try:
+                self._sandboxes.check(sandbox)
+                return sandbox
+            except SandboxMissingError as error:
+                self._events.emit(WarningIssued(f"{error.message}; it was made anew"))
+        self._save(sandbox, SandboxState.ERRORED)
+        self._faults.reach(FaultPoint.SANDBOX_FOUND_LOST)
+        self._open_if_gone(sandbox)
+        self._faults.reach(FaultPoint.SANDBOX_REOPENED)
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(sandbox.plan_id)
+            point = resume_point(transaction, plan)
+            group = transaction.checkpoints.get_group(point.group_id) if point else None
+        self._locks.check(sandbox.plan_id)
+        if group is None:
+            return self._made_again(sandbox)
+        report = self._snapshots.rollback_to(sandbox, group.snapshots[sandbox.resource_id])
+        if report.differences:
+            raise SnapshotCorruptError(
+                "The sandbox could not be made as it was: " + "; ".join(report.differences),
+                hint="End the processes that write to it, then go on again",
+                differences=list(report.differences),
+            )
+        return self._save(sandbox, SandboxState.ROLLED_BACK)
+
+    def _open_if_gone(self, sandbox: SandboxRef) -> None:
+        try:
+            self._sandboxes.check(sandbox)
+        except SandboxMissingError:
+            self._sandboxes.reopen(sandbox)
+
+    def _made_again(self, sandbox: SandboxRef) -> SandboxRef:
+        """Makes a sandbox of which no checkpoint was made as at the first run."""
+        with self._database.read() as transaction:
+            resources = transaction.sandboxes.resources(sandbox.plan_id)
+            source = _source(transaction, sandbox)
+        resource = next(item for item in resources if item.id == sandbox.resource_id)
+        self._sandboxes.remove(sandbox)
+        if source is None:
+            made = self._sandboxes.create(sandbox.id, sandbox.plan_id, resource)
+        else:
+            made = self._sandboxes.fork(sandbox.id, sandbox.plan_id, resource, *source)
+        return self._save(made, made.state)
+
+    def _save(self, sandbox: SandboxRef, state: SandboxState) -> SandboxRef:
+        saved = sandbox.model_copy(update={"state": state})
+        with self._database.write() as transaction:
+            transaction.sandboxes.save(saved)
+        return saved
+
+    def recheck(self, sandboxes: Sequence[SandboxRef]) -> None:
+        """Looks at everything once more, so that nothing the system did not tell of is missing."""
+        for sandbox in sandboxes:
+            missed = self._snapshots.recheck(sandbox)
+            if missed:
+                self._events.emit(
+                    WarningIssued(
+                        f"Changes in `{sandbox.resource}` came in without notice, and only the "
+                        f"last checkpoint has them: {listed(missed)}"
+                    )
+                )
+
+    def _make(self, plan_id: str, resources: Sequence[Resource]) -> Sequence[SandboxRef]:
+        self._events.emit(Stage("Preparing the sandbox"))
+        made: list[SandboxRef] = []
+        try:
+            for resource in resources:
+                made.append(self._sandboxes.create(self._ids.new(), plan_id, resource))
+                self._faults.reach(FaultPoint.SANDBOX_MADE)
+        except BaseException:
+            for sandbox in made:
+                self._sandboxes.remove(sandbox)
+            raise
+        with self._database.write() as transaction:
+            for sandbox in made:
+                transaction.sandboxes.add(sandbox)
+        self._faults.reach(FaultPoint.SANDBOXES_RECORDED)
+        for sandbox in made:
+            self._tell_what_is_missing(sandbox)
+        return made
+
+    def _tell_what_is_missing(self, sandbox: SandboxRef) -> None:
+        if sandbox.strategy is SandboxStrategy.NONE:
+            self._events.emit(
+                WarningIssued(
+                    f"The resource `{sandbox.resource}` is worked on itself, without a sandbox: "
+                    f"nothing done to {sandbox.path} can be rolled back"
+                )
+            )
+        for item in sandbox.skipped:
+            self._events.emit(
+                WarningIssued(
+                    f"`{item.path}` is not in the sandbox of `{sandbox.resource}`: {item.reason}"
+                )
+            )
+
+
+def _source(transaction: Transaction, sandbox: SandboxRef) -> tuple[SandboxRef, str] | None:
+    """Returns what a child's sandbox was forked from, and the snapshot; None without a parent."""
+    plan = transaction.plans.get(sandbox.plan_id)
+    if plan.parent_plan_id is None:
+        return None
+    for checkpoint in transaction.checkpoints.list(plan.parent_plan_id, set_aside=True):
+        if checkpoint.decision_id == plan.spawn_decision_id:
+            group = transaction.checkpoints.get_group(checkpoint.group_id)
+            for source in transaction.sandboxes.list(plan.parent_plan_id):
+                if source.resource == sandbox.resource:
+                    return source, group.snapshots[source.resource_id]
+    raise SandboxMissingError(sandbox.path, "is gone, and nothing is stored of what it held")

@@ -1,0 +1,180 @@
+"""The step under way: where it runs, what its placeholders stand for, what it decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from cleveragents.domain.decisions.decision import (
+    RECORD_DECISION,
+    Decision,
+    DecisionType,
+    decision_context,
+)
+from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.names import nearest
+from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.plan_file import StepDefinition, every_step, template_values
+from cleveragents.domain.plans.step_sequence import PlannedStep
+from cleveragents.domain.plans.template import render_value
+from cleveragents.domain.sandboxes.resource import ResourceType
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash
+
+
+@dataclass(frozen=True)
+class StepContext:
+    """The step under way and the sandboxes it may touch."""
+
+    plan: Plan
+    step_index: int
+    step_sequence: Sequence[PlannedStep]
+    sandboxes: Sequence[SandboxRef]
+    repeated: bool = False
+    """A killed process may have begun it and made some of its checkpoints."""
+    repeat_effects: bool = False
+    """Whether what no rollback can undo may be done once more."""
+
+    @property
+    def step(self) -> StepDefinition:
+        return self.step_sequence[self.step_index].step
+
+    @property
+    def number(self) -> str:
+        """For people: `4 of 6`."""
+        return f"{self.step_index + 1} of {len(self.step_sequence)}"
+
+    @property
+    def sandbox(self) -> SandboxRef:
+        """Where the tool runs: in the resource that the step names, or else in the first.
+
+        Raises:
+            ExecutionError: the plan has no sandbox of the resource that the step names.
+        """
+        wanted = self.step.resource
+        for sandbox in self.sandboxes:
+            if wanted in (None, sandbox.resource):
+                return sandbox
+        raise ExecutionError(
+            f"The plan has no sandbox of the resource `{wanted}`",
+            hint="Run `agents doctor` to see what is wrong with the plan's records",
+        )
+
+    @property
+    def directory(self) -> str:
+        """Where the tool starts; a database is a file in the directory of its sandbox."""
+        return self.sandbox.path if self.database is None else self.database.rpartition("/")[0]
+
+    @property
+    def database(self) -> str | None:
+        """The database the tool runs on, if that is what its resource is."""
+        kind = self.plan.definition.resources[self.sandbox.resource].type
+        return self.sandbox.path if kind is ResourceType.SQLITE else None
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The path of every sandbox, by resource name."""
+        return {sandbox.resource: sandbox.path for sandbox in self.sandboxes}
+
+    @property
+    def needs_outputs(self) -> bool:
+        return any(item.step.save_as for item in self.step_sequence[: self.step_index])
+
+
+def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str]:
+    """Returns what earlier steps have saved, by name."""
+    return {
+        saved: call.output or ""
+        for call in calls
+        if call.undone_by is None and call.status is ToolCallStatus.SUCCEEDED
+        if (saved := context.step_sequence[call.step_index].step.save_as) is not None
+    }
+
+
+def filled_input(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, JsonValue]:
+    """Returns the step's input with every placeholder replaced, and what a decision chose."""
+    values = template_values(context.plan.arguments, context.paths, outputs_of(context, calls))
+    given = {name: render_value(value, values) for name, value in context.step.input.items()}
+    chosen = context.step_sequence[context.step_index].chosen
+    return given if chosen is None else {**given, "chosen": chosen}
+
+
+def decision_of(
+    context: StepContext,
+    given: Mapping[str, JsonValue],
+    made: Sequence[Decision],
+    decision_id: str,
+    sequence: int,
+    now: datetime,
+) -> Decision:
+    """Returns the decision that a call of `record-decision` records.
+
+    Its parent is the decision whose option the step belongs to, or else the plan's root.
+
+    Args:
+        context: The step.
+        given: The call's input.
+        made: The plan's decisions that still stand.
+        decision_id: Its id.
+        sequence: Its place in the plan's order.
+        now: When it was made.
+    """
+    here = context.step_sequence[context.step_index]
+    parents = {decision.place: decision.id for decision in made if decision.place is not None}
+    definition = context.step.decision
+    kind = definition.type if definition else DecisionType(str(given.get("type", _USUAL)))
+    alternatives = given.get("alternatives", [])
+    confidence = given.get("confidence")
+    return Decision(
+        id=decision_id,
+        plan_id=context.plan.id,
+        parent_id=parents.get(here.decision_path or "", context.plan.decision_root_id),
+        sequence=sequence,
+        decision_type=kind,
+        question=str(given["question"]),
+        chosen_option=str(given["chosen"]),
+        alternatives_considered=[
+            str(item) for item in (alternatives if isinstance(alternatives, list) else [])
+        ],
+        confidence=float(confidence) if isinstance(confidence, int | float) else None,
+        rationale=str(given.get("rationale", "")),
+        context_snapshot=decision_context(
+            context.paths,
+            context.plan.last_checkpoint_id,
+            hot_context_hash=input_hash({**context.plan.arguments, "input": dict(given)}),
+        ),
+        step_index=context.step_index,
+        created_at=now,
+        place=here.step_path,
+    )
+
+
+def influences_of(
+    context: StepContext, given: Mapping[str, JsonValue], made: Sequence[Decision]
+) -> list[str]:
+    """Returns the standing decisions that a call of `record-decision` says it rests on.
+
+    Raises:
+        ExecutionError: the plan has no such decision.
+    """
+    names = given.get("influenced_by", [])
+    wanted = [str(name) for name in (names if isinstance(names, list) else [])]
+    steps = every_step(context.plan.definition.steps)
+    known = {step.name for step in steps if step.tool == RECORD_DECISION}
+    for name in wanted:
+        if name not in known:
+            raise ExecutionError(
+                f"There is no decision `{name}` that this one could rest on",
+                hint=nearest(name, known),
+                tool=RECORD_DECISION,
+            )
+    earlier = {
+        item.step_path: item.step.name for item in context.step_sequence[: context.step_index]
+    }
+    return [decision.id for decision in made if earlier.get(decision.place or "") in wanted]
+
+
+_USUAL = DecisionType.IMPLEMENTATION_CHOICE.value

@@ -1,0 +1,246 @@
+"""Where a plan stands, where it would stand, and making its records say so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from cleveragents.application.ports.records import Transaction
+from cleveragents.application.services.subplans.family import descendants
+from cleveragents.domain.checkpoints.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointType,
+    EffectiveRecords,
+)
+from cleveragents.domain.checkpoints.number_ranges import Ranges, holds, numbers_in, ranges_of
+from cleveragents.domain.checkpoints.operation import Operation, Position
+from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanState, transition
+from cleveragents.domain.plans.step_sequence import resolve_choices
+from cleveragents.domain.tools.effects import Effect, effects_of
+from cleveragents.domain.tools.tool import ToolCall
+
+INVALIDATED = "its parent went back to before it was spawned"
+
+
+@dataclass(frozen=True)
+class PositionDifference:
+    """What changes in the records when a plan moves from one position to another."""
+
+    decisions_gone: Collection[str]
+    decisions_back: Collection[str]
+    calls_undone: Collection[ToolCall]
+    calls_back: Collection[ToolCall]
+    groups_aside: Collection[CheckpointGroup]
+    groups_back: Collection[CheckpointGroup]
+    children_gone: Collection[Plan]
+    children_back: Collection[Plan]
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What the undone calls did that no restore takes back."""
+        return effects_of(self.calls_undone)
+
+
+def present(transaction: Transaction, plan: Plan) -> Position:
+    """Returns where the plan stands."""
+    effective = transaction.checkpoints.effective_records(plan.id)
+    return Position(
+        phase=plan.phase,
+        state=plan.state,
+        attempt=plan.attempt,
+        last_completed_step=plan.last_completed_step,
+        last_checkpoint_id=plan.last_checkpoint_id,
+        choices=plan.choices,
+        error=plan.error,
+        cancel_reason=plan.cancel_reason,
+        finished_at=plan.finished_at,
+        calls=effective.calls,
+        decisions=effective.decisions,
+        groups=effective.groups,
+        children={child.id: child.state for child in descendants(transaction, plan.id)},
+    )
+
+
+def at(
+    transaction: Transaction, plan: Plan, checkpoint: Checkpoint, group: CheckpointGroup
+) -> Position:
+    """Returns where the plan stands once it is rolled back to a checkpoint."""
+    phase, state = transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
+    known = known_at(transaction, checkpoint, group)
+    choices = group.way.choices if group.way else plan.choices
+    return Position(
+        phase=phase,
+        state=state,
+        attempt=plan.attempt,
+        last_completed_step=checkpoint.metadata.last_completed_step,
+        last_checkpoint_id=checkpoint.id,
+        choices=resolve_choices(plan.definition, plan.arguments) if choices is None else choices,
+        error=None,
+        cancel_reason=None,
+        finished_at=None,
+        calls=known.calls,
+        decisions=known.decisions,
+        groups=known.groups,
+        children=children_at(transaction, plan.id, known.decisions),
+    )
+
+
+def children_at(transaction: Transaction, plan_id: str, decisions: Ranges) -> dict[str, PlanState]:
+    """Returns the states of the plans below one.
+
+    Without the decision that spawned it, a child is cancelled, and what it spawned with it.
+    """
+    standing = {
+        decision.id
+        for decision in transaction.decisions.list(plan_id, superseded=True)
+        if holds(decisions, decision.sequence)
+    }
+    states: dict[str, PlanState] = {}
+    for child in descendants(transaction, plan_id):
+        own = child.parent_plan_id == plan_id
+        stands = (
+            child.spawn_decision_id in standing
+            if own
+            else states.get(child.parent_plan_id or "") is not PlanState.CANCELLED
+        )
+        states[child.id] = child.state if stands else PlanState.CANCELLED
+    return states
+
+
+def difference(transaction: Transaction, plan_id: str, wanted: Position) -> PositionDifference:
+    """Returns what has to change in the records for the plan to stand there."""
+    decisions = transaction.decisions.list(plan_id, superseded=True)
+    calls = transaction.tool_calls.list(plan_id)
+    groups = transaction.checkpoints.groups(plan_id)
+    # What a rollback saved stays in sight: it is the way back.
+    saved = {
+        checkpoint.group_id
+        for checkpoint in transaction.checkpoints.list(plan_id, set_aside=True)
+        if checkpoint.checkpoint_type is CheckpointType.SAFETY
+    }
+    return PositionDifference(
+        decisions_gone=[
+            item.id
+            for item in decisions
+            if item.superseded_by is None and not holds(wanted.decisions, item.sequence)
+        ],
+        decisions_back=[
+            item.id
+            for item in decisions
+            if item.superseded_by is not None and holds(wanted.decisions, item.sequence)
+        ],
+        calls_undone=[
+            item
+            for item in calls
+            if item.undone_by is None and not holds(wanted.calls, item.sequence)
+        ],
+        calls_back=[
+            item
+            for item in calls
+            if item.undone_by is not None and holds(wanted.calls, item.sequence)
+        ],
+        groups_aside=[
+            item
+            for item in groups
+            if item.set_aside_by is None
+            and item.id not in saved
+            and not holds(wanted.groups, item.sequence)
+        ],
+        groups_back=[
+            item
+            for item in groups
+            if item.set_aside_by is not None and holds(wanted.groups, item.sequence)
+        ],
+        children_gone=[
+            child
+            for child in descendants(transaction, plan_id)
+            if wanted.children.get(child.id) is PlanState.CANCELLED
+            and child.state is not PlanState.CANCELLED
+        ],
+        children_back=[
+            child
+            for child in descendants(transaction, plan_id)
+            if wanted.children.get(child.id, PlanState.CANCELLED) is not PlanState.CANCELLED
+            and child.state is PlanState.CANCELLED
+        ],
+    )
+
+
+def move(
+    transaction: Transaction,
+    plan_id: str,
+    wanted: Position,
+    operation_id: str,
+    superseded_by: str,
+    now: datetime,
+) -> tuple[Plan, PositionDifference]:
+    """Makes the records say that the plan stands there.
+
+    Args:
+        transaction: The one to do it in.
+        plan_id: The plan.
+        wanted: Where it is to stand.
+        operation_id: What undoes calls and sets groups aside.
+        superseded_by: What takes the place of decisions.
+        now: The time.
+    """
+    changes = difference(transaction, plan_id, wanted)
+    transaction.tool_calls.make_effective(plan_id, wanted.calls, operation_id)
+    transaction.decisions.supersede(changes.decisions_gone, superseded_by)
+    transaction.decisions.reinstate(changes.decisions_back)
+    transaction.checkpoints.set_aside([item.id for item in changes.groups_aside], operation_id)
+    transaction.checkpoints.set_aside([item.id for item in changes.groups_back], None)
+    for child in descendants(transaction, plan_id):
+        state = wanted.children.get(child.id, child.state)
+        if state is not child.state:
+            reason = INVALIDATED if state is PlanState.CANCELLED else None
+            update = {"state": state, "cancel_reason": reason, "updated_at": now}
+            transaction.plans.save(child.model_copy(update=update))
+    plan = wanted.of(transaction.plans.get(plan_id), now)
+    transaction.plans.save(plan)
+    _renumber_decisions(transaction, plan)
+    return plan, changes
+
+
+def _renumber_decisions(transaction: Transaction, plan: Plan) -> None:
+    """Updates the step number of every decision after the step sequence changed."""
+    steps = {item.step_path: index for index, item in enumerate(plan.step_sequence)}
+    for decision in transaction.decisions.list(plan.id):
+        index = steps.get(decision.place) if decision.place is not None else None
+        if index is not None and index != decision.step_index:
+            transaction.decisions.save(decision.model_copy(update={"step_index": index}))
+
+
+def known_at(
+    transaction: Transaction, checkpoint: Checkpoint, group: CheckpointGroup
+) -> EffectiveRecords:
+    """Returns what was in effect when a checkpoint was made; older records say it less directly."""
+    calls = checkpoint.metadata.effective_calls
+    if calls is None:
+        known = transaction.tool_calls.list(checkpoint.plan_id)
+        calls = ranges_of(call.sequence for call in known if checkpoint.metadata.knows(call))
+    if group.way is not None:
+        groups = ranges_of([*numbers_in(group.way.groups), group.sequence])
+        return EffectiveRecords(tuple(calls), group.way.decisions, tuple(groups))
+    done = checkpoint.metadata.last_completed_step
+    decisions = ranges_of(
+        decision.sequence
+        for decision in transaction.decisions.list(checkpoint.plan_id)
+        if decision.step_index is None or decision.step_index <= done
+    )
+    groups = ranges_of(
+        other.sequence
+        for other in transaction.checkpoints.groups(group.plan_id)
+        if other.sequence <= group.sequence and other.set_aside_by in (None, group.set_aside_by)
+    )
+    return EffectiveRecords(tuple(calls), tuple(decisions), tuple(groups))
+
+
+def meant_by(transaction: Transaction, operation: Operation) -> Position:
+    """Returns where an operation leads that an older program began, which did not write it down."""
+    plan = transaction.plans.get(operation.plan_id)
+    checkpoint = transaction.checkpoints.get(operation.target_checkpoint_id)
+    group = transaction.checkpoints.get_group(operation.target_group_id)
+    return at(transaction, plan, checkpoint, group)

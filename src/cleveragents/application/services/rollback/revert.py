@@ -1,0 +1,289 @@
+"""Reverting to before a decision, so that another course can be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cleveragents.application.ports.records import Transaction
+from cleveragents.application.services.checkpoints.pruning import can_go_on_from
+from cleveragents.application.services.rollback import positions
+from cleveragents.application.services.rollback.intents import Destination, Intent, refuse_damaged
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.checkpoints.number_ranges import chosen, ranges_of
+from cleveragents.domain.checkpoints.operation import Operation, OperationKind, Position
+from cleveragents.domain.decisions.correction import (
+    CorrectionAttempt,
+    CorrectionMode,
+    CorrectionState,
+    RevertedDecision,
+    affected_by,
+)
+from cleveragents.domain.decisions.decision import Decision, DecisionType, decision_context
+from cleveragents.domain.errors import UsageError
+from cleveragents.domain.names import nearest
+from cleveragents.domain.plans.events import DecisionCorrected
+from cleveragents.domain.plans.plan import Plan, PlanEvent, transition
+from cleveragents.domain.refusals import DecisionSupersededError, NoEarlierCheckpointError
+from cleveragents.domain.sandboxes.change import AuthoredChange
+
+
+@dataclass(frozen=True)
+class CorrectionRequest:
+    """What the user wants instead."""
+
+    attempt_id: str
+    new_decision_id: str
+    guidance: str
+    choose: str | None
+    now: datetime
+
+
+class Revert(Intent):
+    """Back to before a decision; what hangs on it falls, everything else stays decided."""
+
+    kind = OperationKind.CORRECTION
+
+    def __init__(self, decision: Decision, wish: CorrectionRequest) -> None:
+        self._decision = decision
+        self._wish = wish
+
+    def destination(self, transaction: Transaction, plan: Plan) -> Destination:
+        decision = transaction.decisions.get(self._decision.id)
+        if decision.superseded_by is not None:
+            raise DecisionSupersededError(decision.id, plan.id)
+        phase, state = transition(plan.phase, plan.state, PlanEvent.REVERT)
+        first_step = _first_step(decision)
+        choices = _choices(plan, decision, self._wish.choose)
+        checkpoint = _point_before(transaction, plan, decision, first_step)
+        group = transaction.checkpoints.get_group(checkpoint.group_id)
+        refuse_damaged(checkpoint, group)
+        there = positions.at(transaction, plan, checkpoint, group)
+        fallen = {item.id for item in affected(transaction, decision)}
+        standing = transaction.decisions.list(plan.id)
+        decisions = ranges_of(item.sequence for item in standing if item.id not in fallen)
+        after = there.model_copy(
+            update={
+                "phase": phase,
+                "state": state,
+                "attempt": plan.attempt + 1,
+                "choices": choices,
+                "last_completed_step": min(there.last_completed_step, first_step - 1),
+                "calls": _calls_before(transaction, plan, there, first_step),
+                "decisions": tuple(decisions),
+                "children": positions.children_at(transaction, plan.id, decisions),
+            }
+        )
+        return Destination(checkpoint, group, after, f"correction of {decision.question}")
+
+    def journal(self, transaction: Transaction, operation: Operation) -> None:
+        plan = transaction.plans.get(operation.plan_id)
+        kept = next(
+            item
+            for item in transaction.checkpoints.list(plan.id, set_aside=True)
+            if item.group_id == operation.safety_group_id
+        )
+        transaction.corrections.add(
+            CorrectionAttempt(
+                id=self._wish.attempt_id,
+                plan_id=plan.id,
+                original_decision_id=self._decision.id,
+                new_decision_id=self._wish.new_decision_id,
+                operation_id=operation.id,
+                mode=CorrectionMode.REVERT,
+                guidance=self._wish.guidance,
+                choose=self._wish.choose,
+                attempt=plan.attempt + 1,
+                state=CorrectionState.EXECUTING,
+                original_subtree=reverted(transaction, plan, self._decision),
+                archived_checkpoint_id=kept.id,
+                archived_artifacts_path=kept.sandbox_ref,
+                child_plan_id=None,
+                created_at=self._wish.now,
+                completed_at=None,
+            )
+        )
+
+
+def complete(
+    transaction: Transaction, plan: Plan, attempt: CorrectionAttempt, now: datetime
+) -> None:
+    """Records the guidance where the corrected decision was, once the plan is back there."""
+    original = transaction.decisions.get(attempt.original_decision_id)
+    transaction.decisions.add(intervention(transaction, plan, original, attempt, now))
+    done = {"state": CorrectionState.COMPLETE, "completed_at": now}
+    transaction.corrections.save(attempt.model_copy(update=done))
+    transaction.events.add(
+        DecisionCorrected(
+            plan.id,
+            original.id,
+            attempt.id,
+            attempt.mode.value,
+            attempt.guidance,
+            attempt.choose,
+        )
+    )
+
+
+def guidance_of(
+    transaction: Transaction, plan: Plan, decision_id: str, text: str, now: datetime
+) -> Decision:
+    """Returns the decision that carries what the user said about the plan as a whole."""
+    return Decision(
+        id=decision_id,
+        plan_id=plan.id,
+        parent_id=plan.decision_root_id,
+        sequence=transaction.decisions.next_sequence(plan.id),
+        decision_type=DecisionType.USER_INTERVENTION,
+        question="What should be heeded from here on?",
+        chosen_option=text,
+        rationale="said by the user",
+        context_snapshot=decision_context(plan.definition.resources, plan.last_checkpoint_id),
+        created_at=now,
+    )
+
+
+def failed(attempt: CorrectionAttempt, now: datetime) -> CorrectionAttempt:
+    return attempt.model_copy(update={"state": CorrectionState.FAILED, "completed_at": now})
+
+
+def intervention(
+    transaction: Transaction,
+    plan: Plan,
+    original: Decision,
+    attempt: CorrectionAttempt,
+    now: datetime,
+) -> Decision:
+    """Returns the decision that carries the guidance, and what was tried before it."""
+    return Decision(
+        id=attempt.new_decision_id,
+        plan_id=plan.id,
+        parent_id=original.parent_id or original.id,
+        sequence=transaction.decisions.next_sequence(plan.id),
+        decision_type=DecisionType.USER_INTERVENTION,
+        question=original.question,
+        chosen_option=attempt.choose or attempt.guidance,
+        alternatives_considered=original.alternatives_considered,
+        rationale=attempt.guidance,
+        context_snapshot=decision_context(
+            plan.definition.resources,
+            plan.last_checkpoint_id,
+            tried=[item.model_dump(mode="json") for item in attempt.original_subtree],
+        ),
+        is_correction=True,
+        created_at=now,
+        correction_reason=attempt.guidance,
+    )
+
+
+def affected(transaction: Transaction, decision: Decision) -> list[Decision]:
+    """Returns the decisions that fall with one."""
+    standing = transaction.decisions.list(decision.plan_id)
+    return affected_by(decision, standing, transaction.decisions.influences(decision.plan_id))
+
+
+def reverted(
+    transaction: Transaction, plan: Plan, decision: Decision
+) -> tuple[RevertedDecision, ...]:
+    """Returns what falls with a decision, with what had come of it."""
+    changes = transaction.changes.list(plan.id)
+    return tuple(
+        RevertedDecision(
+            decision_id=item.id,
+            question=item.question,
+            chosen=item.chosen_option,
+            artifacts=tuple(artifacts_of(item, plan, changes)),
+        )
+        for item in affected(transaction, decision)
+    )
+
+
+def artifacts_of(decision: Decision, plan: Plan, changes: Sequence[AuthoredChange]) -> list[str]:
+    """Returns the paths that steps of a decision's option changed.
+
+    With several resources a path names its resource first.
+    """
+    if decision.place is None:
+        return []
+    several = len(plan.definition.resources) > 1
+    inside = {
+        index
+        for index, step in enumerate(plan.step_sequence)
+        if step.step_path.startswith(f"{decision.place}/")
+    }
+    return sorted(
+        {
+            f"{item.resource}/{item.path}" if several else item.path
+            for item in changes
+            if item.step_index in inside
+        }
+    )
+
+
+def _first_step(decision: Decision) -> int:
+    """Returns the step that has to be done anew first."""
+    if decision.parent_id is None:
+        return 0
+    if decision.step_index is None:
+        raise UsageError(
+            f"The decision {decision.id} was not made in a step, so there is nothing to revert",
+            hint="Correct the decision that it is about, or use `--mode append`",
+        )
+    return decision.step_index
+
+
+def _choices(plan: Plan, decision: Decision, choose: str | None) -> dict[str, str]:
+    if choose is None:
+        return plan.choices
+    steps = {step.step_path: step.step for step in plan.step_sequence}
+    step = steps.get(decision.place or "")
+    options = step.decision.options if step and step.decision else {}
+    if choose not in options:
+        known = f"The decision `{decision.question}` has no option `{choose}`"
+        raise UsageError(
+            known if options else f"The decision `{decision.question}` has no options in the plan",
+            hint=nearest(choose, options) if options else "Leave out `--choose`",
+        )
+    return {**plan.choices, decision.place or "": choose}
+
+
+def _point_before(
+    transaction: Transaction, plan: Plan, decision: Decision, first_step: int
+) -> Checkpoint:
+    """Returns the newest checkpoint that has nothing of the decision.
+
+    The one made with the decision has the same files: it serves where no other has them.
+    """
+    visible = transaction.checkpoints.list(plan.id)
+    made = [item for item in visible if item.decision_id == decision.id]
+    # One that another correction left standing is made again whenever the plan comes by.
+    own = next((item for item in made if item.group_id == made[-1].group_id), None)
+    before = [
+        item
+        for item in visible
+        if item.metadata.last_completed_step < first_step
+        and can_go_on_from(item)
+        and (own is None or item.sequence < own.sequence)
+    ]
+    if decision.parent_id is None:
+        before = before[:1]
+    if not before and own is None:
+        raise NoEarlierCheckpointError(decision.id, plan.id)
+    if own is None or not before:
+        return own or before[-1]
+    wanted = transaction.checkpoints.get_group(own.group_id).snapshots
+    found = transaction.checkpoints.get_group(before[-1].group_id).snapshots
+    return before[-1] if found == wanted else own
+
+
+def _calls_before(
+    transaction: Transaction, plan: Plan, there: Position, first_step: int
+) -> tuple[tuple[int, int], ...]:
+    """Returns the calls that the sandboxes hold there, without any of the steps to be done anew."""
+    later = {
+        call.sequence
+        for call in transaction.tool_calls.list(plan.id)
+        if call.step_index >= first_step
+    }
+    return chosen(there.calls, lambda number: number not in later)

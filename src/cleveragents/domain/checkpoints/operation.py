@@ -1,0 +1,184 @@
+"""Operations: acts that take sandbox and plan back together, and can be taken back themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.plans.apply import ApplyRecord
+from cleveragents.domain.plans.plan import Plan, PlanError, PlanPhase, PlanState
+from cleveragents.domain.record import Record
+from cleveragents.domain.sandboxes.sandbox import FileChange, Uncaptured
+from cleveragents.domain.tools.effects import Effect
+
+
+class OperationKind(StrEnum):
+    """What the user asked for."""
+
+    ROLLBACK = "rollback"
+    CORRECTION = "correction"
+    UNDO = "undo"
+    REDO = "redo"
+    APPLY = "apply"
+    """The only one that goes forward, and that cannot be taken back."""
+
+
+class OperationStatus(StrEnum):
+    """`pending` is what a killed process leaves behind."""
+
+    PENDING = "pending"
+    COMPLETED = "completed"
+    UNDONE = "undone"
+    """It could not be completed, and everything is as it was before."""
+
+
+class Position(Record):
+    """Where a plan stands: all that operations change in its records."""
+
+    phase: PlanPhase
+    state: PlanState
+    attempt: int
+    last_completed_step: int
+    last_checkpoint_id: str | None
+    choices: dict[str, str]
+    error: PlanError | None
+    cancel_reason: str | None
+    finished_at: datetime | None
+    calls: tuple[tuple[int, int], ...]
+    """The tool calls whose effects the sandboxes hold: ranges of sequence numbers."""
+    decisions: tuple[tuple[int, int], ...]
+    """The decisions that stand."""
+    groups: tuple[tuple[int, int], ...]
+    """The groups that no operation has gone past."""
+    children: dict[str, PlanState] = {}
+    """The state of every child plan, by its id."""
+
+    def of(self, plan: Plan, now: datetime) -> Plan:
+        """Returns the plan as it is when it stands here."""
+        return plan.model_copy(
+            update={
+                "phase": self.phase,
+                "state": self.state,
+                "attempt": self.attempt,
+                "last_completed_step": self.last_completed_step,
+                "last_checkpoint_id": self.last_checkpoint_id,
+                "choices": self.choices,
+                "error": self.error,
+                "cancel_reason": self.cancel_reason,
+                "finished_at": self.finished_at,
+                "updated_at": now,
+            }
+        )
+
+
+class Operation(Record):
+    """The journal entry of one operation: intent first, outcome last."""
+
+    id: str
+    plan_id: str
+    kind: OperationKind
+    status: OperationStatus
+    target_checkpoint_id: str
+    target_group_id: str
+    safety_group_id: str
+    """What the sandboxes held before: going there takes the operation back."""
+    note: str
+    created_at: datetime
+    finished_at: datetime | None
+    before: Position | None = None
+    """Where the plan stood; None in the records of older programs, which cannot be undone."""
+    after: Position | None = None
+    """Where it stands once the operation is completed."""
+    takes_back: str | None = None
+    """For `undo` and `redo` the operation that they take back."""
+    apply: ApplyRecord | None = None
+    """What an apply does to each resource."""
+
+
+def to_undo(operations: Iterable[Operation]) -> list[Operation]:
+    """Returns what can be undone, the next one last; `operations` come oldest first."""
+    return _stacks(operations)[0]
+
+
+def to_redo(operations: Iterable[Operation]) -> list[Operation]:
+    """Returns the undos that can be taken back, the next one last."""
+    return _stacks(operations)[1]
+
+
+def _stacks(operations: Iterable[Operation]) -> tuple[list[Operation], list[Operation]]:
+    """Replays operations; a new rollback or correction is a new course, which ends redoing."""
+    done: list[Operation] = []
+    undone: list[Operation] = []
+    for operation in operations:
+        if operation.status is not OperationStatus.COMPLETED:
+            continue
+        if operation.kind is OperationKind.APPLY:
+            continue
+        if operation.kind is OperationKind.UNDO:
+            done = [item for item in done if item.id != operation.takes_back]
+            undone.append(operation)
+        elif operation.kind is OperationKind.REDO:
+            undone = [item for item in undone if item.id != operation.takes_back]
+            done.append(operation)
+        else:
+            done.append(operation)
+            undone = []
+    return done, undone
+
+
+class RollbackPreview(Record):
+    """What an operation would do; nothing was changed to find out."""
+
+    plan_id: str
+    kind: OperationKind
+    checkpoint: Checkpoint
+    """The checkpoint to restore from."""
+    label: str
+    """What the state gone to is called."""
+    in_part: bool
+    """Whether only some paths of the checkpoint are restored."""
+    changes: tuple[FileChange, ...]
+    left_alone: tuple[Uncaptured, ...]
+    decisions_after: int
+    tool_calls_after: int
+    child_plans_after: int
+    decisions_brought_back: int
+    tool_calls_brought_back: int
+    child_plans_brought_back: int
+    checkpoints_after: int
+    checkpoints_remaining: int
+    effects_not_undone: tuple[Effect, ...]
+    phase: PlanPhase
+    state: PlanState
+    takes_back: Operation | None = None
+
+
+class RollbackResult(Record):
+    """What an operation did. Every field is measured; none is guessed."""
+
+    plan_id: str
+    kind: OperationKind
+    checkpoint: Checkpoint
+    changes: tuple[FileChange, ...]
+    left_alone: tuple[Uncaptured, ...]
+    decisions_discarded: int
+    decisions_brought_back: int
+    tool_calls_undone: int
+    tool_calls_brought_back: int
+    child_plans_invalidated: int
+    child_plans_brought_back: int
+    checkpoints_remaining: int
+    effects_not_undone: tuple[Effect, ...]
+    operation_id: str
+    takes_back: Operation | None
+    safety_checkpoint_id: str
+    phase: PlanPhase
+    state: PlanState
+    verified: bool
+    """Always true: what could not be verified is taken back and raises instead."""
+
+    @property
+    def label(self) -> str:
+        return self.checkpoint.metadata.label

@@ -1,0 +1,95 @@
+"""Corrections: another course after a decision, or more work beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+
+from cleveragents.domain.decisions.decision import Decision
+from cleveragents.domain.record import Record
+
+
+class CorrectionMode(StrEnum):
+    """What is done about a decision."""
+
+    REVERT = "revert"
+    """Go back to before it, and decide anew."""
+    APPEND = "append"
+    """Keep it, and have a child plan do more."""
+
+
+class CorrectionState(StrEnum):
+    """`executing` is what a killed process leaves behind."""
+
+    PENDING = "pending"
+    EXECUTING = "executing"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+class RevertedDecision(Record):
+    """What a correction found in the subtree that it took away."""
+
+    decision_id: str
+    question: str
+    chosen: str
+    artifacts: tuple[str, ...]
+    """The paths that steps of its option had changed, as `plan explain` names them."""
+
+
+class CorrectionAttempt(Record):
+    """One correction of one decision, whatever became of it."""
+
+    id: str
+    plan_id: str
+    original_decision_id: str
+    new_decision_id: str
+    """The `user_intervention` that carries the guidance; recorded when the correction is done."""
+    operation_id: str | None
+    """The operation that took the plan back; None for `append`, which takes nothing back."""
+    mode: CorrectionMode
+    guidance: str
+    choose: str | None
+    """The option that the decision takes from now on."""
+    attempt: int
+    """Which attempt of the plan it begins."""
+    state: CorrectionState
+    original_subtree: tuple[RevertedDecision, ...]
+    archived_checkpoint_id: str | None
+    """The checkpoint that keeps everything as it was before a revert."""
+    archived_artifacts_path: str | None
+    """The snapshot of that checkpoint: a commit in the project's private mirror."""
+    child_plan_id: str | None
+    created_at: datetime
+    completed_at: datetime | None
+
+
+def affected_by(
+    decision: Decision,
+    standing: Sequence[Decision],
+    influences: Mapping[str, Sequence[str]],
+) -> list[Decision]:
+    """Returns what falls with a decision, itself first: what is below it and what it influenced.
+
+    A plan's root stays: it says what is to be done.
+
+    Args:
+        decision: The decision.
+        standing: All decisions of its plan that stand.
+        influences: The decisions that each one was influenced by, by id.
+    """
+    below: dict[str, list[Decision]] = {}
+    for candidate in standing:
+        for cause in {candidate.parent_id, *influences.get(candidate.id, ())}:
+            if cause is not None:
+                below.setdefault(cause, []).append(candidate)
+    found = {decision.id: decision}
+    waiting = [decision.id]
+    while waiting:
+        for candidate in below.get(waiting.pop(), ()):
+            if candidate.id not in found and candidate.parent_id is not None:
+                found[candidate.id] = candidate
+                waiting.append(candidate.id)
+    in_order = sorted(found.values(), key=lambda item: item.sequence)
+    return [item for item in in_order if item.parent_id is not None]

@@ -1,0 +1,40 @@
+"""When sandboxes are removed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+
+
+class SandboxCleanup(StrEnum):
+    """Which end of a plan removes its sandboxes; their checkpoints stay in any case."""
+
+    ON_APPLY = "on_apply"
+    ON_TERMINAL = "on_terminal"
+    """When it is applied or cancelled."""
+    MANUAL = "manual"
+
+
+def is_removed_when_applied(cleanup: SandboxCleanup) -> bool:
+    """Returns whether a plan loses its sandboxes when it is applied."""
+    return cleanup is not SandboxCleanup.MANUAL
+
+
+def is_removed_when_cancelled(cleanup: SandboxCleanup, plan: Plan, *, discard: bool) -> bool:
+    """Returns whether a plan loses its sandboxes when it is cancelled.
+
+    Finished work that is not applied is removed only when the user says so.
+
+    Args:
+        cleanup: The setting.
+        plan: The plan as it was before it was cancelled.
+        discard: Whether the user said so.
+    """
+    return discard or (cleanup is SandboxCleanup.ON_TERMINAL and not is_finished(plan))
+
+
+def is_finished(plan: Plan) -> bool:
+    """Returns whether the plan has done all its steps and is not applied."""
+    complete = (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE)
+    return complete or (plan.phase is PlanPhase.APPLY and not plan.is_applied)

@@ -1,0 +1,211 @@
+"""Plans and the states they go through.
+
+`TRANSITIONS` is the whole state machine; `transition` is the only reader, and
+`docs/concepts/plan-states.md` is drawn from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from cleveragents.domain.errors import PlanStateError
+from cleveragents.domain.plans.plan_file import PlanDefinition
+from cleveragents.domain.plans.step_sequence import PlannedStep, step_sequence
+from cleveragents.domain.record import Record
+
+
+class PlanPhase(StrEnum):
+    """The three things a plan does, in this order."""
+
+    STRATEGIZE = "strategize"
+    EXECUTE = "execute"
+    APPLY = "apply"
+
+
+class PlanState(StrEnum):
+    """How far the plan is within its phase."""
+
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    COMPLETE = "complete"
+    ERRORED = "errored"
+    CANCELLED = "cancelled"
+    CONFLICT = "conflict"
+    """What its subplans made could not all be merged; somebody has to say what holds."""
+    APPLIED = "applied"
+    CONSTRAINED = "constrained"
+
+
+class PlanEvent(StrEnum):
+    """What can happen to a plan."""
+
+    STRATEGIZE = "strategize"
+    EXECUTE = "execute"
+    FINISH = "finish"
+    FAIL = "fail"
+    ROLL_BACK = "roll back"
+    REVERT = "be corrected"
+    CANCEL = "be cancelled"
+    CONFLICT = "come into conflict"
+    RESOLVE = "be resolved"
+    APPLY = "be applied"
+    CONSTRAIN = "be held back"
+    """A required validation failed."""
+    POSTPONE = "stay unapplied"
+    """Nothing of it was applied, and nothing is wrong with it."""
+
+
+_STRATEGIZE, _EXECUTE, _APPLY = PlanPhase.STRATEGIZE, PlanPhase.EXECUTE, PlanPhase.APPLY
+_State, _Event = PlanState, PlanEvent
+
+TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, PlanState]] = (
+    MappingProxyType(
+        {
+            (_STRATEGIZE, _State.QUEUED, _Event.STRATEGIZE): (_STRATEGIZE, _State.PROCESSING),
+            (_STRATEGIZE, _State.PROCESSING, _Event.FINISH): (_STRATEGIZE, _State.COMPLETE),
+            (_STRATEGIZE, _State.PROCESSING, _Event.FAIL): (_STRATEGIZE, _State.ERRORED),
+            (_STRATEGIZE, _State.COMPLETE, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.QUEUED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            # Left behind by a process that ended: whoever holds the lease goes on with it.
+            (_EXECUTE, _State.PROCESSING, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.ERRORED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.PROCESSING, _Event.FINISH): (_EXECUTE, _State.COMPLETE),
+            (_EXECUTE, _State.PROCESSING, _Event.FAIL): (_EXECUTE, _State.ERRORED),
+            (_EXECUTE, _State.PROCESSING, _Event.CONFLICT): (_EXECUTE, _State.CONFLICT),
+            (_EXECUTE, _State.CONFLICT, _Event.RESOLVE): (_EXECUTE, _State.QUEUED),
+            (_EXECUTE, _State.CONFLICT, _Event.CANCEL): (_EXECUTE, _State.CANCELLED),
+            # A correction leaves the plan here; its sandboxes and checkpoints stay.
+            (_STRATEGIZE, _State.QUEUED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_STRATEGIZE, _State.QUEUED, _Event.REVERT): (_STRATEGIZE, _State.QUEUED),
+            (_STRATEGIZE, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            **{
+                (_EXECUTE, state, event): after
+                for state in (
+                    *(_State.QUEUED, _State.PROCESSING, _State.ERRORED),
+                    *(_State.COMPLETE, _State.CANCELLED, _State.CONFLICT),
+                )
+                for event, after in (
+                    (_Event.ROLL_BACK, (_EXECUTE, _State.QUEUED)),
+                    (_Event.REVERT, (_STRATEGIZE, _State.QUEUED)),
+                )
+            },
+            **{
+                (phase, state, _Event.CANCEL): (phase, _State.CANCELLED)
+                for phase in (_STRATEGIZE, _EXECUTE)
+                for state in (_State.QUEUED, _State.PROCESSING, _State.COMPLETE, _State.ERRORED)
+            },
+            (_EXECUTE, _State.COMPLETE, _Event.APPLY): (_APPLY, _State.PROCESSING),
+            (_APPLY, _State.PROCESSING, _Event.FINISH): (_APPLY, _State.APPLIED),
+            (_APPLY, _State.PROCESSING, _Event.FAIL): (_APPLY, _State.ERRORED),
+            (_APPLY, _State.PROCESSING, _Event.CONSTRAIN): (_APPLY, _State.CONSTRAINED),
+            (_APPLY, _State.PROCESSING, _Event.POSTPONE): (_EXECUTE, _State.COMPLETE),
+            (_APPLY, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            **{
+                (_APPLY, state, event): after
+                for state in (_State.PROCESSING, _State.ERRORED, _State.CONSTRAINED)
+                for event, after in (
+                    (_Event.APPLY, (_APPLY, _State.PROCESSING)),
+                    (_Event.ROLL_BACK, (_EXECUTE, _State.QUEUED)),
+                    (_Event.REVERT, (_STRATEGIZE, _State.QUEUED)),
+                    (_Event.CANCEL, (_APPLY, _State.CANCELLED)),
+                )
+            },
+        }
+    )
+)
+
+
+def transition(phase: PlanPhase, state: PlanState, event: PlanEvent) -> tuple[PlanPhase, PlanState]:
+    """Returns where a plan goes when `event` happens to it.
+
+    Raises:
+        PlanStateError: the event cannot happen there.
+    """
+    try:
+        return TRANSITIONS[phase, state, event]
+    except KeyError:
+        raise PlanStateError(
+            event.value, phase.value, state.value, hint="Run `agents plan status` to see the plan"
+        ) from None
+
+
+class PlanError(Record):
+    """Why a plan is errored, and what can be done about it."""
+
+    message: str
+    tool: str | None
+    step: str
+    """For people: `4 of 6`."""
+    step_index: int
+    checkpoint: str | None
+    """The checkpoint that keeps the failed state, if one was made."""
+    recoverable: bool
+    hint: str | None = None
+    """What the failing tool suggests."""
+    before_start: bool = False
+    """The run was refused before its first step, so the next one starts it again."""
+
+
+class Plan(Record):
+    """One run of a plan file against a project."""
+
+    id: str
+    name: str
+    project: str
+    """The project's directory."""
+    project_key: str
+    """Names the project's private mirror."""
+    plan_file: str
+    definition: PlanDefinition
+    """What was in the file when the plan was made, arguments filled in: the file may change."""
+    arguments: dict[str, str]
+    phase: PlanPhase
+    state: PlanState
+    attempt: int
+    reversion_count: int
+    last_completed_step: int
+    """Index of the last step whose outcome is durable; -1 before the first."""
+    last_checkpoint_id: str | None
+    decision_root_id: str | None
+    error: PlanError | None
+    created_at: datetime
+    updated_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    choices: dict[str, str] = {}
+    """The option that each decision of the definition takes, by the path of its step."""
+    cancel_reason: str | None = None
+    parent_plan_id: str | None = None
+    """The plan that spawned it."""
+    spawn_decision_id: str | None = None
+    """The decision of its parent that it came from."""
+
+    @cached_property
+    def step_sequence(self) -> tuple[PlannedStep, ...]:
+        """The steps that run, including chosen options; `last_completed_step` is an index here."""
+        return step_sequence(self.definition, self.choices)
+
+    @property
+    def tools(self) -> list[str]:
+        """The tool of each step that runs."""
+        return [item.step.tool for item in self.step_sequence]
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Plan:
+        """Copies the plan, which pydantic does together with cached properties: drop those."""
+        copied = super().model_copy(update=update, deep=deep)
+        vars(copied).pop("step_sequence", None)
+        return copied
+
+    def after(self, event: PlanEvent, now: datetime) -> Plan:
+        """Returns the plan once `event` has happened to it."""
+        phase, state = transition(self.phase, self.state, event)
+        return self.model_copy(update={"phase": phase, "state": state, "updated_at": now})
+
+    @property
+    def is_applied(self) -> bool:
+        return self.state is PlanState.APPLIED

@@ -1,0 +1,375 @@
+"""The records of a plan file: its schema, with the names that the file uses.
+
+YAML, line numbers and the checks of a file are in
+`cleveragents.infrastructure.plan_files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, cast
+
+from pydantic import Field, JsonValue, field_validator, model_validator
+
+from cleveragents.domain.decisions.decision import RECORD_DECISION, DecisionType
+from cleveragents.domain.errors import UsageError
+from cleveragents.domain.names import nearest
+from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN, SubplanMode, waves
+from cleveragents.domain.plans.template import names_in, value_of
+from cleveragents.domain.plans.validation import ValidationDefinition
+from cleveragents.domain.record import Record
+from cleveragents.domain.sandboxes.merge import MergeStrategy
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy, default_strategy
+from cleveragents.domain.tools.tool import MAX_TIMEOUT_SECONDS, ParameterType, ToolSpec
+
+
+class OnFailure(StrEnum):
+    """What happens to the sandbox when a step fails."""
+
+    ROLLBACK_STEP = "rollback-step"
+    ROLLBACK_PLAN = "rollback-plan"
+    KEEP = "keep"
+
+
+class RollbackPolicy(Record):
+    """The rules of the plan for failures and checkpoints."""
+
+    on_failure: OnFailure = OnFailure.ROLLBACK_STEP
+    require_checkpoints: bool = True
+    """A tool does not write unless a checkpoint can be made first."""
+    require_sandbox: bool = True
+    """No resource may have the strategy `none`."""
+    max_retries_per_step: int = Field(default=0, ge=0, le=100)
+    """How often a failed step is retried, each time from the state before it."""
+    allow_unsafe_tools: bool = False
+    """The plan may use tools that are declared `unsafe`."""
+
+
+class ResourceDefinition(Record):
+    """Something that the plan may change."""
+
+    type: ResourceType
+    path: str
+    strategy: SandboxStrategy | None = None
+    """None means the default of the type."""
+
+    @property
+    def chosen_strategy(self) -> SandboxStrategy:
+        return self.strategy or default_strategy(self.type)
+
+
+class ArgumentDefinition(Record):
+    """A value that the user gives with `--arg`."""
+
+    type: ParameterType = ParameterType.STRING
+    default: str | None = None
+    """If there is none, the user has to give a value."""
+    description: str = ""
+
+    @field_validator("default", mode="before")
+    @classmethod
+    def _numbers_are_text(cls, value: object) -> object:
+        """Accepts `default: 3` and `default: true`, as a file spells them without quotes."""
+        if isinstance(value, bool):
+            return str(value).lower()
+        return str(value) if isinstance(value, int) else value
+
+
+class OptionDefinition(Record):
+    """One option of a decision, and the steps that it runs."""
+
+    description: str = ""
+    steps: list[StepDefinition] = []
+
+
+class DecisionDefinition(Record):
+    """A decision; the steps of the chosen option run after it."""
+
+    question: str
+    chosen: str
+    """The name of an option; it may contain placeholders for the plan's arguments."""
+    rationale: str = ""
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    type: DecisionType = DecisionType.IMPLEMENTATION_CHOICE
+    influenced_by: list[str] = []
+    """Earlier decisions that it depends on: correcting one of them supersedes this one."""
+    options: dict[str, OptionDefinition]
+
+
+class SubplanDefinition(Record):
+    """A plan that another plan starts: its own steps, in its own sandboxes."""
+
+    description: str = ""
+    resources: list[str] = []
+    """The resources of its parent that it works on; an empty list means all."""
+    depends_on: list[str] = []
+    """The subplans whose result it starts from."""
+    steps: list[StepDefinition]
+
+
+class SubplansDefinition(Record):
+    """The subplans of one step, and how they run."""
+
+    mode: SubplanMode = SubplanMode.SEQUENTIAL
+    max_parallel: int = Field(default=5, ge=1, le=50)
+    """How many run at the same time; the others wait."""
+    merge_strategy: MergeStrategy = MergeStrategy.GIT_THREE_WAY
+    fail_fast: bool = False
+    """After a failure no more subplans start, and the result of running ones is not used."""
+    timeout_per_subplan_seconds: int | None = Field(default=None, ge=1, le=MAX_TIMEOUT_SECONDS)
+    retry_failed: bool = True
+    max_retries: int = Field(default=2, ge=0, le=100)
+    plans: dict[str, SubplanDefinition]
+
+    @property
+    def waves(self) -> list[list[str]]:
+        """The names of the subplans, in the waves they run in."""
+        return waves(self.mode, {name: plan.depends_on for name, plan in self.plans.items()})
+
+
+class StepDefinition(Record):
+    """One step of the plan: a tool and its input.
+
+    A decision is a call of `record-decision`; subplans are a call of `spawn-subplan`.
+    """
+
+    name: str
+    tool: str
+    input: dict[str, JsonValue] = Field(default={}, alias="with")
+    resource: str | None = None
+    save_as: str | None = None
+    decision: DecisionDefinition | None = None
+    subplans: SubplansDefinition | None = None
+
+    model_config = {"frozen": True, "extra": "forbid", "populate_by_name": True}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, values: Any) -> Any:
+        """Adds what a plan file leaves out: a step's name, and the tool of other kinds of steps."""
+        if not isinstance(values, dict):
+            return values
+        step = cast("dict[str, Any]", {**values})
+        if step.get("tool") == SPAWN_SUBPLAN and "subplans" not in step:
+            step["subplans"] = step.pop("with", None) or {}
+        decision, subplans, name = step.get("decision"), step.get("subplans"), step.get("tool")
+        if decision is not None:
+            name = _item(decision, "question")
+            step.setdefault("tool", RECORD_DECISION)
+        elif subplans is not None:
+            name = "subplans " + ", ".join(_names(_item(subplans, "plans")))
+            step.setdefault("tool", SPAWN_SUBPLAN)
+        step.setdefault("name", str(name))
+        return step
+
+
+def _item(data: Any, key: str) -> Any:
+    """Returns one value of data that is not validated yet."""
+    return cast("dict[str, Any]", data).get(key) if isinstance(data, dict) else None
+
+
+def _names(data: Any) -> list[str]:
+    return list(cast("dict[str, Any]", data)) if isinstance(data, dict) else []
+
+
+class PlanDefinition(Record):
+    """A whole plan file."""
+
+    name: str
+    description: str = ""
+    arguments: dict[str, ArgumentDefinition] = {}
+    resources: dict[str, ResourceDefinition] = {}
+    tools: dict[str, ToolSpec] = {}
+    policy: RollbackPolicy = RollbackPolicy()
+    validations: list[ValidationDefinition] = []
+    """Commands that check the result before it is applied, in this order."""
+    steps: list[StepDefinition]
+
+
+Location = tuple[str | int, ...]
+"""A position in the file: keys and list indices from the top."""
+
+
+class TemplateProblem(Record):
+    """A placeholder that no value can replace."""
+
+    location: Location
+    message: str
+    hint: str | None
+
+
+def default_resources() -> dict[str, ResourceDefinition]:
+    """Returns the resources of a plan that names none: the project itself."""
+    return {"project": ResourceDefinition(type=ResourceType.GIT_CHECKOUT, path=".")}
+
+
+def template_values(
+    arguments: Mapping[str, str], resources: Mapping[str, str], outputs: Mapping[str, str]
+) -> dict[str, str]:
+    """Returns the value of every placeholder of a step.
+
+    Args:
+        arguments: the result of `resolve_arguments`.
+        resources: the path of every sandbox, by resource name.
+        outputs: the saved outputs of earlier steps, by `save_as` name.
+    """
+    return {
+        **arguments,
+        **{f"resources.{name}.path": path for name, path in resources.items()},
+        **{f"outputs.{name}": output for name, output in outputs.items()},
+    }
+
+
+def every_step(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
+    """Yields the steps, and those of all options of their decisions, chosen or not.
+
+    The steps of subplans are not included.
+    """
+    for step in steps:
+        yield step
+        if step.decision is not None:
+            for option in step.decision.options.values():
+                yield from every_step(option.steps)
+
+
+def every_subplan(steps: Sequence[StepDefinition]) -> Iterator[SubplanDefinition]:
+    """Yields the direct subplans of some steps, without the subplans of those."""
+    for step in every_step(steps):
+        if step.subplans is not None:
+            yield from step.subplans.plans.values()
+
+
+def every_step_below(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
+    """Yields the steps as `every_step` does, and those of all subplans at any depth."""
+    yield from every_step(steps)
+    for plan in every_subplan(steps):
+        yield from every_step_below(plan.steps)
+
+
+def depth(steps: Sequence[StepDefinition]) -> int:
+    """Returns the nesting depth of plans: 1 without subplans."""
+    return 1 + max((depth(plan.steps) for plan in every_subplan(steps)), default=0)
+
+
+def check_templates(
+    definition: PlanDefinition, argument_names: Collection[str]
+) -> list[TemplateProblem]:
+    """Returns every placeholder in the steps that has no value when the step runs.
+
+    A step can use the arguments, the resources and the saved outputs of earlier steps; after a
+    decision, only outputs that each of its options saves. The steps of a subplan can use the
+    same as the step that starts it.
+    """
+    arguments = dict.fromkeys(argument_names, "")
+    problems: list[TemplateProblem] = []
+
+    def check(
+        steps: Sequence[StepDefinition],
+        saved: set[str],
+        place: Location,
+        resources: Collection[str],
+    ) -> set[str]:
+        """Returns the names of the outputs that are saved after these steps."""
+        paths = dict.fromkeys(resources, "")
+        for index, step in enumerate(steps):
+            here = (*place, "steps", index)
+            known = template_values(arguments, paths, dict.fromkeys(saved, ""))
+            if step.subplans is not None:
+                for name, plan in step.subplans.plans.items():
+                    inside = (*here, "subplans", "plans", name)
+                    check(plan.steps, saved, inside, plan.resources or resources)
+                continue
+            if step.decision is None:
+                problems.extend(_unfillable(step.input, known, (*here, "with")))
+                saved = saved | ({step.save_as} if step.save_as else set())
+                continue
+            asked = (*here, "decision", "chosen")
+            problems.extend(_unfillable(step.decision.chosen, arguments, asked))
+            ends = [
+                check(option.steps, saved, (*here, "decision", "options", name), resources)
+                for name, option in step.decision.options.items()
+            ]
+            saved = set[str].intersection(*ends)
+        return saved
+
+    check(definition.steps, set(), (), definition.resources)
+    return problems
+
+
+def _unfillable(
+    value: JsonValue, known: Mapping[str, str], location: Location
+) -> Iterator[TemplateProblem]:
+    if isinstance(value, str):
+        try:
+            for name in names_in(value):
+                value_of(name, known)
+        except UsageError as error:
+            yield TemplateProblem(location=location, message=error.message, hint=error.hint)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unfillable(item, known, (*location, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _unfillable(item, known, (*location, key))
+
+
+def resolve_arguments(definition: PlanDefinition, given: Mapping[str, str]) -> dict[str, str]:
+    """Returns the value of every argument of the plan: the given one, or its default.
+
+    Raises:
+        UsageError: a name is unknown, or a value is missing or has the wrong type.
+    """
+    for name in given:
+        if name not in definition.arguments:
+            raise UsageError(
+                f"The plan `{definition.name}` has no argument `{name}`",
+                hint=nearest(name, definition.arguments),
+            )
+    return {
+        name: _argument_value(name, argument, given.get(name, argument.default))
+        for name, argument in definition.arguments.items()
+    }
+
+
+def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
+    """Returns the step that records a decision; `chosen` is added when it runs."""
+    given: dict[str, JsonValue] = {
+        "question": decision.question,
+        "alternatives": list(decision.options),
+        "rationale": decision.rationale,
+    }
+    if decision.confidence is not None:
+        given["confidence"] = decision.confidence
+    if decision.influenced_by:
+        given["influenced_by"] = list(decision.influenced_by)
+    return StepDefinition.model_validate(
+        {"name": name, "tool": RECORD_DECISION, "with": given, "decision": decision}
+    )
+
+
+def subplans_step(name: str, subplans: SubplansDefinition) -> StepDefinition:
+    """Returns the step that starts subplans."""
+    given: dict[str, JsonValue] = {"plans": list(subplans.plans), "mode": subplans.mode.value}
+    return StepDefinition.model_validate(
+        {"name": name, "tool": SPAWN_SUBPLAN, "with": given, "subplans": subplans}
+    )
+
+
+def _argument_value(name: str, argument: ArgumentDefinition, value: str | None) -> str:
+    if value is None:
+        about = f" ({argument.description})" if argument.description else ""
+        raise UsageError(
+            f"The plan needs a value for its argument `{name}`{about}",
+            hint=f"Add `--arg {name}=VALUE`",
+        )
+    if not is_of_type(value, argument.type):
+        raise UsageError(f"The argument `{name}` must be of type {argument.type}, not `{value}`")
+    return value
+
+
+def is_of_type(value: str, kind: ParameterType) -> bool:
+    """Returns whether the text is a value of that type."""
+    if kind is ParameterType.INTEGER:
+        return value.isascii() and value.removeprefix("-").isdecimal()
+    return kind is ParameterType.STRING or value in ("true", "false")

@@ -1,0 +1,146 @@
+"""What became of merging a child plan into its parent, and which conflicts are still open.
+
+A merge is a tool call of the parent, and so is the resolution of conflicts. So both are
+taken back by a rollback and brought back by an undo, like all else that a plan did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from pydantic import JsonValue
+
+from cleveragents.domain.errors import ConflictError
+from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
+from cleveragents.domain.record import Record
+from cleveragents.domain.sandboxes.merge import MergeConflict
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.wording import listed
+
+RESOLVE_CONFLICT = "resolve-conflict"
+"""The name that the record of a resolution has among the tool calls."""
+
+
+class ConflictResolution(StrEnum):
+    """What holds where parent and child differ."""
+
+    MINE = "mine"
+    """What the parent has, other children's part included."""
+    THEIRS = "theirs"
+    """What the child made."""
+    EDITED = "edited"
+    """What is in the parent's sandbox now."""
+
+
+class ResourceMerge(Record):
+    """What a merge did to one resource."""
+
+    resource: str
+    merged: tuple[str, ...]
+    conflicts: tuple[MergeConflict, ...]
+    mine: str
+    """The snapshot of the parent before the merge."""
+    theirs: str
+    """The snapshot of the child that was merged."""
+
+
+class SubplanMerge(Record):
+    """What a merge of one child did; kept as the output of its call."""
+
+    name: str
+    child_plan_id: str
+    resources: tuple[ResourceMerge, ...]
+
+    @property
+    def has_conflicts(self) -> bool:
+        return any(part.conflicts for part in self.resources)
+
+
+class OpenConflict(Record):
+    """A path of which nobody has said yet what holds."""
+
+    call_id: str
+    """The merge that it came from."""
+    step_index: int
+    name: str
+    child_plan_id: str
+    resource: str
+    conflict: MergeConflict
+    mine: str
+    theirs: str
+
+    def shown(self, *, several: bool) -> str:
+        """Returns how people name the place; with several resources the name of its own first."""
+        return f"{self.resource}/{self.conflict.path}" if several else self.conflict.path
+
+
+class SubplanConflictError(ConflictError):
+    """What subplans made could not all be merged; the plan waits for somebody to say what holds."""
+
+    code = "merge_conflict"
+    retryable = False
+
+    def __init__(self, plan_id: str, conflicts: Sequence[OpenConflict]) -> None:
+        paths = [item.conflict.path for item in conflicts]
+        names = ", ".join(dict.fromkeys(f"`{item.name}`" for item in conflicts))
+        super().__init__(
+            f"What {names} made conflicts with what was there: {listed(paths, most=10)}",
+            hint=f"Run `agents plan conflicts {plan_id}` to see and resolve it, "
+            f"then `agents plan resume {plan_id}`",
+            plan_id=plan_id,
+            files=paths,
+        )
+
+
+def merge_input(name: str, child_plan_id: str) -> dict[str, JsonValue]:
+    """Returns what the call that merges a child is called with."""
+    return {"plan": name, "plan_id": child_plan_id}
+
+
+def merged_children(calls: Iterable[ToolCall]) -> dict[str, SubplanMerge]:
+    """Returns the merges that are in effect, by the id of the child."""
+    return {merge.child_plan_id: merge for _, merge in _merges(calls)}
+
+
+def open_conflicts(calls: Sequence[ToolCall]) -> list[OpenConflict]:
+    """Returns what is in conflict among the calls of a plan, in the order it came about."""
+    resolved = {
+        (str(call.input["merge"]), str(resource), str(path))
+        for call in calls
+        if call.tool == RESOLVE_CONFLICT and _counts(call)
+        for resource, path in _pairs(call.input.get("paths"))
+    }
+    return [
+        OpenConflict(
+            call_id=call.id,
+            step_index=call.step_index,
+            name=merge.name,
+            child_plan_id=merge.child_plan_id,
+            resource=part.resource,
+            conflict=conflict,
+            mine=part.mine,
+            theirs=part.theirs,
+        )
+        for call, merge in _merges(calls)
+        for part in merge.resources
+        for conflict in part.conflicts
+        if (call.id, part.resource, conflict.path) not in resolved
+    ]
+
+
+def _merges(calls: Iterable[ToolCall]) -> list[tuple[ToolCall, SubplanMerge]]:
+    return [
+        (call, SubplanMerge.model_validate_json(call.output or ""))
+        for call in calls
+        if call.tool == SPAWN_SUBPLAN and _counts(call)
+    ]
+
+
+def _counts(call: ToolCall) -> bool:
+    return call.undone_by is None and call.status is ToolCallStatus.SUCCEEDED
+
+
+def _pairs(value: JsonValue) -> list[tuple[JsonValue, JsonValue]]:
+    pairs = value if isinstance(value, list) else []
+    return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, list)]

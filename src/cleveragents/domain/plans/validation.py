@@ -1,0 +1,84 @@
+"""Validations: commands that judge a plan's result before it is applied."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field
+
+from cleveragents.domain.plans.template import names_in
+from cleveragents.domain.record import Record
+from cleveragents.domain.tools.tool import (
+    DEFAULT_TIMEOUT_SECONDS,
+    MAX_TIMEOUT_SECONDS,
+    ParameterType,
+    ToolParameter,
+    ToolSpec,
+)
+
+
+class ValidationMode(StrEnum):
+    """What a failure means."""
+
+    REQUIRED = "required"
+    """The plan is not applied."""
+    INFORMATIONAL = "informational"
+    """It is recorded and shown."""
+
+
+class ValidationDefinition(Record):
+    """One command that judges; status 0 means that all is well."""
+
+    name: str
+    run: str
+    """A command for `/bin/sh`, whose placeholders are arguments of the plan."""
+    mode: ValidationMode = ValidationMode.REQUIRED
+    timeout: int = Field(default=DEFAULT_TIMEOUT_SECONDS, ge=1, le=MAX_TIMEOUT_SECONDS)
+
+    @property
+    def tool(self) -> ToolSpec:
+        """The command as a tool that only reads; each argument arrives as one word."""
+        return ToolSpec(
+            name=self.name,
+            parameters={
+                name: ToolParameter(type=ParameterType.STRING, description="")
+                for name in names_in(self.run)
+            },
+            read_only=True,
+            timeout=self.timeout,
+            run=self.run,
+        )
+
+
+class ValidationStatus(StrEnum):
+    """How a validation ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+
+
+class ValidationResult(Record):
+    """One run of one validation."""
+
+    id: str
+    plan_id: str
+    name: str
+    mode: ValidationMode
+    status: ValidationStatus
+    message: str | None
+    """Why it failed."""
+    output: str
+    changed: tuple[str, ...]
+    """What it changed in the sandboxes, which was taken back."""
+    started_at: datetime
+    finished_at: datetime
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the plan must not be applied because of it."""
+        return self.mode is ValidationMode.REQUIRED and self.status is ValidationStatus.FAILED
+
+    @property
+    def duration_ms(self) -> int:
+        return round((self.finished_at - self.started_at).total_seconds() * 1000)

@@ -1,0 +1,7 @@
+"""Tools: what a tool declares, one call of it, and effects that no restore can undo.
+
+- `ToolSpec` (`tool.py`) declares whether a tool writes; checkpoints follow from that.
+- `ToolCall` (`tool.py`) is one execution: intent first, outcome last.
+- `Effect` (`effects.py`) is an irreversible effect. The list is read from the calls, so it
+  cannot disagree with them.
+"""

@@ -1,0 +1,22 @@
+"""Writing a plan's result into the user's project, whole or not at all.
+
+Main objects:
+
+- `AllTargets` (`targets.py`) is the `Targets` port: plan, lock, write, settle, undo, finish.
+- `ApplyJournal` (`journal.py`) is what an apply found and will leave, stored in the mirror
+  together with all bytes that doing and undoing it needs.
+- `GitTarget`, `DirectoryTarget`, `SqliteTarget` carry it out for one kind of resource.
+- `ProjectWriter` (`project_writer.py`) replaces files, each by an atomic rename.
+
+An apply:
+
+1. Plan: merge the result with the project in the mirror; conflicts end it here.
+2. Store the journal. Until now the project is untouched.
+3. Lock: take `index.lock`, and check that everything is still as planned.
+4. Write: store the objects, replace the files.
+5. Settle: move the branch, then rename the lock to `index`.
+
+Each act looks at the disk to see whether it is done, so it can be repeated or undone after a
+kill. Never overwrite what the user changed since the plan was made, and never run a hook,
+filter or merge driver of the project.
+"""

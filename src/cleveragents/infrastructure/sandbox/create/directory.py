@@ -1,0 +1,69 @@
+"""Sandboxes of directories: private copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cleveragents.application.ports.system import Clock
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
+from cleveragents.infrastructure.sandbox.create.maker import (
+    SandboxMaker,
+    creation_errors,
+    make_again,
+    require_directory,
+    sandbox_place,
+)
+from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.repository import store_key
+from cleveragents.infrastructure.sandbox.store.drafts import drafted, reclaim
+from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
+from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty, remove_tree
+
+
+class DirectorySandboxes(SandboxMaker):
+    """Makes and removes copies of directories under one home directory."""
+
+    def __init__(self, git: Git, home: Path, clock: Clock) -> None:
+        self._git = git
+        self._home = home
+        self._clock = clock
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
+        source = Path(resource.path)
+        place = sandbox_place(self._home, plan_id, resource.name)
+        with creation_errors():
+            reclaim(place.parent.parent)
+            key = store_key(source, ResourceType.FS_DIRECTORY)
+            store = ensure_store(self._git, self._home / "mirrors", key)
+            remove_tree(place)  # What a killed attempt may have left: there is no record of it.
+            with drafted(place) as draft:
+                copy = TreeCopy(source, draft)
+                copy.run()
+        return SandboxRef(
+            id=sandbox_id,
+            plan_id=plan_id,
+            resource_id=resource.id,
+            resource=resource.name,
+            strategy=SandboxStrategy.FILESYSTEM_COPY,
+            path=str(place),
+            branch=None,
+            store=str(store),
+            base_commit=None,
+            state=SandboxState.CREATED,
+            created_at=self._clock.now(),
+            copied_by=copy.method,
+            skipped=copy.skipped,
+        )
+
+    def check(self, sandbox: SandboxRef) -> None:
+        require_directory(Path(sandbox.path))
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        make_again(Path(sandbox.path))
+
+    def remove(self, sandbox: SandboxRef) -> None:
+        place = Path(sandbox.path)
+        remove_tree(place)
+        remove_if_empty(place.parent)

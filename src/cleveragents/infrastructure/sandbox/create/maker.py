@@ -1,0 +1,73 @@
+"""What every way of isolating a resource can do; `Sandboxes` says what each must keep to."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from cleveragents.domain.errors import SandboxMissingError, SnapshotError
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.infrastructure.sandbox.store.packs import remove_entirely
+from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty
+
+
+class SandboxMaker(Protocol):
+    """Makes, checks and removes the sandboxes of one strategy."""
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef: ...
+
+    def check(self, sandbox: SandboxRef) -> None: ...
+
+    def reopen(self, sandbox: SandboxRef) -> None: ...
+
+    def attach(self, sandbox: SandboxRef) -> None:
+        """Makes a directory that was put in the sandbox's place one. MUST be repeatable."""
+
+    def remove(self, sandbox: SandboxRef) -> None: ...
+
+
+def sandbox_place(home: Path, plan_id: str, resource: str) -> Path:
+    """Returns the directory of a plan's sandbox; its parent holds what belongs to it."""
+    return home / "sandboxes" / plan_id / resource
+
+
+def require_directory(path: Path) -> None:
+    """Raises SandboxMissingError unless a directory, and no link to one, is there."""
+    if path.is_symlink() or not path.is_dir():
+        raise SandboxMissingError(str(path), "is not there any more")
+
+
+def make_again(path: Path) -> None:
+    """Makes the directory of a sandbox that is gone.
+
+    Raises:
+        SandboxMissingError: there is something, which is not ours to touch.
+    """
+    with creation_errors():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError as error:
+            reason = "is not what was there before"
+            raise SandboxMissingError(str(path), reason) from error
+
+
+@contextmanager
+def creation_errors() -> Generator[None]:
+    """Says what a full disk or a missing permission means for a sandbox that is being made."""
+    try:
+        yield
+    except OSError as error:
+        raise SnapshotError(
+            f"The sandbox could not be made: {error}",
+            hint="Make room in the home directory of CleverAgents, or give permission",
+        ) from error
+
+
+def remove_notes(sandbox: Path) -> None:
+    """Removes what is noted beside a sandbox that is gone."""
+    for path in sandbox.parent.glob(f".{sandbox.name}.*"):
+        remove_entirely(path)
+    remove_if_empty(sandbox.parent)

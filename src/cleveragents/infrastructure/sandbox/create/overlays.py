@@ -1,0 +1,160 @@
+"""Sandboxes of large directories on Linux: overlays, made in constant time.
+
+The directory itself is the lower layer and only read. What the plan writes is
+in `.<resource>.overlay/upper`, beside the place where the overlay is mounted.
+Overlayfs leaves undefined what a sandbox shows of files that others change in
+the lower directory meanwhile.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from cleveragents.application.ports.system import Clock
+from cleveragents.domain.errors import (
+    ConflictError,
+    ProjectRefusedError,
+    SandboxMissingError,
+    SnapshotError,
+)
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
+from cleveragents.infrastructure.files import write_durably
+from cleveragents.infrastructure.sandbox.create.maker import (
+    SandboxMaker,
+    creation_errors,
+    make_again,
+    require_directory,
+    sandbox_place,
+)
+from cleveragents.infrastructure.sandbox.create.overlay_mounts import (
+    is_overlay,
+    mount_overlay,
+    unmount,
+)
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.repository import store_key
+from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
+from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty, remove_tree
+
+_LOWER = "lower"
+"""A file that names the directory below; written last, so it tells a finished sandbox."""
+
+
+class OverlaySandboxes(SandboxMaker):
+    """Makes and removes overlays under one home directory."""
+
+    def __init__(self, git: Git, home: Path, clock: Clock) -> None:
+        self._git = git
+        self._home = home
+        self._clock = clock
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
+        lower = Path(resource.path)
+        place = sandbox_place(self._home, plan_id, resource.name)
+        with creation_errors():
+            remove_sandbox(place)  # What a killed attempt may have left: there is no record of it.
+            key = store_key(lower, ResourceType.FS_DIRECTORY)
+            store = ensure_store(self._git, self._home / "mirrors", key)
+            try:
+                self._make(lower, place)
+            except BaseException:
+                remove_sandbox(place)
+                raise
+        return SandboxRef(
+            id=sandbox_id,
+            plan_id=plan_id,
+            resource_id=resource.id,
+            resource=resource.name,
+            strategy=SandboxStrategy.OVERLAY,
+            path=str(place),
+            branch=None,
+            store=str(store),
+            base_commit=None,
+            state=SandboxState.CREATED,
+            created_at=self._clock.now(),
+        )
+
+    def check(self, sandbox: SandboxRef) -> None:
+        """Mounts it again where a reboot has unmounted it."""
+        place = Path(sandbox.path)
+        require_directory(place)
+        try:
+            attach(place)
+        except OSError as error:
+            raise SandboxMissingError(
+                sandbox.path, f"is not mounted and cannot be: {error.strerror}"
+            ) from error
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        make_again(Path(sandbox.path))
+        self.check(sandbox)
+
+    def remove(self, sandbox: SandboxRef) -> None:
+        remove_sandbox(Path(sandbox.path))
+
+    def _make(self, lower: Path, place: Path) -> None:
+        layers = _layers(place)
+        for directory in (place, layers, layers / "upper", layers / "work"):
+            directory.mkdir(mode=0o700, parents=True)
+        # The top of an overlay has the mode of the upper layer's top.
+        os.chmod(layers / "upper", lower.stat().st_mode & 0o7777)
+        try:
+            mount_overlay(lower, layers / "upper", layers / "work", place)
+        except OSError as error:
+            raise ProjectRefusedError(
+                str(lower),
+                f"an overlay of it cannot be mounted: {error.strerror or error}",
+                hint="Use `strategy: filesystem_copy`, which works everywhere",
+            ) from error
+        write_durably(layers / _LOWER, os.fsencode(lower))
+
+
+def _layers(place: Path) -> Path:
+    return place.with_name(f".{place.name}.overlay")
+
+
+def is_one(place: Path) -> bool:
+    """Returns whether the sandbox at a place is an overlay, mounted or not."""
+    return (_layers(place) / _LOWER).is_file()
+
+
+def attach(place: Path) -> None:
+    """Mounts a sandbox where its files are to be seen, unless it is mounted.
+
+    Raises:
+        OSError: it cannot be, or is no overlay of ours.
+    """
+    if not is_overlay(place):
+        layers = _layers(place)
+        lower = Path(os.fsdecode((layers / _LOWER).read_bytes()))
+        mount_overlay(lower, layers / "upper", layers / "work", place)
+
+
+def detach(place: Path) -> None:
+    """Unmounts a sandbox; what was written to it stays in its upper layer.
+
+    Raises:
+        ConflictError: somebody is at work in it.
+    """
+    while is_overlay(place):
+        try:
+            unmount(place)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise SnapshotError(f"The sandbox cannot be unmounted: {error}") from error
+            raise ConflictError(
+                f"The sandbox is in use and cannot be unmounted: {place}",
+                hint="End the processes that work in it, then try again",
+                path=str(place),
+            ) from error
+
+
+def remove_sandbox(place: Path) -> None:
+    """Nothing is deleted while the overlay is mounted: through it one would reach both layers."""
+    detach(place)
+    remove_tree(place)
+    remove_tree(_layers(place))
+    remove_if_empty(place.parent)

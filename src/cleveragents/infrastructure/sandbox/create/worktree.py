@@ -1,0 +1,211 @@
+"""Sandboxes of git projects: worktrees of the project's private mirror."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import cached_property
+from pathlib import Path
+
+from cleveragents.application.ports.system import Clock
+from cleveragents.domain.errors import SandboxMissingError, SnapshotError
+from cleveragents.domain.sandboxes.sandbox import (
+    ProjectFacts,
+    Resource,
+    SandboxRef,
+    SandboxState,
+    SandboxStrategy,
+)
+from cleveragents.infrastructure.files import exclusive, write_durably
+from cleveragents.infrastructure.sandbox.create.maker import (
+    SandboxMaker,
+    creation_errors,
+    make_again,
+)
+from cleveragents.infrastructure.sandbox.create.uncommitted import take_over
+from cleveragents.infrastructure.sandbox.files.known_copies import adopt
+from cleveragents.infrastructure.sandbox.files.saved_state import state_path
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.layout import (
+    admin_directory,
+    git_on_mirror,
+    git_on_sandbox,
+)
+from cleveragents.infrastructure.sandbox.git.repository import (
+    Repository,
+    find_repository,
+    inspect_repository,
+)
+from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.mirror import refresh_mirror
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
+from cleveragents.infrastructure.sandbox.store.removal import remove_tree
+
+
+def branch_of(plan_id: str) -> str:
+    return f"cleveragents/plan-{plan_id}"
+
+
+def _lock_of(mirror: Path) -> Path:
+    return mirror.with_suffix(".lock")
+
+
+class WorktreeSandboxes(SandboxMaker):
+    """Makes and removes worktrees of private mirrors under one home directory."""
+
+    def __init__(self, git: Git, home: Path, clock: Clock) -> None:
+        self._git = git
+        self._home = home
+        self._clock = clock
+
+    def find(self, path: Path) -> Repository:
+        """Returns the repository that a directory is in, if that may be a project."""
+        home = self._git.environment.get("HOME")
+        return find_repository(path, Path(home).resolve() if home else None)
+
+    def inspect(self, path: Path) -> ProjectFacts:
+        return inspect_repository(self.find(path), self._able_git)
+
+    @cached_property
+    def _able_git(self) -> Git:
+        """Git, once it is known to be recent enough."""
+        self._git.require_version()
+        return self._git
+
+    def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
+        facts = self.inspect(Path(resource.path))
+        repository = find_repository(Path(facts.root), None)
+        mirrors = self._home / "mirrors"
+        try:
+            mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with closing(MirrorUse(mirrors / f"{repository.key}.git")):
+                return self._create(sandbox_id, plan_id, resource, repository, facts.head_commit)
+        except OSError as error:
+            raise SnapshotError(
+                f"The sandbox could not be made: {error}",
+                hint="Make room in the home directory of CleverAgents, or give permission",
+            ) from error
+
+    def _create(
+        self,
+        sandbox_id: str,
+        plan_id: str,
+        resource: Resource,
+        repository: Repository,
+        head_commit: str | None,
+    ) -> SandboxRef:
+        mirror = refresh_mirror(repository, self._git, self._home / "mirrors", head_commit)
+        sandbox = SandboxRef(
+            id=sandbox_id,
+            plan_id=plan_id,
+            resource_id=resource.id,
+            resource=resource.name,
+            strategy=SandboxStrategy.GIT_WORKTREE,
+            path=str(self._home / "sandboxes" / plan_id / resource.name),
+            branch=branch_of(plan_id),
+            store=str(mirror),
+            base_commit=head_commit,
+            state=SandboxState.CREATED,
+            created_at=self._clock.now(),
+        )
+        self.remove(sandbox)  # What a killed attempt may have left: there is no record of it.
+        with exclusive(_lock_of(mirror)):
+            self._on_failure_remove(sandbox, lambda: self._check_out(sandbox))
+        if resource.include_uncommitted:
+            sandbox = self._with_uncommitted(sandbox, repository)
+        return sandbox
+
+    def check(self, sandbox: SandboxRef) -> None:
+        if os.path.islink(sandbox.path) or not os.path.isdir(sandbox.path):
+            raise SandboxMissingError(sandbox.path, "is not there any more")
+        try:
+            with open(admin_directory(sandbox) / "gitdir", "rb", buffering=0) as pointer:
+                belongs = os.fsdecode(pointer.read()).rstrip("\n") == f"{sandbox.path}/.git"
+        except OSError:
+            belongs = False
+        if not belongs:
+            raise SandboxMissingError(sandbox.path, "is not known to its private repository")
+
+    def reopen(self, sandbox: SandboxRef) -> None:
+        with closing(MirrorUse(Path(sandbox.store))):
+            make_again(Path(sandbox.path))
+            self.attach(sandbox)
+            with creation_errors():
+                state_path(sandbox).unlink(missing_ok=True)
+
+    def attach(self, sandbox: SandboxRef) -> None:
+        with creation_errors(), exclusive(_lock_of(Path(sandbox.store))):
+            self._connect(sandbox)
+            self._keep_base(sandbox)
+
+    def remove(self, sandbox: SandboxRef) -> None:
+        path = Path(sandbox.path)
+        remove_tree(path)
+        remove_tree(admin_directory(sandbox))
+        self._remove_branch(sandbox)
+        with suppress(OSError):
+            state_path(sandbox).unlink()
+        with suppress(OSError):
+            path.parent.rmdir()
+
+    def _remove_branch(self, sandbox: SandboxRef) -> None:
+        """What it led to is kept by the checkpoints, which also bring it back."""
+        store, branch = Path(sandbox.store), f"refs/heads/{sandbox.branch}"
+        packed = store / "packed-refs"
+        in_one = packed.is_file() and os.fsencode(f" {branch}\n") in packed.read_bytes()
+        if in_one or os.path.lexists(store / branch):
+            git_on_mirror(self._git, store).run("update-ref", "-d", branch)
+
+    def _check_out(self, sandbox: SandboxRef) -> None:
+        self._make_worktree(sandbox)
+        if sandbox.base_commit is None:
+            return
+        self._keep_base(sandbox)
+        inside = git_on_sandbox(self._git, sandbox)
+        inside.run("update-ref", f"refs/heads/{sandbox.branch}", sandbox.base_commit)
+        inside.run("reset", "--hard", "--quiet")
+        adopt(sandbox, self._git)
+
+    def _keep_base(self, sandbox: SandboxRef) -> None:
+        if sandbox.base_commit is not None:
+            name = SnapshotRefs(sandbox, self._git).base
+            store = git_on_mirror(self._git, Path(sandbox.store))
+            store.run("update-ref", name, sandbox.base_commit)
+
+    def _with_uncommitted(self, sandbox: SandboxRef, repository: Repository) -> SandboxRef:
+        try:
+            skipped = take_over(repository, self._git, sandbox)
+        except BaseException:
+            self.remove(sandbox)
+            raise
+        return sandbox.model_copy(update={"skipped": skipped})
+
+    def _make_worktree(self, sandbox: SandboxRef) -> None:
+        """Does what `git worktree add` does, which would name it after its directory."""
+        path = Path(sandbox.path)
+        admin_directory(sandbox).mkdir(parents=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir()
+        self._connect(sandbox)
+
+    def _connect(self, sandbox: SandboxRef) -> None:
+        """Has the directory and its private repository know each other."""
+        admin, path = admin_directory(sandbox), Path(sandbox.path)
+        admin.mkdir(parents=True, exist_ok=True)
+        contents = {
+            admin / "locked": "in use by a CleverAgents plan",
+            admin / "commondir": "../..",
+            admin / "HEAD": f"ref: refs/heads/{sandbox.branch}",
+            admin / "gitdir": f"{path}/.git",
+            path / ".git": f"gitdir: {admin}",
+        }
+        for place, line in contents.items():
+            write_durably(place, os.fsencode(f"{line}\n"), mode=0o644)
+
+    def _on_failure_remove(self, sandbox: SandboxRef, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except BaseException:
+            self.remove(sandbox)
+            raise

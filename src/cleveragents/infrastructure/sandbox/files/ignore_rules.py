@@ -1,0 +1,199 @@
+"""Which paths the project does not want kept: git itself answers, from one resident process."""
+
+from __future__ import annotations
+
+import os
+import subprocess  # nosec B404 # started by `Git`, with an argument list
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+from cleveragents.domain.errors import GitCommandError
+from cleveragents.infrastructure.descriptors import readable
+from cleveragents.infrastructure.sandbox.git.command import Git
+
+_FIELDS = 4
+_ASKED_AT_ONCE = 24_000
+"""Bytes; with less than a pipe holds, neither side waits for the other for ever."""
+
+
+class IgnoreRules(Protocol):
+    """Says which paths are left out of snapshots."""
+
+    def start(self) -> None:
+        """Gets ready while something else is done."""
+        ...
+
+    def learn(self, paths: Iterable[str]) -> None:
+        """Finds out about many paths at once, so that asking for each costs nothing."""
+        ...
+
+    def covers(self, path: str) -> bool:
+        """Says whether a path that is there is ignored."""
+        ...
+
+    def settle(self) -> None:
+        """Forgets the answers, which hold for what was there; the rules are still good."""
+        ...
+
+    def forget(self) -> None:
+        """Makes sure that rules which have changed are read again."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class NoIgnoreRules(IgnoreRules):
+    """Everything is kept."""
+
+    def start(self) -> None:
+        return None
+
+    def learn(self, paths: Iterable[str]) -> None:
+        return None
+
+    def covers(self, path: str) -> bool:
+        return False
+
+    def settle(self) -> None:
+        return None
+
+    def forget(self) -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
+
+class GitIgnoreRules(IgnoreRules):
+    """What git's own rules say in one sandbox."""
+
+    def __init__(self, git: Git, root: str) -> None:
+        # `check-ignore` refuses this variable; `./` before each path has the same effect.
+        self._git = git.with_variables(GIT_LITERAL_PATHSPECS="0")
+        self._root = root
+        self._process: subprocess.Popen[bytes] | None = None
+        self._answers: dict[str, bool] = {}
+        self._has_read_rules = False
+
+    def start(self) -> None:
+        self._running()
+
+    def learn(self, paths: Iterable[str]) -> None:
+        batch: list[str] = []
+        size = 0
+        for path in paths:
+            if path not in self._answers:
+                batch.append(path)
+                size += len(path) + 8
+            if size > _ASKED_AT_ONCE:
+                self._ask(batch)
+                batch, size = [], 0
+        if batch:
+            self._ask(batch)
+
+    def covers(self, path: str) -> bool:
+        if path not in self._answers:
+            self._ask([path])
+        return self._answers[path]
+
+    def forget(self) -> None:
+        self._answers.clear()
+        if self._has_read_rules:
+            self._end()
+
+    def close(self) -> None:
+        self._answers.clear()
+        self._end()
+
+    def settle(self) -> None:
+        self._answers.clear()
+
+    def _ask(self, paths: Sequence[str]) -> None:
+        """Asks about paths; of what git will not speak about, nothing is ignored."""
+        asked = b"".join(os.fsencode(f"./{path}") + b"\0" for path in paths)
+        try:
+            process = self._running()
+            self._has_read_rules = True
+            questions, _ = Git.pipes(process)
+            questions.write(asked)
+            questions.flush()
+            said = self._read(process, len(paths) * _FIELDS)
+        except (OSError, EOFError):
+            self._end()
+            if len(paths) == 1:
+                self._answers[paths[0]] = False
+                return
+            for path in paths:
+                self._ask([path])
+            return
+        for position, path in enumerate(paths):
+            source, _, pattern, _ = said[position * _FIELDS : (position + 1) * _FIELDS]
+            self._answers[path] = bool(source) and not pattern.startswith(b"!")
+
+    def _read(self, process: subprocess.Popen[bytes], fields: int) -> list[bytes]:
+        """Returns what git says. Raises EOFError when it has ended, GitCommandError if it hangs."""
+        said = bytearray()
+        missing = fields
+        descriptor = Git.pipes(process)[1].fileno()
+        while missing > 0:
+            if not readable([descriptor], self._git.patience):
+                process.kill()
+                self._end()
+                raise GitCommandError(
+                    "git", -1, f"it was still running after {self._git.patience:g} seconds"
+                )
+            chunk = os.read(descriptor, 1 << 16)
+            if not chunk:
+                raise EOFError
+            said += chunk
+            missing -= chunk.count(b"\0")
+        return bytes(said).split(b"\0")[:fields]
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = self._git.start(
+                *("-C", self._root, "check-ignore"),
+                *("-z", "--stdin", "--verbose", "--non-matching", "--no-index"),
+            )
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._git.end(self._process)
+            self._process = None
+        self._has_read_rules = False
+
+
+class IncludePatterns:
+    """Ignored paths that are to be captured all the same.
+
+    A pattern without `/` fits a name wherever git lists it as ignored; one with
+    `/` fits a path from the top, also inside an ignored directory. `*` stays
+    within a name.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._names: list[str] = []
+        self._paths: list[list[str]] = []
+        for pattern in patterns:
+            parts = pattern.strip("/").split("/")
+            if len(parts) == 1 and not pattern.startswith("/"):
+                self._names.append(parts[0])
+            else:
+                self._paths.append(parts)
+
+    def takes(self, path: str) -> bool:
+        """Says whether a path, or a directory above it, fits a pattern."""
+        parts = path.split("/")
+        return any(fnmatchcase(part, name) for part in parts for name in self._names) or any(
+            len(pattern) <= len(parts) and all(map(fnmatchcase, parts, pattern))
+            for pattern in self._paths
+        )
+
+    def may_take_below(self, directory: str) -> bool:
+        parts = directory.split("/")
+        return any(
+            len(pattern) > len(parts) and all(map(fnmatchcase, parts, pattern))
+            for pattern in self._paths
+        )

@@ -1,0 +1,592 @@
+"""The state of a sandbox as it is known now, brought up to date path by path.
+
+Whoever finds changes, the watch or a scan, only says where to look; what is
+there is read here, so both ways end in the same state.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.sandboxes.uncaptured import (
+    CHANGING,
+    OVERDUE,
+    PLAN_LIMIT,
+    Reason,
+    special_file,
+    special_kind,
+    too_large,
+    unreadable,
+)
+from cleveragents.infrastructure.sandbox.files.directories import KnownDirectories
+from cleveragents.infrastructure.sandbox.files.file_reading import FileReader
+from cleveragents.infrastructure.sandbox.files.hard_links import HardLinks
+from cleveragents.infrastructure.sandbox.files.ignore_rules import IgnoreRules, IncludePatterns
+from cleveragents.infrastructure.sandbox.files.inotify import Watch, WatchUnavailableError
+from cleveragents.infrastructure.sandbox.git.objects import (
+    NewObject,
+    ObjectChangedError,
+    ObjectKind,
+)
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    LINK_MODE,
+    CapturedState,
+    GitState,
+    UsualModes,
+    ancestors,
+    git_mode_of,
+    parent_of,
+)
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree, ReadTree
+from cleveragents.infrastructure.sandbox.store.limits import Limits
+
+_READ_ATTEMPTS = 3
+_NO_PATHS: Set[str] = frozenset()
+
+
+@dataclass
+class RememberedFile:
+    """What is known of a sandbox between two looks at it, small enough to be written down."""
+
+    captured: CapturedState
+    directories: dict[str, int]
+    """Inode of every directory that is looked into."""
+    top: int
+    """Inode of the sandbox's own directory."""
+    captured_once: set[str] = field(default_factory=set[str])
+    """Paths that some snapshot holds and the present does not; an empty directory ends with `/`."""
+
+
+class LiveTree:
+    """One sandbox, in memory.
+
+    Args:
+        root: Top of the sandbox.
+        own_git: Whether `.git` at the top is the sandbox's own and no content.
+        remembered: What was known last.
+        rules: What is ignored.
+        limits: What is too much, and what is wanted though it is ignored.
+        read: Reads tree objects.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        own_git: bool,
+        remembered: RememberedFile,
+        rules: IgnoreRules,
+        limits: Limits,
+        read: ReadTree,
+    ) -> None:
+        known = remembered.captured
+        self._root = root
+        self._own_git = own_git
+        self._rules = rules
+        self._limits = limits
+        self._wanted = IncludePatterns(limits.include_ignored)
+        self._usual: UsualModes = known.usual
+        self._unusual = dict(known.unusual)
+        self._top_mode = known.top_mode
+        self._top = remembered.top
+        self._empty = set(known.empty_directories)
+        self._not_captured = {
+            path: reason
+            for path, reason in known.not_captured.items()
+            if not (own_git and (path == ".git" or path.startswith(".git/")))
+        }
+        self._ignored = set(known.ignored)
+        self._captured_once = set(remembered.captured_once)
+        self._once_above = {above for path in self._captured_once for above in ancestors(path)}
+        """Directories that held something captured at some time."""
+        self._tree = LazyTree(known.tree, read)
+        self._watch: Watch | None = None
+        self._touched: set[str] = set()
+        """Directories that may have become empty, or no longer be."""
+        self._forced: Set[str] = _NO_PATHS
+        self._overdue: set[str] = set()
+        self._todo: Sequence[str] = ()
+        self._waiting_rules: set[str] = set()
+        self._unsettled = self._left_out_under_other_limits()
+        """What has to be looked at once more, though it is as it was."""
+        self._files = FileReader()
+        self._same_file: set[str] = set()
+        """Other names of files that were looked at."""
+        self._changed = True
+        self.directories = KnownDirectories(remembered.directories)
+        self.links = HardLinks()
+        self.blobs: dict[str, NewObject] = {}
+        """What was read and may not be stored yet."""
+        self.room: int | None = None
+        """Bytes that may still be stored for the plan."""
+        self.is_blind = False
+        """Whether a directory could not be watched: from then on, scanning has to do."""
+
+    def _left_out_under_other_limits(self) -> set[str]:
+        """Returns what was left out and may not have to be any more."""
+        everything = self._limits.includes_everything
+        bare = {path.rstrip("/") for path in self._ignored}
+        wanted = {
+            path
+            for path in bare
+            if everything or self._wanted.takes(path) or self._wanted.may_take_below(path)
+        }
+        return wanted.union(path.rstrip("/") for path in self._not_captured)
+
+    def captured(
+        self, git: GitState, git_uncaptured: Iterable[tuple[str, Reason]]
+    ) -> CapturedState:
+        """Returns the state as a value; the trees made for it are in `blobs` then."""
+        tree, made = self._tree.flush()
+        self.blobs.update({item.id: item for item in made})
+        self._changed = False
+        return CapturedState(
+            tree=tree,
+            usual=self._usual,
+            unusual=dict(self._unusual),
+            top_mode=self._top_mode,
+            empty_directories=frozenset(self._empty),
+            not_captured={**self._not_captured, **dict(git_uncaptured)},
+            ignored=frozenset(self._ignored),
+            git=git,
+        )
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything may differ from the value `captured` last returned."""
+        return self._changed
+
+    @property
+    def is_partial(self) -> bool:
+        return bool(self._overdue)
+
+    def remembered(self, captured: CapturedState) -> RememberedFile:
+        """Returns what has to be written down with a state that `captured` returned."""
+        return RememberedFile(
+            captured, self.directories.copy(), self._top, set(self._captured_once)
+        )
+
+    def is_elsewhere(self) -> bool:
+        """Says whether another directory is in the sandbox's place: nothing known holds then."""
+        return os.lstat(self._root).st_ino != self._top
+
+    def stored(self) -> None:
+        """Says that everything read so far is in the store."""
+        self.blobs.clear()
+        self._files.make_room()
+        self._tree.shrink()
+
+    def skipped(self) -> list[str]:
+        """Returns paths a scan need not look at."""
+        ignored = [path.rstrip("/") for path in self._ignored if path.endswith("/")]
+        return [*([".git"] if self._own_git else []), *ignored]
+
+    def watch_with(self, watch: Watch | None) -> None:
+        """Has every directory that is looked into watched from now on, or none.
+
+        Raises:
+            WatchUnavailableError: not all of them can be.
+        """
+        self._watch = watch
+        self.is_blind = False
+        if watch is not None:
+            watch.add("")
+            for path in self.directories:
+                watch.add(path)
+
+    def force(self, tracked: Set[str]) -> None:
+        """Says which ignored paths are tracked by the sandbox's git, and so are kept."""
+        new = tracked - self._forced
+        self._forced = frozenset(tracked)
+        if new:
+            self.look_at(new, _above_ignored(new, self._ignored))
+
+    def will_hold(self, files: Iterable[str], directories: Iterable[str]) -> None:
+        """Says what is about to be brought in: it is captured even where rules ignore it."""
+        coming = {path for path in files if self._tree.get(path) is None}
+        self._captured_once |= coming
+        self._once_above.update(directories)
+        self._once_above.update(above for path in coming for above in ancestors(path))
+
+    def look_again(self, path: str, *, give_up: bool) -> None:
+        """Reads a file that was not what it had been read as; with `give_up` it is left out."""
+        full = self._full(path)
+        spoiled = [blob for blob in self.blobs.values() if blob.path == full]
+        for blob in spoiled:
+            del self.blobs[blob.id]
+        if give_up:
+            self._lose(path, CHANGING)
+        else:
+            self.look_at([path])
+        for blob in spoiled:
+            self._find_elsewhere(blob)
+
+    def _find_elsewhere(self, blob: NewObject) -> None:
+        """Has an object read from another file that has the same bytes, if there is one."""
+        for path, (_, object_id) in self._tree.files():
+            if object_id == blob.id:
+                self.blobs.setdefault(blob.id, replace(blob, path=self._full(path)))
+                return
+
+    def known_at_top(self) -> set[str]:
+        """Returns everything that is known directly in the sandbox."""
+        left_out = _by_parent((*self._not_captured, *self._ignored)).get("", [])
+        return {*self._tree.names(""), *self.directories.directly_in(""), *left_out}
+
+    def names_changed(self, directories: Iterable[str]) -> Iterator[str]:
+        """Yields paths directly in some directories that came or went, and these themselves."""
+        not_captured, ignored = _by_parent(self._not_captured), _by_parent(self._ignored)
+        for directory in directories:
+            if directory:
+                yield directory
+            try:
+                with os.scandir(self._full(directory)) as entries:
+                    there = {entry.name: entry.inode() for entry in entries}
+            except OSError:
+                continue
+            if self._own_git and not directory:
+                there.pop(".git", None)
+            start = f"{directory}/" if directory else ""
+            inside = self.directories.directly_in(directory)
+            inodes = {path[len(start) :]: self.directories.inode(path) for path in inside}
+            known = {*self._tree.names(directory), *not_captured.get(directory, ()), *inodes}
+            moved = {name for name, inode in inodes.items() if there.get(name) != inode}
+            # A scan skips ignored directories, so they are looked at here.
+            for name in (known ^ there.keys()).union(moved, ignored.get(directory, ())):
+                yield start + name
+
+    def look_at(self, paths: Iterable[str], replaced: Iterable[str] = ()) -> None:
+        """Reads what is at these paths now.
+
+        Args:
+            paths: Where something may differ.
+            replaced: Directories below which nothing known holds any more.
+        """
+        deadline = self._deadline()
+        afresh = {*replaced, *self._overdue, *self._unsettled}
+        wanted = {*paths, *afresh}
+        todo = sorted(wanted | self.links.met_with(wanted, afresh))
+        self._overdue.clear()
+        self._unsettled.clear()
+        self._look_at_top()
+        new_rules = any(path.endswith(".gitignore") for path in todo)
+        if new_rules or afresh:
+            self._rules.forget()
+        self._changed = self._changed or bool(todo)
+        self._todo = todo
+        self._refuse_waiting([*todo, *self._waiting_rules])
+        self._learn(todo)
+        done: set[str] = set()
+        for path in todo:
+            if not done.isdisjoint(ancestors(path)):
+                continue
+            if time.monotonic() > deadline:
+                self._overdue.add(path)
+                self._lose(path, OVERDUE)
+                done.add(path)
+            elif self._look(path, replaced=path in afresh, deadline=deadline):
+                done.add(path)
+        for path in sorted(self._same_file.difference(todo)):
+            self._look(path, replaced=False, deadline=deadline)
+        self._same_file.clear()
+        if new_rules:
+            self._read_rules_again(deadline)
+        self._rules.settle()
+        self._settle_touched()
+
+    def _look_at_top(self) -> None:
+        status = os.lstat(self._root)
+        mode = stat.S_IMODE(status.st_mode)
+        self._changed = self._changed or mode != self._top_mode
+        self._top_mode, self._top = mode, status.st_ino
+
+    def _deadline(self) -> float:
+        seconds = self._limits.deadline_seconds
+        return float("inf") if seconds is None else time.monotonic() + seconds
+
+    def _refuse_waiting(self, paths: Iterable[str]) -> None:
+        """Raises SnapshotError for ignore rules that git would wait for without end.
+
+        Nothing that was to be looked at is forgotten by that. Where there is no
+        git, such a FIFO is a special file like any other.
+        """
+        if not self._own_git:
+            return
+        self._waiting_rules = {
+            path
+            for path in paths
+            if os.path.basename(path) == ".gitignore" and _is_fifo(self._full(path))
+        }
+        if self._waiting_rules:
+            self._overdue.update(self._todo)
+            raise SnapshotError(
+                f"{min(self._waiting_rules)} is a FIFO: git would wait for it without end",
+                hint="Remove it, or put a file in its place",
+            )
+
+    def _learn(self, paths: Iterable[str]) -> None:
+        """Asks about all new paths at once, which is much quicker than one by one."""
+        self._rules.learn(
+            path
+            for path in paths
+            if path
+            and not self._is_own_git(path)
+            and self._tree.get(path) is None
+            and path not in self._captured_once
+            and os.path.lexists(self._full(path))
+        )
+
+    def _read_rules_again(self, deadline: float) -> None:
+        """What was ignored may not be any more; what is captured stays captured."""
+        self._rules.learn(path.rstrip("/") for path in self._ignored)
+        for path in sorted(self._ignored):
+            bare = path.rstrip("/")
+            if path in self._ignored and not self._rules.covers(bare):
+                self._ignored.discard(path)
+                self._look(bare, replaced=True, deadline=deadline)
+
+    def _look(self, top: str, *, replaced: bool, deadline: float) -> bool:
+        """Reads one path; returns whether everything below it was read afresh."""
+        afresh = self._look_once(top, replaced=replaced)
+        if afresh is None:
+            return False
+        waiting = afresh
+        while waiting:
+            path = waiting.pop()
+            if time.monotonic() > deadline:
+                self._overdue.add(path)
+                self._lose(path, OVERDUE)
+                continue
+            waiting += self._look_once(path, replaced=True) or ()
+        return True
+
+    def _look_once(self, path: str, *, replaced: bool) -> list[str] | None:
+        """Reads one path; returns what is in it and unread, None if what is below still holds."""
+        if self._is_own_git(path):
+            return []
+        full = self._full(path)
+        try:
+            status = os.lstat(full)
+        except (FileNotFoundError, NotADirectoryError):
+            self._forget(path)
+            return []
+        except OSError as error:
+            self._lose(f"{path}/" if self._is_listed_directory(path) else path, unreadable(error))
+            return []
+        if not stat.S_ISDIR(status.st_mode):
+            self._look_at_leaf(path, full, status)
+            return []
+        if self._is_as_known(path, status, replaced=replaced):
+            self._note_mode(path, stat.S_IMODE(status.st_mode), DIRECTORY)
+            return None
+        return self._look_into(path, status)
+
+    def _is_as_known(self, path: str, status: os.stat_result, *, replaced: bool) -> bool:
+        """Says whether nothing new can be in a directory but what was told of by its own path."""
+        if replaced or self.directories.inode(path) != status.st_ino:
+            return False
+        modes = self._unusual.get(path, self._usual.directory) & status.st_mode
+        readable = os.access(self._full(path), os.R_OK | os.X_OK)
+        return modes & 0o500 == 0o500 and readable and f"{path}/" not in self._not_captured
+
+    def _is_listed_directory(self, path: str) -> bool:
+        """Asks the directory that a path is in, where the path itself may not be looked at."""
+        try:
+            with os.scandir(self._full(parent_of(path))) as entries:
+                return any(
+                    entry.name == os.path.basename(path) and entry.is_dir(follow_symlinks=False)
+                    for entry in entries
+                )
+        except OSError:
+            return False
+
+    def _look_into(self, path: str, status: os.stat_result) -> list[str]:
+        """Reads a directory itself; returns what is in it."""
+        once = self._tree.is_directory(path) or path in self._once_above
+        self._forget(path)
+        ignored = not once and self._is_ignored(path, is_directory=True)
+        if ignored and not self._wanted.may_take_below(path):
+            if not self._inside_ignored(path):
+                self._ignored.add(f"{path}/")
+            return []
+        self._enter(path, status)
+        try:
+            names = os.listdir(self._full(path))
+        except OSError as error:
+            self._not_captured[f"{path}/"] = unreadable(error)
+            return []
+        inside = [f"{path}/{name}" for name in names]
+        self._refuse_waiting(inside)
+        self._learn(inside)
+        return inside
+
+    def _look_at_leaf(self, path: str, full: str, status: os.stat_result) -> None:
+        if stat.S_ISREG(status.st_mode):
+            self._same_file |= self.links.meet(path, status)
+        before = self._tree.get(path)
+        if before is None or before[0] == DIRECTORY:
+            once = path in self._captured_once
+            self._forget(path)
+            if not once and self._is_ignored(path, is_directory=False):
+                if not self._inside_ignored(path):
+                    self._ignored.add(path)
+                return
+        for _ in range(_READ_ATTEMPTS):
+            try:
+                self._capture(path, full, status)
+                return
+            except FileNotFoundError:
+                self._forget(path)
+                return
+            except ObjectChangedError:
+                try:
+                    status = os.lstat(full)
+                except OSError:
+                    continue
+            except OSError as error:
+                if error.errno != errno.ELOOP:  # It has become a link since.
+                    self._lose(path, unreadable(error))
+                    return
+        self._lose(path, CHANGING)
+
+    def _capture(self, path: str, full: str, status: os.stat_result) -> None:
+        if stat.S_ISLNK(status.st_mode):
+            blob, mode = NewObject.of(ObjectKind.BLOB, os.fsencode(os.readlink(full))), LINK_MODE
+        elif not stat.S_ISREG(status.st_mode):
+            self._lose(path, special_file(special_kind(status.st_mode)))
+            return
+        elif self._is_too_large(path, status.st_size):
+            return
+        else:
+            blob, mode = self._files.read(full)
+        git_mode = git_mode_of(mode)
+        if self._tree.get(path) != (git_mode, blob.id):
+            self._tree.put(path, (git_mode, blob.id))
+            self.blobs[blob.id] = blob
+            if self.room is not None:
+                self.room -= blob.size
+        self._note_mode(path, mode, git_mode)
+        self._captured_once.discard(path)
+        self._not_captured.pop(path, None)
+        self._ignored.discard(path)
+        self._touched.add(parent_of(path))
+
+    def _is_too_large(self, path: str, needed: int) -> bool:
+        most = self._limits.max_file_bytes
+        if most is not None and needed > most:
+            self._lose(path, too_large(most))
+            return True
+        if self.room is not None and needed > self.room:
+            self._lose(path, PLAN_LIMIT)
+            return True
+        return False
+
+    def _lose(self, path: str, reason: Reason) -> None:
+        self._forget(path.rstrip("/"))
+        self._changed = True
+        self._not_captured[path] = reason
+
+    def _note_mode(self, path: str, mode: int, git_mode: str) -> None:
+        if mode == self._usual.of(git_mode):
+            self._unusual.pop(path, None)
+        else:
+            self._unusual[path] = mode
+
+    def _enter(self, path: str, status: os.stat_result) -> None:
+        if self._watch is not None and not self.is_blind:
+            try:
+                self._watch.add(path)
+            except WatchUnavailableError:
+                self.is_blind = True
+        self.directories.add(path, status.st_ino)
+        self._note_mode(path, stat.S_IMODE(status.st_mode), DIRECTORY)
+        self._touched |= {path, parent_of(path)}
+
+    def _forget(self, path: str) -> None:
+        """Takes a path, and what is below it, out of everything that is known."""
+        if self._tree.get(path) is not None:
+            for other, _ in self._tree.files(path):
+                self._captured_once.add(other)
+                self._once_above.update(ancestors(other))
+            self._tree.remove(path)
+        self._touched.add(parent_of(path))
+        self._not_captured.pop(path, None)
+        self._not_captured.pop(f"{path}/", None)
+        self._ignored.discard(path)
+        self._ignored.discard(f"{path}/")
+        self._unusual.pop(path, None)
+        gone = self.directories.remove(path)
+        if not gone:
+            return
+        empty = self._empty.intersection(gone)
+        self._captured_once.update(f"{directory}/" for directory in empty)
+        self._once_above.update(above for each in empty for above in (each, *ancestors(each)))
+        start = f"{path}/"
+        for group in (self._unusual, self._not_captured):
+            for other in [other for other in group if other.startswith(start)]:
+                del group[other]
+        self._ignored = {other for other in self._ignored if not other.startswith(start)}
+        self._empty -= empty
+        if self._watch is not None:
+            for directory in gone:
+                self._watch.forget(directory)
+
+    def _settle_touched(self) -> None:
+        """Decides which of the directories that were touched hold nothing captured."""
+        waiting = self._touched
+        while waiting:
+            path = waiting.pop()
+            if not path or path not in self.directories:
+                self._empty.discard(path)
+                continue
+            holds = self._tree.names(path) or self.directories.directly_in(path)
+            (self._empty.discard if holds else self._empty.add)(path)
+
+    def _is_ignored(self, path: str, *, is_directory: bool) -> bool:
+        if _in_nested_git(path) or self._wanted.takes(path) or path in self._forced:
+            return False
+        if is_directory and any(other.startswith(f"{path}/") for other in self._forced):
+            return False
+        return self._inside_ignored(path) or self._rules.covers(path)
+
+    def _inside_ignored(self, path: str) -> bool:
+        return any(f"{above}/" in self._ignored for above in ancestors(path))
+
+    def _is_own_git(self, path: str) -> bool:
+        return self._own_git and path == ".git"
+
+    def _full(self, path: str) -> str:
+        return f"{self._root}/{path}" if path else self._root
+
+
+def _by_parent(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Returns names by the directory they are in."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        parent, _, name = path.rstrip("/").rpartition("/")
+        found.setdefault(parent, []).append(name)
+    return found
+
+
+def _above_ignored(paths: Iterable[str], ignored: Set[str]) -> Iterator[str]:
+    """Yields the ignored directories that some of the paths are in."""
+    for path in paths:
+        yield from (above for above in ancestors(path) if f"{above}/" in ignored)
+
+
+def _in_nested_git(path: str) -> bool:
+    """A repository of which parts are left out is none any more."""
+    return path == ".git" or path.startswith(".git/") or "/.git/" in path or path.endswith("/.git")
+
+
+def _is_fifo(full: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.lstat(full).st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,424 @@
+"""Seeing a sandbox: what is known of it, and how that is kept up to date.
+
+A watch tells what changes while a plan runs. A new process, an overflow or any
+doubt is answered by a scan from the last good moment; without such a moment
+everything is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+
+from cleveragents.domain.errors import CleverAgentsError, SnapshotError
+from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef
+from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit
+from cleveragents.infrastructure.sandbox.files.ignore_rules import (
+    GitIgnoreRules,
+    IgnoreRules,
+    NoIgnoreRules,
+)
+from cleveragents.infrastructure.sandbox.files.inotify import (
+    PendingChanges,
+    Watch,
+    WatchUnavailableError,
+)
+from cleveragents.infrastructure.sandbox.files.live_tree import LiveTree, RememberedFile
+from cleveragents.infrastructure.sandbox.files.saved_state import SavedState, load_state, save_state
+from cleveragents.infrastructure.sandbox.files.scan import (
+    BEGINNING,
+    FileSystemClock,
+    FileSystemTime,
+    scan,
+)
+from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE, NewObject, ObjectKind
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    EXECUTABLE,
+    REGULAR,
+    CapturedState,
+    GitState,
+    UsualModes,
+    git_mode_of,
+)
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, ReadTree, tree_changes
+from cleveragents.infrastructure.sandbox.store.limits import Limits
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
+
+_WRITTEN_DOWN_EVERY = 32
+_SAMPLE = 2_000
+
+
+class SandboxTracker:
+    """What is known of one sandbox."""
+
+    def __init__(
+        self,
+        sandbox: SandboxRef,
+        *,
+        git: SandboxGit | None,
+        refs: SnapshotRefs,
+        limits: Limits,
+        environment: Mapping[str, str],
+        read_tree: ReadTree,
+        load: Callable[[str], CapturedState],
+    ) -> None:
+        self._sandbox = sandbox
+        self._git = git
+        self._refs = refs
+        self._limits = limits
+        self._environment = environment
+        self._read_tree = read_tree
+        self._load = load
+        rules = GitIgnoreRules(git.git, sandbox.path) if git else None
+        self._rules: IgnoreRules = (
+            NoIgnoreRules() if limits.includes_everything else rules or NoIgnoreRules()
+        )
+        self._clock: FileSystemClock | None = None
+        self._live: LiveTree | None = None
+        self._watch: Watch | None = None
+        self._moment = BEGINNING
+        """When everything was last looked at, whatever the watch has told since."""
+        self._stored_bytes = 0
+        self._snapshots: set[str] = set()
+        self._present: tuple[CapturedState, ObservedGit] | None = None
+        self._stored: SavedState | None = None
+        self._not_written_down = 0
+        self._proof = ""
+        """The ref of what was written down when this was opened."""
+        self._nothing_late = False
+        self._scanned_from = 0
+        self.evidence = Evidence.COMPLETE
+
+    @property
+    def is_partial(self) -> bool:
+        return self._live is not None and self._live.is_partial
+
+    def watch(self) -> None:
+        """Has changes told by the kernel from now on, if that is possible."""
+        if self._watch is None:
+            self._start_watching()
+
+    def close(self) -> None:
+        """Writes down what is known, and lets go of everything."""
+        self._stop_watching()
+        if self._not_written_down:
+            self._write_down()
+        self._rules.close()
+        if self._clock is not None:
+            self._clock.close()
+            self._clock = None
+        self._live = None
+        self._present = None
+
+    def present(self) -> tuple[CapturedState, ObservedGit]:
+        """Returns the sandbox as it is now; the very same value if nothing has changed.
+
+        Raises:
+            SnapshotError: it may not be read.
+        """
+        try:
+            self._refresh()
+        except PermissionError as error:
+            raise SnapshotError(
+                f"The sandbox cannot be read: {error}", hint="Give yourself permission to read it"
+            ) from error
+        return self._value()
+
+    def known(self) -> CapturedState:
+        """Returns the sandbox as it was found last, with what was said of it since."""
+        return self._value()[0]
+
+    def now(self) -> FileSystemTime:
+        """Returns the time as the files of the sandbox get it."""
+        if self._clock is None:
+            self._clock = FileSystemClock(Path(self._sandbox.path).parent)
+        return self._clock.now()
+
+    def recheck(self) -> Sequence[str]:
+        """Scans although there is a watch; returns what it had not told."""
+        before, _ = self.present()
+        if self._watch is None:
+            return []
+        self._scan(self._known())
+        after, _ = self._value()
+        changed = {path for path, _, _ in tree_changes(self._read_tree, before.tree, after.tree)}
+        changed |= {path for path, _ in before.unusual.items() ^ after.unusual.items()}
+        told = self._watch.drain()  # Meanwhile: what is told now was not missed.
+        self._take_in(told)
+        self.evidence = Evidence.SCAN
+        return sorted(changed - told.paths)
+
+    def directories(self) -> frozenset[str]:
+        """Returns the directories that are looked into, as they were found last."""
+        return frozenset(self._known().directories)
+
+    def is_unchanged_since(self, moment: FileSystemTime) -> bool:
+        """Says whether nothing was touched since a moment before `present` was last asked."""
+        if not moment.is_comparable(self.now()):
+            return False
+        if self._watch is None and self._nothing_late and self._scanned_from <= moment.nanoseconds:
+            return True
+        live = self._known()
+        return not scan(
+            self._sandbox.path, moment, live.skipped(), live.directories, self._environment
+        )
+
+    def take_over(self, state: SavedState) -> None:
+        """Believes what somebody knows who has made the sandbox."""
+        self._snapshots = set(state.snapshots)
+        self._begin_from(state)
+        self._proof = ""  # None of it is written down yet.
+
+    def doubt(self, paths: Set[str]) -> None:
+        """Looks at paths again, with all that is below them."""
+        self._known().look_at(paths, paths)
+
+    def will_hold(self, files: Iterable[str], directories: Iterable[str]) -> None:
+        """Says what is about to be brought in: it is captured even where rules ignore it."""
+        self._known().will_hold(files, directories)
+
+    def look_again(self, path: str, *, give_up: bool) -> None:
+        """Says that a file was not what it had been read as."""
+        self._known().look_again(path, give_up=give_up)
+
+    def unsaved(self) -> Iterable[NewObject]:
+        """Returns what was read or made and may not be in the store yet."""
+        return self._known().blobs.values()
+
+    def unsaved_tree(self, object_id: str) -> bytes | None:
+        made = self._live.blobs.get(object_id) if self._live is not None else None
+        return made.data if made is not None and made.kind is ObjectKind.TREE else None
+
+    def is_stored_as(self, captured: CapturedState, ref: str, added_bytes: int) -> None:
+        """Says that a state which `present` returned is in the store, kept by a ref."""
+        live = self._known()
+        live.stored()
+        self._stored_bytes += added_bytes
+        self._set_room(live)
+        remembered = live.remembered(captured)
+        seen = self._git.seen if self._git is not None else None
+        self._snapshots.add(ref.rpartition("/")[2])
+        self._stored = SavedState(
+            ref, remembered, self._moment, seen, frozenset(self._snapshots), self._stored_bytes
+        )
+        if self._watch is None and self._nothing_late and ref == self._proof:
+            return  # What is written down says the same.
+        self._not_written_down += 1
+        if self._watch is None or self._not_written_down >= _WRITTEN_DOWN_EVERY:
+            self._write_down()
+
+    @contextmanager
+    def being_rewritten(self, paths: Set[str]) -> Generator[None]:
+        """Lets the caller change the sandbox; afterwards these paths are looked at again."""
+        try:
+            yield
+        except BaseException:
+            self._live = None  # What is there now has to be found out.
+            self._stop_watching()
+            raise
+        told = self._watch.drain() if self._watch is not None else None
+        if told is None or told.lost:
+            self._known().look_at(paths, paths)
+        else:
+            self._known().look_at(told.paths | paths, told.replaced)  # All of it is our own work.
+        if told is not None and told.lost:
+            self._watch_anew()
+
+    def _value(self) -> tuple[CapturedState, ObservedGit]:
+        live = self._known()
+        look = self._git.look() if self._git is not None else ObservedGit()
+        live.force(look.tracked_though_ignored)
+        if self._present is None or live.changed or self._present[1] is not look:
+            captured = live.captured(look.state, look.uncaptured)
+            if self._present is None or self._present[0] != captured:
+                self._present = (captured, look)
+            else:
+                self._present = (self._present[0], look)
+        return self._present
+
+    def _known(self) -> LiveTree:
+        if self._live is None:
+            state = load_state(self._sandbox)
+            self._snapshots = set(self._refs.ids_with_inherited())
+            if state is None or not self._refs.has(state.proof):
+                state = self._from_scratch(state)
+            self._learn_of_snapshots(state)
+            return self._begin_from(state)
+        return self._live
+
+    def _begin_from(self, state: SavedState) -> LiveTree:
+        self._proof = state.proof
+        self._moment = state.moment
+        self._stored_bytes = state.stored_bytes
+        self._present = None
+        if self._git is not None:
+            self._git.seen = state.git
+        self._live = LiveTree(
+            self._sandbox.path,
+            own_git=self._git is not None,
+            remembered=state.remembered,
+            rules=self._rules,
+            limits=self._limits,
+            read=self._read_tree,
+        )
+        self._set_room(self._live)
+        return self._live
+
+    def _set_room(self, live: LiveTree) -> None:
+        most = self._limits.max_plan_bytes
+        live.room = None if most is None else max(most - self._stored_bytes, 0)
+
+    def _from_scratch(self, untrusted: SavedState | None) -> SavedState:
+        """Returns a state from which everything is looked at."""
+        usual: UsualModes | None = None
+        for snapshot in sorted(self._snapshots):
+            with suppress(CleverAgentsError):
+                usual = self._load(snapshot).usual
+                break
+        once = untrusted.remembered.captured_once if untrusted else set[str]()
+        stored_bytes = untrusted.stored_bytes if untrusted else 0
+        return nothing_known(usual or usual_modes_in(self._sandbox.path), once, stored_bytes)
+
+    def _learn_of_snapshots(self, state: SavedState) -> None:
+        """Adds what snapshots hold of which the state does not know.
+
+        Nothing that a rollback could overwrite may be missing from the snapshot
+        before it, so what was captured once is captured even if it is ignored by now.
+        """
+        for snapshot in self._snapshots - state.snapshots:
+            with suppress(CleverAgentsError):
+                held, once = self._load(snapshot), state.remembered.captured_once
+                changes = tree_changes(self._read_tree, state.captured.tree, held.tree)
+                once.update(
+                    path for path, _, now in changes if now is not None and now[0] != DIRECTORY
+                )
+                empty = held.empty_directories - state.captured.empty_directories
+                once.update(f"{path}/" for path in empty)
+
+    def _refresh(self) -> None:
+        live = self._known()
+        if live.is_elsewhere():
+            self._moment = BEGINNING
+        if self._watch is not None and live.is_blind:
+            self._stop_watching()
+        if self._watch is None:
+            self._scan(live)
+        elif self._moment.is_beginning:
+            self._watch_anew()
+        else:
+            self._take_in(self._watch.drain())
+
+    def _take_in(self, told: PendingChanges) -> None:
+        if told.lost:
+            self._watch_anew()
+            return
+        live = self._known()
+        live.look_at(told.paths, told.replaced)
+        self.evidence = Evidence.WATCH
+        if live.links.are_unknown or told.doubtful:
+            self._scan(live)
+
+    def _start_watching(self) -> None:
+        """Watches if that is possible; what is wrong with a sandbox says whoever uses it next."""
+        try:
+            live = self._known()
+            self._watch = Watch(self._sandbox.path)
+            self._rules.start()
+            # Watches first: what changes while the scan runs is told, what changed before is found.
+            live.watch_with(self._watch)
+            self._scan(live)
+        except (WatchUnavailableError, OSError):
+            self._stop_watching()
+
+    def _watch_anew(self) -> None:
+        """Starts again after events were lost, or goes on without."""
+        self._stop_watching()
+        self._start_watching()
+        if self._watch is None:
+            self._scan(self._known())
+
+    def _stop_watching(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+        self._watch = None
+        if self._live is not None:
+            self._live.watch_with(None)
+
+    def _scan(self, live: LiveTree) -> None:
+        now = self.now()
+        since = self._moment if self._moment.is_comparable(now) else BEGINNING
+        if since.is_beginning:
+            top = os.listdir(self._sandbox.path)
+            live.look_at([*top, *live.known_at_top()], [*top, *live.known_at_top()])
+            self.evidence = Evidence.COMPLETE
+        else:
+            self._look_at_found(live, since)
+            self.evidence = Evidence.SCAN
+        live.links.are_unknown = False
+        self._moment = now
+
+    def _look_at_found(self, live: LiveTree, since: FileSystemTime) -> None:
+        found = scan(self._sandbox.path, since, live.skipped(), live.directories, self._environment)
+        self._nothing_late, self._scanned_from = not found, since.nanoseconds
+        paths = {item.path for item in found if not item.is_directory}
+        replaced: set[str] = set()
+        known: list[str] = []
+        for item in found:
+            if not item.is_directory:
+                continue
+            if not item.path or live.directories.inode(item.path) == item.inode:
+                known.append(item.path)
+            else:
+                replaced.add(item.path)
+        live.look_at(paths.union(live.names_changed(known)), replaced)
+
+    def _write_down(self) -> None:
+        self._not_written_down = 0
+        if self._stored is not None:
+            with suppress(OSError):  # What was written down before still holds.
+                save_state(self._sandbox, self._stored)
+
+
+def nothing_known(usual: UsualModes, once: set[str], stored_bytes: int) -> SavedState:
+    """Returns the state from which everything has to be looked at."""
+    captured = CapturedState(EMPTY_TREE, usual, {}, 0, frozenset(), {}, frozenset(), GitState())
+    remembered = RememberedFile(captured, {}, 0, once)
+    return SavedState("", remembered, BEGINNING, None, frozenset(), stored_bytes)
+
+
+def usual_modes_in(root: str) -> UsualModes:
+    """Returns the modes that are commonest among some of the files of a directory."""
+    modes: dict[str, Counter[int]] = {}
+    for status in islice(_statuses(root), _SAMPLE):
+        mode = stat.S_IMODE(status) if stat.S_ISDIR(status) else status
+        modes.setdefault(git_mode_of(status), Counter())[mode] += 1
+    guess = UsualModes.under(0o777 & ~stat.S_IMODE(os.stat(root).st_mode))
+
+    def commonest(kind: str) -> int:
+        counted = modes.get(kind)
+        if counted is None:
+            return guess.of(kind)
+        return min(counted, key=lambda mode: (-counted[mode], mode))
+
+    return UsualModes(commonest(REGULAR), commonest(EXECUTABLE), commonest(DIRECTORY))
+
+
+def _statuses(root: str) -> Generator[int]:
+    waiting = [root]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop(0)) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                status = entry.stat(follow_symlinks=False).st_mode
+                if entry.name == ".git" or stat.S_IFMT(status) not in _KINDS:
+                    continue
+                yield status
+                if stat.S_ISDIR(status):
+                    waiting.append(entry.path)
+
+
+_KINDS = (stat.S_IFREG, stat.S_IFDIR)

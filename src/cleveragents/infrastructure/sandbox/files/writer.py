@@ -1,0 +1,233 @@
+"""Writing a difference to disk: never through a symlink, never outside, repeatable.
+
+Every path is reached by descending from the sandbox's top directory, one
+component at a time, refusing symbolic links, so nothing an agent planted can
+lead a write elsewhere. A file is rewritten in place where it is ours alone, and
+replaced where it has other links or is something else. A kill may leave one half
+written: the restore is journaled and simply done again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import stat
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+
+from cleveragents.infrastructure.sandbox.states.difference import (
+    TOP,
+    StateDifference,
+    permission_bits,
+)
+from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
+
+_OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_REWRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOT_IN_PLACE = (
+    *(errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.EACCES),
+    *(errno.ETXTBSY, errno.EPERM, errno.ENODEV),
+)
+_SYNCED_ONE_BY_ONE = 20
+"""Up to so many files each is made durable by itself; beyond, the whole file system is."""
+
+WriteBlob = Callable[[str, Callable[[bytes], object]], None]
+"""Gives the bytes of an object, piece by piece, to the function it is handed."""
+
+
+class SandboxWriter:
+    """Changes files below one directory."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.open(root, _OPEN_DIRECTORY)
+        self._opened_up: dict[str, int] = {}
+        """Directories made writable for the work, with the mode they had."""
+        self._last: tuple[str, int] | None = None
+        """The directory that was worked in last: the next path is often in it too."""
+
+    def close(self) -> None:
+        self._leave()
+        os.close(self._root)
+
+    def apply(self, difference: StateDifference, blob: WriteBlob) -> None:
+        """Does everything the difference says, and makes it durable."""
+        self._open_top()
+        synced = len(difference.touched) <= _SYNCED_ONE_BY_ONE
+        try:
+            for path in difference.remove_files:
+                self._unlink(path)
+            for path in difference.remove_directories:
+                self._remove_directory(path)
+            for path in difference.make_directories:
+                self._make_directory(path)
+            for path, entry in difference.write_files:
+                self._write(path, entry, blob, synced=synced)
+            self._open_above(path for path, _ in difference.set_modes)
+            if synced:
+                self._sync_directories({path.rpartition("/")[0] for path in difference.touched})
+        except BaseException:
+            self._set_modes(self._opened_up)
+            raise
+        self._set_modes({**self._opened_up, **dict(difference.set_modes)})
+        if not synced:
+            _flush(self._root)
+
+    def _open_top(self) -> None:
+        mode = permission_bits(os.fstat(self._root).st_mode)
+        if mode & 0o700 != 0o700:
+            self._opened_up[TOP] = mode
+            os.fchmod(self._root, mode | 0o700)
+
+    def _open_above(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            with suppress(FileNotFoundError), self._parent(path):
+                continue
+
+    def _set_modes(self, modes: Mapping[str, int]) -> None:
+        """Deepest first: everything above what is being set is still open."""
+        for path in sorted(modes, key=lambda path: (path == TOP, -path.count("/"))):
+            self._set_mode(path, modes[path])
+
+    @contextmanager
+    def _parent(self, path: str) -> Generator[tuple[int, str]]:
+        """Yields a descriptor of the directory a path is in, made writable, and its last name."""
+        directory, _, name = path.rpartition("/")
+        if self._last is None or self._last[0] != directory:
+            self._leave()
+            self._last = (directory, self._descend(directory))
+        yield self._last[1], name
+
+    def _leave(self) -> None:
+        if self._last is not None:
+            os.close(self._last[1])
+            self._last = None
+
+    def _descend(self, directory: str) -> int:
+        descriptor = os.dup(self._root)
+        try:
+            above = directory.split("/") if directory else []
+            for depth, component in enumerate(above, start=1):
+                closed = _allow_entry(component, descriptor)
+                if closed is not None:
+                    self._opened_up.setdefault("/".join(above[:depth]), closed)
+                inner = os.open(component, _OPEN_DIRECTORY, dir_fd=descriptor)
+                os.close(descriptor)
+                descriptor = inner
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _unlink(self, path: str) -> None:
+        with suppress(FileNotFoundError), self._parent(path) as (parent, name):
+            os.unlink(name, dir_fd=parent)
+
+    def _remove_directory(self, path: str) -> None:
+        with suppress(FileNotFoundError), self._parent(path) as (parent, name):
+            os.rmdir(name, dir_fd=parent)
+            self._opened_up.pop(path, None)
+
+    def _make_directory(self, path: str) -> None:
+        with self._parent(path) as (parent, name):
+            _remove_special(name, parent)
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=parent)
+
+    def _write(self, path: str, entry: TreeEntry, blob: WriteBlob, *, synced: bool) -> None:
+        with self._parent(path) as (parent, name):
+            if entry.is_link:
+                _write_link(name, parent, entry, blob)
+                return
+            descriptor = _open_for_writing(name, parent)
+            with open(descriptor, "wb", buffering=0) as stream:
+                size = 0
+
+                def put(chunk: bytes) -> None:
+                    nonlocal size
+                    view = memoryview(chunk)
+                    while view:
+                        written = stream.write(view)
+                        size += written
+                        view = view[written:]
+
+                blob(entry.object_id, put)
+                os.ftruncate(descriptor, size)
+                os.fchmod(descriptor, permission_bits(entry.mode))
+                if synced:
+                    os.fsync(descriptor)
+
+    def _set_mode(self, path: str, mode: int) -> None:
+        if path == TOP:
+            os.fchmod(self._root, mode)
+            return
+        with suppress(FileNotFoundError), self._parent(path) as (parent, name):
+            _chmod_directory(name, parent, mode)
+
+    def _sync_directories(self, paths: Iterable[str]) -> None:
+        """Makes names durable; a directory that was removed has none."""
+        for path in paths:
+            with suppress(OSError):
+                descriptor = self._descend(path)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+
+
+def _open_for_writing(name: str, parent: int) -> int:
+    """Opens a file that nothing else shares, the one that is there or a new one."""
+    try:
+        descriptor = os.open(name, _REWRITE, dir_fd=parent)
+    except OSError as error:
+        if error.errno not in _NOT_IN_PLACE:
+            raise
+    else:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+            return descriptor
+        os.close(descriptor)
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=parent)
+    return os.open(name, _CREATE, 0o600, dir_fd=parent)
+
+
+def _write_link(name: str, parent: int, entry: TreeEntry, blob: WriteBlob) -> None:
+    target = bytearray()
+    blob(entry.object_id, target.extend)
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=parent)
+    os.symlink(bytes(target), os.fsencode(name), dir_fd=parent)
+
+
+def _allow_entry(name: str, parent: int) -> int | None:
+    """Makes a directory usable and returns the mode it had, or None if it was usable."""
+    status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    if not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o700 == 0o700:
+        return None
+    os.chmod(name, permission_bits(status.st_mode) | 0o700, dir_fd=parent)
+    return permission_bits(status.st_mode)
+
+
+def _chmod_directory(name: str, parent: int, mode: int) -> None:
+    _allow_entry(name, parent)
+    descriptor = os.open(name, _OPEN_DIRECTORY, dir_fd=parent)
+    try:
+        os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_special(name: str, parent: int) -> None:
+    with suppress(FileNotFoundError):
+        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        if not stat.S_ISDIR(status.st_mode):
+            os.unlink(name, dir_fd=parent)
+
+
+def _flush(descriptor: int) -> None:
+    """Waits until everything on the sandbox's file system is on disk."""
+    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if syncfs is None or syncfs(descriptor) != 0:
+        os.sync()

@@ -1,0 +1,51 @@
+"""The directories of sandboxes as they lie on disk, whatever the records say of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from cleveragents.infrastructure.sandbox.create.maker import remove_notes
+from cleveragents.infrastructure.sandbox.create.overlays import remove_sandbox
+from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty, remove_tree
+
+_PLAN = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
+_BEING_MADE = (".draft", ".draft.removed")
+
+
+def directories(sandboxes: Path) -> dict[str, list[str]]:
+    """Returns the names of the sandboxes of each plan that has a directory, drafts not included.
+
+    What does not have the name of a plan, or is a link, is not ours.
+    """
+    return {
+        place.name: [path.name for path in _entries(place) if not path.name.startswith(".")]
+        for place in _entries(sandboxes)
+        if _PLAN.fullmatch(place.name) and place.is_dir() and not place.is_symlink()
+    }
+
+
+def remove_stray(sandbox: Path) -> None:
+    """Removes a sandbox and what belongs to it; one that is not there is fine."""
+    # It may be mounted: through the mount one would reach what it was made of.
+    remove_sandbox(sandbox)
+    remove_notes(sandbox)
+
+
+def remove_strays(plan: Path) -> None:
+    """Removes all that is left of a plan, but for what `drafts.reclaim` looks after."""
+    for sandbox in [path for path in _entries(plan) if not path.name.startswith(".")]:
+        remove_stray(sandbox)
+    for path in [path for path in _entries(plan) if not path.name.endswith(_BEING_MADE)]:
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(path)
+        else:
+            path.unlink(missing_ok=True)
+    remove_if_empty(plan)
+
+
+def _entries(place: Path) -> Iterator[Path]:
+    if place.is_dir() and not place.is_symlink():
+        yield from sorted(place / name for name in os.listdir(place))

@@ -1,0 +1,237 @@
+"""git's object format, as far as snapshots need it: ids, trees, and packs of new objects."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import struct
+import zlib
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from cleveragents.infrastructure.files import write_durably
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+GITLINK = "160000"
+_CHUNK = 1 << 20
+_FASTEST = 1
+_KEPT = b"cleveragents: until its ref is written\n"
+
+
+class ObjectChangedError(Exception):
+    """A file was written to while it was being stored; look again."""
+
+    def __init__(self, path: str = "") -> None:
+        super().__init__(path)
+        self.path = path
+
+
+class ObjectKind(IntEnum):
+    """Object types, with the number a pack gives them."""
+
+    COMMIT = 1
+    TREE = 2
+    BLOB = 3
+
+
+def object_id(kind: ObjectKind, data: bytes) -> str:
+    digest = hashlib.sha1(
+        b"%s %d\0" % (kind.name.lower().encode(), len(data)), usedforsecurity=False
+    )
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def hash_file(descriptor: int, size: int) -> str:
+    """Returns the id a regular file would have as a blob.
+
+    Raises:
+        ObjectChangedError: it does not have `size` bytes.
+    """
+    digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    left = size
+    while chunk := os.read(descriptor, _CHUNK):
+        digest.update(chunk)
+        left -= len(chunk)
+    if left:
+        raise ObjectChangedError
+    return digest.hexdigest()
+
+
+def read_file(descriptor: int, size: int) -> bytes:
+    """Returns the bytes of a regular file.
+
+    Raises:
+        ObjectChangedError: there are not `size` of them.
+    """
+    content = bytearray()
+    while len(content) <= size and (chunk := os.read(descriptor, size + 1 - len(content))):
+        content += chunk
+    if len(content) != size:
+        raise ObjectChangedError
+    return bytes(content)
+
+
+@dataclass(frozen=True)
+class NewObject:
+    """An object to store: its bytes, or the file that has them."""
+
+    id: str
+    kind: ObjectKind
+    data: bytes | None = None
+    path: str | None = None
+    size: int = 0
+
+    @staticmethod
+    def of(kind: ObjectKind, data: bytes) -> NewObject:
+        return NewObject(object_id(kind, data), kind, data, None, len(data))
+
+
+@dataclass(frozen=True)
+class StoredPack:
+    """A pack that is on disk, kept from pruning until `release`."""
+
+    size_bytes: int
+    keep: Path | None
+
+    def release(self) -> None:
+        """To be called once a ref leads to the objects, or none will."""
+        if self.keep is not None:
+            self.keep.unlink(missing_ok=True)
+
+
+def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
+    """Writes objects as one pack and its index, durably; for none, nothing.
+
+    Raises:
+        ObjectChangedError: a file no longer has the bytes its id was made of.
+    """
+    if not new:
+        return StoredPack(0, None)
+    packs = objects / "pack"
+    draft = os.path.join(packs, f"tmp_pack_cleveragents_{os.getpid()}_{secrets.token_hex(4)}")
+    try:
+        entries, checksum, size = _write_pack(draft, new)
+        name = f"{packs}/pack-{checksum.hex()}"
+        # Order: the keep file guards the pack from a prune, and git sees the pack with its index.
+        keep = Path(f"{name}.keep")
+        _guard(keep, objects / "info" / "cleveragents-keep")
+        os.replace(draft, f"{name}.pack")
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(draft)
+        raise
+    index = _index_bytes(entries, checksum)
+    write_durably(Path(f"{name}.idx"), index, mode=0o444)
+    return StoredPack(size + len(index), keep)
+
+
+def _guard(keep: Path, pattern: Path) -> None:
+    """Makes a keep file, as one more name of one that stays: making a file costs far more."""
+    try:
+        os.link(pattern, keep)
+    except FileExistsError:
+        return
+    except OSError:  # The first time, or where there are no links.
+        keep.write_bytes(_KEPT)
+        with suppress(OSError):
+            os.link(keep, pattern)
+
+
+def _write_pack(
+    draft: str, new: Collection[NewObject]
+) -> tuple[list[tuple[bytes, int, int]], bytes, int]:
+    whole = hashlib.sha1(usedforsecurity=False)
+    entries: list[tuple[bytes, int, int]] = []
+    offset = 0
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    with open(descriptor, "wb") as stream:
+
+        def put(data: bytes) -> int:
+            whole.update(data)
+            return stream.write(data)
+
+        offset += put(b"PACK" + struct.pack(">II", 2, len(new)))
+        for item in new:
+            start, checksum = offset, 0
+            for part in _packed(item):
+                checksum = zlib.crc32(part, checksum)
+                offset += put(part)
+            entries.append((bytes.fromhex(item.id), checksum, start))
+        stream.write(whole.digest())
+        stream.flush()
+        os.fsync(stream.fileno())
+    return entries, whole.digest(), offset + 20
+
+
+def _packed(item: NewObject) -> Iterable[bytes]:
+    yield _entry_header(item.kind, item.size)
+    squeeze = zlib.compressobj(_FASTEST)
+    digest = hashlib.sha1(
+        b"%s %d\0" % (item.kind.name.lower().encode(), item.size), usedforsecurity=False
+    )
+    for chunk in _chunks(item):
+        digest.update(chunk)
+        yield squeeze.compress(chunk)
+    yield squeeze.flush()
+    if digest.hexdigest() != item.id:
+        raise ObjectChangedError(item.path or "")
+
+
+def _chunks(item: NewObject) -> Iterable[bytes]:
+    if item.path is None:
+        yield item.data or b""
+        return
+    try:
+        descriptor = os.open(item.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise ObjectChangedError(item.path) from error
+    try:
+        while chunk := os.read(descriptor, _CHUNK):
+            yield chunk
+    finally:
+        os.close(descriptor)
+
+
+def _entry_header(kind: ObjectKind, size: int) -> bytes:
+    first, size = (kind << 4) | (size & 15), size >> 4
+    header = bytearray()
+    while size:
+        header.append(first | 0x80)
+        first, size = size & 0x7F, size >> 7
+    header.append(first)
+    return bytes(header)
+
+
+def _index_bytes(entries: list[tuple[bytes, int, int]], checksum: bytes) -> bytes:
+    """Returns a version 2 index; offsets beyond 2 GiB go into its table of long ones."""
+    ordered = sorted(entries)
+    counts = [0] * 256
+    for name, _, _ in ordered:
+        counts[name[0]] += 1
+    for position in range(1, 256):
+        counts[position] += counts[position - 1]
+    long_offsets: list[int] = []
+    offsets: list[int] = []
+    for _, _, offset in ordered:
+        if offset < 1 << 31:
+            offsets.append(offset)
+        else:
+            offsets.append((1 << 31) | len(long_offsets))
+            long_offsets.append(offset)
+    body = b"".join(
+        (
+            b"\377tOc\0\0\0\2",
+            struct.pack(">256I", *counts),
+            *(name for name, _, _ in ordered),
+            *(struct.pack(">I", crc) for _, crc, _ in ordered),
+            *(struct.pack(">I", offset) for offset in offsets),
+            *(struct.pack(">Q", offset) for offset in long_offsets),
+            checksum,
+        )
+    )
+    return body + hashlib.sha1(body, usedforsecurity=False).digest()

@@ -1,0 +1,43 @@
+"""How a database differs between two snapshots, from what their documents say of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+from collections.abc import Sequence
+
+from cleveragents.domain.sandboxes.change import ChangeOperation, PathChange, PathState, change_of
+from cleveragents.infrastructure.sandbox.sqlite.chunks import DatabaseState, FileKind, state_from
+
+
+def database_changes(name: str, old: bytes, new: bytes) -> Sequence[PathChange]:
+    """Returns the one change of the database, or none.
+
+    The hash is the state hash of the snapshot, so it tells permission bits too.
+    Something that is no file in the place of the database counts as nothing.
+
+    Raises:
+        SnapshotCorruptError: a document is not one of ours.
+    """
+    change = change_of(name, _state(old), _state(new))
+    if change is None:
+        return ()
+    if change.operation is ChangeOperation.MODIFIED and _but_mode(old) == _but_mode(new):
+        return (change.model_copy(update={"operation": ChangeOperation.MODE_CHANGED}),)
+    return (change,)
+
+
+def database_state(state: DatabaseState, state_hash: str) -> PathState | None:
+    """Returns what a change would say of the database; None if there is no such file."""
+    if state.kind in (FileKind.MISSING, FileKind.OTHER):
+        return None
+    return PathState(mode=stat.S_IFREG | state.mode, hash=state_hash)
+
+
+def _state(document: bytes) -> PathState | None:
+    return database_state(state_from(document, {}), hashlib.sha256(document).hexdigest())
+
+
+def _but_mode(document: bytes) -> dict[str, object]:
+    return {**json.loads(document), "mode": None}

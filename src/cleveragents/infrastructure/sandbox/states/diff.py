@@ -1,0 +1,120 @@
+"""How two snapshots differ, for people: files, line counts and a patch."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from cleveragents.domain.sandboxes.sandbox import DiffFile, FilePatch, TreeDiff
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.tree_names import shown
+from cleveragents.infrastructure.sandbox.states.difference import difference
+from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, TreeEntry
+from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree
+
+PATCH_LIMIT = 1 << 20
+_QUIET = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+_SECTION = b"diff --git "
+
+
+def tree_diff(
+    git: Git,
+    old: tuple[str, CapturedState],
+    new: tuple[str, CapturedState],
+    read: ReadTree,
+    prefix: str,
+) -> TreeDiff:
+    """Compares two snapshots, given as (commit, what it holds); `prefix` begins every path."""
+    counts = line_counts(git, old[0], new[0])
+    files = [
+        DiffFile(
+            path=f"{prefix}{path}",
+            status=status,
+            insertions=counts.get(path, (0, 0))[0],
+            deletions=counts.get(path, (0, 0))[1],
+        )
+        for path, status in sorted(_statuses(old[1], new[1], read).items())
+    ]
+    if not files:
+        return TreeDiff(files=(), patches=(), patch_truncated=False)
+    patch = git.beginning(PATCH_LIMIT + 1, *_patch_arguments(prefix), old[0], new[0])
+    return TreeDiff(
+        files=tuple(files),
+        patches=tuple(_patches(_patched_paths(git, old[0], new[0]), patch, prefix)),
+        patch_truncated=len(patch) > PATCH_LIMIT,
+    )
+
+
+def _patch_arguments(prefix: str) -> tuple[str, ...]:
+    return ("diff", *_QUIET, "--patch", f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}")
+
+
+def _patches(paths: Sequence[str], patch: bytes, prefix: str) -> Iterator[FilePatch]:
+    """Gives each section of a patch its path, which a header does not tell unambiguously.
+
+    Sections have the order of the listing. Every line of content begins with a space, a sign
+    or a backslash, and no name has a line end in it, so only a header can begin a section.
+    """
+    whole_lines = patch[: patch.rfind(b"\n", 0, PATCH_LIMIT) + 1]
+    sections = (b"\n" + whole_lines).split(b"\n" + _SECTION)[1:]
+    for path, section in zip(paths, sections, strict=False):  # The patch may have been cut.
+        text = os.fsdecode(_SECTION + section.removesuffix(b"\n") + b"\n")
+        yield FilePatch(path=f"{prefix}{path}", text=text)
+
+
+def _patched_paths(git: Git, old: str, new: str) -> list[str]:
+    """Returns the path of each section of the patch: two where the type of a file changed."""
+    listing = git.run("diff", *_QUIET, "--name-status", "-z", old, new).split(b"\0")[:-1]
+    return [
+        shown(os.fsdecode(path))
+        for status, path in zip(listing[::2], listing[1::2], strict=True)
+        for _ in range(2 if status == b"T" else 1)
+    ]
+
+
+def line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, int | None]]:
+    """Returns lines added and removed in each file that differs; None and None for a binary one."""
+    counts: dict[str, tuple[int | None, int | None]] = {}
+    for record in git.run("diff", *_QUIET, "--numstat", "-z", old, new).split(b"\0")[:-1]:
+        added, removed, path = record.split(b"\t", 2)
+        counts[shown(os.fsdecode(path))] = (_number(added), _number(removed))
+    return counts
+
+
+def _number(text: bytes) -> int | None:
+    return None if text == b"-" else int(text)
+
+
+def _statuses(old: CapturedState, new: CapturedState, read: ReadTree) -> dict[str, str]:
+    """Returns what became of each path: nothing that was left out counts, so nothing is spared."""
+    acts = difference(_all_captured(old), _all_captured(new), read)
+    before = LazyTree(old.tree, read)
+    found = dict.fromkeys(acts.remove_files, "deleted")
+    for path, entry in acts.write_files:
+        node = before.get(path)
+        was = old.entry_of(path, node) if node is not None and before.is_file(path) else None
+        found[path] = _status(was, entry)
+    directories = acts.shown_directories
+    found |= {f"{path}/": "deleted" for path in acts.remove_directories if path in directories}
+    found |= {f"{path}/": "added" for path in acts.make_directories if path in directories}
+    made = {*acts.make_directories}
+    found |= {
+        f"{path}/": "mode changed"
+        for path, _ in acts.set_modes
+        if path in directories and path not in made
+    }
+    return found
+
+
+def _all_captured(state: CapturedState) -> CapturedState:
+    return replace(state, not_captured={}, ignored=frozenset())
+
+
+def _status(before: TreeEntry | None, after: TreeEntry) -> str:
+    if before is None:
+        return "added"
+    if stat.S_IFMT(before.mode) != stat.S_IFMT(after.mode):
+        return "type changed"
+    return "mode changed" if before.object_id == after.object_id else "modified"

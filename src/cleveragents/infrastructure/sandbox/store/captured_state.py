@@ -1,0 +1,185 @@
+"""What a snapshot holds of a sandbox, without its files' names in memory.
+
+A git tree holds names, bytes and the executable bit. The rest, full modes,
+directories without files, what was not captured, HEAD and index, goes into a
+small document beside the tree; `state_hash` names both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from cleveragents.domain.errors import SnapshotCorruptError
+from cleveragents.domain.sandboxes.uncaptured import Reason, reason_from
+from cleveragents.infrastructure.sandbox.git.objects import GITLINK
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, Node
+
+_VERSION = 1
+LINK = "120000"
+EXECUTABLE = "100755"
+REGULAR = "100644"
+LINK_MODE = stat.S_IFLNK | 0o777
+
+
+@dataclass(frozen=True)
+class TreeEntry:
+    """A regular file or symbolic link."""
+
+    object_id: str
+    mode: int
+    """Type and all permission bits, as `lstat` gives them."""
+
+    @property
+    def is_link(self) -> bool:
+        return stat.S_ISLNK(self.mode)
+
+
+@dataclass(frozen=True)
+class GitState:
+    """Where the sandbox's own git is; all None where there is no git."""
+
+    branch: str | None = None
+    """Full ref name, or None when detached."""
+    commit: str | None = None
+    """None when the branch has no commit yet."""
+    index_tree: str | None = None
+    """The index as a tree, or None when it is kept as a listing."""
+    index_listing: str | None = None
+    """A blob with the index's entries, when a tree cannot hold them: conflicts or flags."""
+
+    @property
+    def index(self) -> tuple[str | None, str | None]:
+        return self.index_tree, self.index_listing
+
+
+@dataclass(frozen=True)
+class UsualModes:
+    """The modes that are not written down, because nearly everything has them."""
+
+    regular: int
+    executable: int
+    directory: int
+
+    @staticmethod
+    def under(umask: int) -> UsualModes:
+        return UsualModes(
+            stat.S_IFREG | (0o666 & ~umask), stat.S_IFREG | (0o777 & ~umask), 0o777 & ~umask
+        )
+
+    def of(self, git_mode: str) -> int:
+        if git_mode == DIRECTORY:
+            return self.directory
+        if git_mode == LINK:
+            return LINK_MODE
+        return self.executable if git_mode == EXECUTABLE else self.regular
+
+
+@dataclass(frozen=True)
+class CapturedState:
+    """The whole captured state at one moment."""
+
+    tree: str
+    usual: UsualModes
+    unusual: Mapping[str, int]
+    """Modes that differ from the usual ones: of files with their type, of directories without."""
+    top_mode: int
+    """Permission bits of the sandbox's own directory."""
+    empty_directories: Set[str]
+    """Directories in which nothing was captured, not even a directory."""
+    not_captured: Mapping[str, Reason]
+    """Why a path could not be captured; a directory ends with `/`."""
+    ignored: Set[str]
+    """Paths left out on purpose; a directory ends with `/`. Not part of the state."""
+    git: GitState
+
+    def mode_of(self, path: str, git_mode: str) -> int:
+        return self.unusual.get(path, self.usual.of(git_mode))
+
+    def entry_of(self, path: str, node: Node) -> TreeEntry:
+        return TreeEntry(node[1], self.mode_of(path, node[0]))
+
+    def document(self) -> bytes:
+        """Returns what is stored beside the tree: equal states have equal bytes."""
+        content: dict[str, object] = {
+            "version": _VERSION,
+            "tree": self.tree,
+            "top_mode": self.top_mode,
+            "modes": {
+                "regular": self.usual.regular,
+                "executable": self.usual.executable,
+                "directory": self.usual.directory,
+            },
+            "unusual_modes": dict(self.unusual),
+            "empty_directories": sorted(self.empty_directories),
+            "not_captured": sorted(
+                (path, reason.text) for path, reason in self.not_captured.items()
+            ),
+            "head": {"branch": self.git.branch, "commit": self.git.commit},
+            "index": {"tree": self.git.index_tree, "listing": self.git.index_listing},
+        }
+        return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+    def ignored_document(self) -> bytes:
+        return json.dumps(sorted(self.ignored)).encode("ascii")
+
+
+def state_hash_of(document: bytes) -> str:
+    return hashlib.sha256(document).hexdigest()
+
+
+def captured_from(document: bytes, ignored: Iterable[str]) -> CapturedState:
+    """Returns what was stored as `document`.
+
+    Raises:
+        SnapshotCorruptError: the document is not one of ours.
+    """
+    try:
+        content: dict[str, Any] = json.loads(document)
+        modes = content["modes"]
+        return CapturedState(
+            tree=content["tree"],
+            usual=UsualModes(modes["regular"], modes["executable"], modes["directory"]),
+            unusual=dict(content["unusual_modes"]),
+            top_mode=int(content["top_mode"]),
+            empty_directories=frozenset(content["empty_directories"]),
+            not_captured={path: reason_from(text) for path, text in content["not_captured"]},
+            ignored=frozenset(ignored),
+            git=GitState(
+                branch=content["head"]["branch"],
+                commit=content["head"]["commit"],
+                index_tree=content["index"]["tree"],
+                index_listing=content["index"]["listing"],
+            ),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SnapshotCorruptError(f"A snapshot's document cannot be read: {error!r}") from error
+
+
+def parent_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def ancestors(path: str) -> Iterable[str]:
+    """Yields the directories above a path, nearest first, without the top one."""
+    while path := parent_of(path):
+        yield path
+
+
+def git_mode_of(mode: int) -> str:
+    """Returns how git's tree writes a mode of `lstat` down."""
+    if stat.S_ISLNK(mode):
+        return LINK
+    if stat.S_ISDIR(mode):
+        return DIRECTORY
+    return EXECUTABLE if mode & 0o100 else REGULAR
+
+
+def staged_objects(listing: bytes) -> set[str]:
+    """Returns the blobs that an index kept as a listing names."""
+    heads = (line.partition(b"\t")[0].split(b" ") for line in listing.split(b"\0")[:-1])
+    return {object_id.decode() for _, mode, object_id, _ in heads if mode != GITLINK.encode()}

@@ -1,0 +1,255 @@
+"""The project's private mirror: one bare repository that holds everything of its plans.
+
+The project's objects are hard-linked into it (copied where that is impossible),
+so it costs next to nothing, and once linked they stay, whatever the user's
+repository prunes. Nothing ever flows from here into the project.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cleveragents.domain.errors import ProjectRefusedError
+from cleveragents.infrastructure.files import (
+    copy_durably,
+    exclusive,
+    fsync_directory,
+    write_durably,
+)
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.layout import SHARED, git_on_mirror, private_directory
+from cleveragents.infrastructure.sandbox.git.repository import Repository
+from cleveragents.infrastructure.sandbox.store.blobs import missing_objects
+
+_CARRIED_SETTINGS = (
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "user.email",
+    "user.name",
+)
+_OWN_SETTINGS = {
+    "core.repositoryformatversion": "0",
+    "core.bare": "true",
+    "core.logallrefupdates": "true",
+    "gc.auto": "0",
+}
+_FAN_OUT = re.compile(r"[0-9a-f]{2}")
+_LOOSE = re.compile(r"[0-9a-f]{38}")
+_LINKING_IMPOSSIBLE = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES)
+_ATTEMPTS = 5
+
+
+def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | None) -> Path:
+    """Makes the project's mirror, or brings it up to date, and returns its place.
+
+    A kill leaves either no mirror or a usable one: it is built under another
+    name and renamed, and every later step only adds.
+    """
+    with _locked_store(git, mirrors, repository.key) as mirror:
+        _import_objects(repository, git, mirror, head)
+        _carry_settings(repository, git, mirror)
+        _import_refs(repository, git, mirror)
+    return mirror
+
+
+def ensure_store(git: Git, mirrors: Path, key: str) -> Path:
+    """Returns the private repository for what has no repository of its own, made if need be.
+
+    A kill leaves either none or a usable one.
+    """
+    with _locked_store(git, mirrors, key) as store:
+        return store
+
+
+@contextmanager
+def _locked_store(git: Git, mirrors: Path, key: str) -> Generator[Path]:
+    mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = mirrors / f"{key}.git"
+    with exclusive(mirrors / f"{key}.lock"):
+        if not store.is_dir():
+            _initialise(git, store)
+        _make_private(store)
+        yield store
+
+
+def _initialise(git: Git, mirror: Path) -> None:
+    draft = mirror.with_name(f"{mirror.name}.new")
+    if draft.exists():
+        shutil.rmtree(draft)
+    git.at(draft).run("init", "--bare", "--quiet", "--template=", "--object-format=sha1")
+    draft.rename(mirror)
+    fsync_directory(mirror.parent)
+
+
+def _make_private(mirror: Path) -> None:
+    private = private_directory(mirror)
+    private.mkdir(mode=0o700, exist_ok=True)
+    for name in SHARED:
+        with suppress(FileExistsError):
+            (private / name).symlink_to(f"../{mirror.name}/{name}")
+    write_durably(private / "HEAD", b"ref: refs/heads/main\n")
+    write_durably(private / "config", _configuration(_OWN_SETTINGS))
+
+
+def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | None) -> None:
+    """Links what is new; again when the user's repository was repacked meanwhile."""
+    shallow = repository.common_dir / "shallow"
+    if shallow.is_file():
+        write_durably(mirror / "shallow", shallow.read_bytes())
+    else:
+        (mirror / "shallow").unlink(missing_ok=True)
+    for _ in range(_ATTEMPTS):
+        sources = repository.object_directories()
+        stayed = [_link_objects(source, mirror / "objects") for source in sources]
+        if all(stayed) and (head is None or _is_whole(git_on_mirror(git, mirror), head)):
+            return
+    raise ProjectRefusedError(
+        str(repository.root),
+        f"its commit {head} is incomplete",
+        hint="Run `git fsck` in the project",
+    )
+
+
+def _is_whole(git: Git, commit: str) -> bool:
+    """Returns whether every file of a commit is there; its history is the project's affair."""
+    return git.succeeds("rev-list", "--objects", "--no-walk", "--quiet", commit)
+
+
+def _link_objects(source: Path, target: Path) -> bool:
+    """Returns whether everything that was seen could be linked.
+
+    Loose objects come first: what a repack removes is in a pack by then. Of a
+    pack the index comes last, because git sees a pack when it sees its index.
+    """
+    stayed = True
+    for fan_out in sorted(source.iterdir()):
+        if _FAN_OUT.fullmatch(fan_out.name):
+            names = [name for name in _names(fan_out) if _LOOSE.fullmatch(name)]
+            stayed &= _link_new(fan_out, target / fan_out.name, names)
+    packs = [name.removesuffix(".idx") for name in _names(source / "pack") if _is_index(name)]
+    for pack in sorted(packs):
+        stayed &= _link_new(source / "pack", target / "pack", [f"{pack}.pack", f"{pack}.idx"])
+    return stayed
+
+
+def _is_index(name: str) -> bool:
+    return name.endswith(".idx") and not name.startswith(".")
+
+
+def _names(directory: Path) -> list[str]:
+    return os.listdir(directory) if directory.is_dir() else []
+
+
+def _link_new(source: Path, target: Path, names: Iterable[str]) -> bool:
+    """Links what is not there yet, durably; returns False if something has gone meanwhile."""
+    present = set(_names(target))
+    missing = [name for name in names if name not in present]
+    if not missing:
+        return True
+    target.mkdir(exist_ok=True)
+    try:
+        for name in missing:
+            _link(source / name, target / name)
+    except FileNotFoundError:
+        return False
+    fsync_directory(target)
+    return True
+
+
+def _link(source: Path, target: Path) -> None:
+    if source.is_symlink():
+        copy_durably(source, target)
+        return
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        return  # An agent made the same object at this moment.
+    except OSError as error:
+        if error.errno not in _LINKING_IMPOSSIBLE:
+            raise
+        copy_durably(source, target)
+
+
+def _carry_settings(repository: Repository, git: Git, mirror: Path) -> None:
+    """Takes over what decides how files look on disk, and what the user never wants captured.
+
+    What an earlier agent configured in the mirror ends here: plans start alike.
+    """
+    found = git.at(repository.git_dir).user_settings()
+    carried = {key: found[key] for key in _CARRIED_SETTINGS if key in found}
+    excludes = _excludes(repository, git.environment, found.get("core.excludesfile"))
+    attributes = _content(repository.common_dir / "info" / "attributes")
+    for place in (private_directory(mirror), mirror):
+        write_durably(place / "config", _configuration({**_OWN_SETTINGS, **carried}))
+        (place / "info").mkdir(exist_ok=True)
+        write_durably(place / "info" / "exclude", excludes)
+        write_durably(place / "info" / "attributes", attributes)
+
+
+def _configuration(settings: Mapping[str, str]) -> bytes:
+    lines: list[str] = []
+    for key, value in settings.items():
+        section, _, name = key.partition(".")
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        lines.append(f'[{section}]\n\t{name} = "{escaped}"\n')
+    return os.fsencode("".join(lines))
+
+
+def _excludes(repository: Repository, environment: Mapping[str, str], chosen: str | None) -> bytes:
+    """Returns the ignore rules that are not in the project's files, `chosen` by the user or not."""
+    home = environment.get("HOME", "/nonexistent")
+    default = Path(environment.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git/ignore"
+    of_user = Path(re.sub(r"^~(?=/)", lambda _: home, chosen)) if chosen else default
+    return b"\n".join(map(_content, (of_user, repository.common_dir / "info" / "exclude")))
+
+
+def _content(path: Path) -> bytes:
+    with suppress(OSError):
+        if path.is_file():
+            return path.read_bytes()
+    return b""
+
+
+def _import_refs(repository: Repository, git: Git, mirror: Path) -> None:
+    """Shows the project's branches as `origin/…` and its tags, as a clone would."""
+    ours = git_on_mirror(git, mirror)
+    offered = {
+        name.replace("refs/heads/", "refs/remotes/origin/", 1): object_id
+        for name, object_id in _refs(git.at(repository.git_dir), "refs/heads", "refs/tags").items()
+    }
+    broken = missing_objects(ours, offered.values())
+    wanted = {name: object_id for name, object_id in offered.items() if object_id not in broken}
+    present = _refs(ours, "refs/remotes/origin", "refs/tags")
+    gone = [name for name in present if name not in wanted and _stands_in_the_way(name, wanted)]
+    changed = [name for name in wanted if present.get(name) != wanted[name]]
+    # Two transactions: `a` must be gone before `a/b` can be made.
+    _update_refs(ours, [f"delete {name}" for name in gone])
+    _update_refs(ours, [f"update {name} {wanted[name]}" for name in changed])
+
+
+def _refs(git: Git, *places: str) -> dict[str, str]:
+    listing = os.fsdecode(git.run("for-each-ref", "--format=%(objectname) %(refname)", *places))
+    pairs = (line.partition(" ") for line in listing.split("\n") if line)
+    return {name: object_id for object_id, _, name in pairs}
+
+
+def _stands_in_the_way(name: str, wanted: Iterable[str]) -> bool:
+    """Branches follow the project; a tag an agent made stays unless its name is needed."""
+    return name.startswith("refs/remotes/") or any(
+        other.startswith(f"{name}/") or name.startswith(f"{other}/") for other in wanted
+    )
+
+
+def _update_refs(git: Git, commands: list[str]) -> None:
+    if commands:
+        git.run("update-ref", "--stdin", stdin=os.fsencode("\n".join(commands) + "\n"))

@@ -1,0 +1,172 @@
+"""The refs that keep snapshots, read and written without starting git where that is safe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from cleveragents.domain.errors import SnapshotMissingError
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.infrastructure.files import (
+    draft_beside,
+    fsync_directory,
+    overwrite_durably,
+    write_durably,
+)
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+
+
+class SnapshotRefs:
+    """One ref for each stored state of one sandbox."""
+
+    def __init__(self, sandbox: SandboxRef, git: Git) -> None:
+        self._store = Path(sandbox.store)
+        self._git = git_on_mirror(git, self._store)
+        self._place = f"refs/cleveragents/snapshots/{sandbox.plan_id}/{sandbox.resource}"
+        self._forked = f"refs/cleveragents/forks/{sandbox.plan_id}/{sandbox.resource}"
+        self._branch = sandbox.branch
+        self.base = f"refs/cleveragents/base/{sandbox.plan_id}/{sandbox.resource}"
+        """Keeps what the sandbox was made from."""
+        self._spare: str | None = None
+        """The file of a ref that was dropped, for the next one."""
+
+    def close(self) -> None:
+        if self._spare is not None:
+            Path(self._spare).unlink(missing_ok=True)
+            self._spare = None
+
+    def name(self, snapshot_id: str) -> str:
+        return f"{self._place}/{snapshot_id}"
+
+    def _inherited_name(self, snapshot_id: str) -> str:
+        """Returns the ref that keeps another plan's snapshot, which the sandbox started as."""
+        return f"{self._forked}/{snapshot_id}"
+
+    def has(self, name: str) -> bool:
+        """Says whether a ref is there: as a file of its own, or packed with others."""
+        if os.path.exists(f"{self._store}/{name}"):
+            return True
+        return f" {name}\n".encode() in self._packed()
+
+    def ids(self) -> list[str]:
+        """Returns the snapshots that have a ref."""
+        return self._ids_in(self._place)
+
+    def ids_with_inherited(self) -> list[str]:
+        """Returns those, and the snapshots of other plans that the sandbox started as."""
+        return self._ids_in(self._place, self._forked)
+
+    def inherited(self) -> list[str]:
+        """Returns the snapshots of other plans that the sandbox started as."""
+        return self._ids_in(self._forked)
+
+    def anchor(self, snapshot_id: str) -> str | None:
+        """Returns what the ref of a snapshot points to, if it has one, inherited or not."""
+        for name in (self.name(snapshot_id), self._inherited_name(snapshot_id)):
+            with suppress(FileNotFoundError):
+                return (self._store / name).read_text(encoding="ascii").strip()
+            for line in self._packed().split(b"\n"):
+                if line.partition(b" ")[2] == os.fsencode(name):
+                    return line.partition(b" ")[0].decode()
+        return None
+
+    def _ids_in(self, *places: str) -> list[str]:
+        packed = [line.partition(b" ")[2] for line in self._packed().split(b"\n")]
+        found: set[str] = set()
+        for place in places:
+            start = f"{place}/".encode()
+            found |= {os.fsdecode(name[len(start) :]) for name in packed if name.startswith(start)}
+            with suppress(FileNotFoundError):
+                names = os.listdir(f"{self._store}/{place}")
+                found |= {name for name in names if "." not in name}
+        return sorted(found)
+
+    def prepare(self) -> None:
+        """Makes the directory of the refs, durably, so that the first snapshot need not."""
+        self._prepare(self._place)
+
+    def write(self, snapshot_id: str, anchor: str) -> None:
+        """Makes the ref, durably."""
+        path, content = f"{self._store}/{self.name(snapshot_id)}", _content(anchor)
+        if self._spare is not None and overwrite_durably(self._spare, path, content):
+            self._spare = None
+        else:
+            self._prepare(self._place)
+            write_durably(Path(path), content, mode=0o644)
+
+    def inherit(self, snapshot_id: str, source: SandboxRef) -> str:
+        """Keeps a snapshot of another sandbox of the store, durably; returns the ref that does.
+
+        Raises:
+            SnapshotMissingError: no ref leads to it any more.
+        """
+        name = self._inherited_name(snapshot_id)
+        of_source = SnapshotRefs(source, self._git)
+        anchor = of_source.anchor(snapshot_id) or self.anchor(snapshot_id)
+        if anchor is None:
+            raise SnapshotMissingError(snapshot_id, str(self._store))
+        self._prepare(self._forked)
+        self._write(name, anchor)
+        return name
+
+    def disown(self) -> None:
+        """Drops the refs of a sandbox that came to nothing: what it was to start from."""
+        names = [self.base, *map(self._inherited_name, self.inherited())]
+        if self._branch is not None:
+            names.append(f"refs/heads/{self._branch}")
+            (self._store / "logs" / names[-1]).unlink(missing_ok=True)
+        commands = [f"delete {name}\n" for name in names if self.has(name)]
+        if commands:
+            self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
+
+    def _prepare(self, place: str) -> None:
+        directory = f"{self._store}/{place}"
+        if not os.path.isdir(directory):
+            self._make_directory(Path(directory))
+
+    def _write(self, name: str, anchor: str) -> None:
+        write_durably(Path(f"{self._store}/{name}"), _content(anchor), mode=0o644)
+
+    def delete(self, snapshot_ids: Iterable[str]) -> None:
+        """Drops refs; one that is packed with others takes git, a file of its own does not."""
+        packed = self._packed()
+        commands: list[str] = []
+        for snapshot in snapshot_ids:
+            name = self.name(snapshot)
+            if f" {name}\n".encode() in packed:
+                commands.append(f"delete {name}\n")
+            else:
+                self._drop(f"{self._store}/{name}")
+        if commands:
+            self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
+
+    def _drop(self, path: str) -> None:
+        with suppress(FileNotFoundError):
+            if self._spare is not None:
+                os.unlink(path)
+                return
+            spare = draft_beside(path)
+            os.rename(path, spare)
+            self._spare = spare
+
+    def _make_directory(self, directory: Path) -> None:
+        missing = [directory]
+        while not missing[-1].parent.is_dir():
+            missing.append(missing[-1].parent)
+        directory.mkdir(parents=True, exist_ok=True)
+        for made in reversed(missing):
+            fsync_directory(made.parent)
+
+    def _packed(self) -> bytes:
+        try:
+            with open(f"{self._store}/packed-refs", "rb", buffering=0) as packed:
+                return packed.read()
+        except FileNotFoundError:
+            return b""
+
+
+def _content(anchor: str) -> bytes:
+    return f"{anchor}\n".encode()

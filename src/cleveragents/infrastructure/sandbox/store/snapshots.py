@@ -1,0 +1,198 @@
+"""The snapshots of one sandbox in its store: made durable, and read back.
+
+Order on disk: objects, then the ref that keeps them. What was read or made last is kept in
+memory, because going back and forth meets the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
+from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef, Uncaptured
+from cleveragents.domain.sandboxes.uncaptured import IGNORED, ReasonKind
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.objects import (
+    EMPTY_TREE,
+    GITLINK,
+    NewObject,
+    ObjectKind,
+    StoredPack,
+    store_pack,
+)
+from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, missing_objects
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    CapturedState,
+    GitState,
+    captured_from,
+    staged_objects,
+    state_hash_of,
+)
+from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree
+from cleveragents.infrastructure.sandbox.store.limits import require_room
+from cleveragents.infrastructure.sandbox.store.packing import Repacking
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
+from cleveragents.infrastructure.sandbox.store.snapshot_objects import parts_of, snapshot_objects
+
+_CHECKED_FROM = 300
+"""From so many new objects on, it pays to ask which of them are stored already."""
+_KEPT_TREE_BYTES = 8 << 20
+_KEPT_OUTLINES = 20
+
+
+@dataclass(frozen=True)
+class StoredSnapshot:
+    """What an engine has made durable."""
+
+    snapshot_id: str
+    state_hash: str
+    size_bytes: int
+    """What it added to the store."""
+    not_captured: tuple[Uncaptured, ...]
+    evidence: Evidence = Evidence.COMPLETE
+    partial: bool = False
+    """A deadline passed before everything was looked at."""
+
+
+class StoredSnapshots:
+    """What is stored of one sandbox."""
+
+    def __init__(
+        self, sandbox: SandboxRef, git: Git, unsaved_tree: Callable[[str], bytes | None]
+    ) -> None:
+        """Args: `unsaved_tree` gives a tree that was made and may not be stored yet, if it was."""
+        self._sandbox = sandbox
+        self._unsaved_tree = unsaved_tree
+        self._trees: dict[str, bytes] = {}
+        self._tree_bytes = 0
+        self._outlines: dict[str, CapturedState] = {}
+        """What the snapshots hold that were made last."""
+        self.git = git_on_mirror(git, Path(sandbox.store))
+        self.refs = SnapshotRefs(sandbox, git)
+        self.objects = BlobReader(self.git)
+        self.packing = Repacking(git, Path(sandbox.store))
+
+    def close(self) -> None:
+        self.objects.close()
+        self.refs.close()
+        self.packing.finish()
+
+    def delete(self, snapshot_ids: Iterable[str]) -> None:
+        gone = list(snapshot_ids)
+        self.refs.delete(gone)
+        for snapshot_id in gone:
+            self._outlines.pop(snapshot_id, None)
+
+    def load(self, snapshot_id: str) -> CapturedState:
+        """Raises SnapshotMissingError or SnapshotCorruptError unless it is whole in its outline."""
+        known = self._outlines.get(snapshot_id)
+        return known if known is not None else self._read_outline(snapshot_id)
+
+    def _read_outline(self, snapshot_id: str) -> CapturedState:
+        parts = parts_of(snapshot_id, self.objects.read(snapshot_id))
+        document = self.objects.read(parts.document)
+        ignored: list[str] = json.loads(self.objects.read(parts.ignored))
+        captured = captured_from(document, ignored)
+        if (state_hash_of(document), captured.tree) != (parts.state_hash, parts.tree):
+            raise SnapshotCorruptError(f"Snapshot {snapshot_id} does not hold what it lists")
+        return captured
+
+    def verify(self, snapshot_id: str) -> None:
+        """Reads every byte of a snapshot back."""
+        captured = self._read_outline(snapshot_id)
+        self.check_git(captured.git, snapshot_id)
+        tree = LazyTree(captured.tree, self.objects.read)
+        self.objects.check(sorted({node[1] for _, node in tree.files()}))
+
+    def check_git(self, state: GitState, snapshot_id: str) -> None:
+        """Raises SnapshotMissingError unless commit and index can be put back."""
+        needed = {state.commit} if state.commit else set[str]()
+        if state.index_tree is not None:
+            index = LazyTree(state.index_tree, self.objects.read)
+            needed |= {object_id for _, (mode, object_id) in index.files() if mode != GITLINK}
+        needed |= self.staged(state)
+        if missing_objects(self.git, sorted(needed)):
+            raise SnapshotMissingError(snapshot_id, self._sandbox.store)
+
+    def staged(self, state: GitState) -> set[str]:
+        """Returns the blobs that only the index leads to, where it is kept as a listing."""
+        if state.index_listing is None:
+            return set()
+        return staged_objects(self.objects.read(state.index_listing))
+
+    def keep(
+        self, captured: CapturedState, staged: Iterable[str], others: Sequence[NewObject]
+    ) -> StoredSnapshot:
+        """Makes a state durable unless it is: its objects, those it leads to, then its ref."""
+        made = snapshot_objects(captured, staged)
+        size = 0
+        if not self.refs.has(self.refs.name(made.snapshot.id)):
+            pack = self._pack((*others, *made.all))
+            try:
+                self.refs.write(made.snapshot.id, made.anchor.id)
+            finally:
+                pack.release()
+            self.packing.added_one()
+            size = pack.size_bytes
+        for item in others:
+            if item.kind is ObjectKind.TREE and item.data is not None:
+                self._keep_tree(item.id, item.data)
+        self._outlines[made.snapshot.id] = captured
+        if len(self._outlines) > _KEPT_OUTLINES:
+            del self._outlines[next(iter(self._outlines))]
+        return StoredSnapshot(
+            snapshot_id=made.snapshot.id,
+            state_hash=made.state_hash,
+            size_bytes=size,
+            not_captured=_uncaptured(captured),
+            partial=any(
+                reason.kind is ReasonKind.OVERDUE for reason in captured.not_captured.values()
+            ),
+        )
+
+    def _pack(self, wanted: Iterable[NewObject]) -> StoredPack:
+        """Stores objects, leaving out such as are there already when there are many."""
+        new = {item.id: item for item in wanted}
+        if len(new) > _CHECKED_FROM:
+            # git knows the empty tree without having it.
+            missing = missing_objects(self.git, new) | {EMPTY_TREE}
+            new = {name: item for name, item in new.items() if name in missing}
+        free = os.statvfs(self._sandbox.store)
+        require_room(free.f_bavail * free.f_frsize, sum(item.size for item in new.values()))
+        return store_pack(Path(self._sandbox.store) / "objects", new.values())
+
+    def read_tree(self, object_id: str) -> bytes:
+        """Trees never change, so those read last are kept."""
+        found = self._unsaved_tree(object_id)
+        if found is None:
+            found = self._trees.get(object_id)
+        if found is None:
+            found = self.objects.read(object_id)
+            self._keep_tree(object_id, found)
+        return found
+
+    def read_ahead(self, object_ids: Iterable[str]) -> None:
+        """Has trees at hand that are about to be read, without a question for each of them."""
+        wanted = {each for each in object_ids if each not in self._trees}
+        missing = [each for each in wanted if self._unsaved_tree(each) is None]
+        contents = {object_id: bytearray() for object_id in missing}
+        self.objects.copy_many(missing, lambda object_id: contents[object_id].extend)
+        for object_id, content in contents.items():
+            self._keep_tree(object_id, bytes(content))
+
+    def _keep_tree(self, object_id: str, content: bytes) -> None:
+        self._tree_bytes += len(content) - len(self._trees.get(object_id, b""))
+        self._trees[object_id] = content
+        while self._tree_bytes > _KEPT_TREE_BYTES:
+            self._tree_bytes -= len(self._trees.pop(next(iter(self._trees))))
+
+
+def _uncaptured(captured: CapturedState) -> tuple[Uncaptured, ...]:
+    found = [*captured.not_captured.items(), *((path, IGNORED) for path in captured.ignored)]
+    texts = ((path, reason.text) for path, reason in found)
+    return tuple(Uncaptured(path=path, reason=text) for path, text in sorted(texts))
