@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.history import dry_run_option, refused, yes_option
-from cleveragents.cli.commands.options import progress_option
+from cleveragents.cli.commands.options import (
+    dry_run_option,
+    progress_option,
+    refused,
+    yes_option,
+)
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
+from cleveragents.cli.frame import CommandFailed
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import CleverAgentsError, InterruptedByUserError, UsageError
-from cleveragents.reports.report import Report
+from cleveragents.reports.report import Failure, Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services.plan_service import PlanStatus
@@ -58,8 +63,8 @@ def apply(
         try:
             return apply_plan(session, container, found.id, request, yes=yes, dry_run=dry_run)
         except CleverAgentsError as error:
-            error.details["recovery_options"] = _options(container, found.id)
-            raise
+            options = _options(container, found.id)
+            raise CommandFailed(Failure.of(error, recovery_options=options)) from error
 
 
 def apply_plan(
@@ -124,8 +129,8 @@ def applied_too(
     try:
         report = apply_plan(session, container, plan_id, request, yes=True)
     except CleverAgentsError as error:
-        error.details["data"] = plan_data(service.status(plan_id))
-        raise
+        data = plan_data(service.status(plan_id))
+        raise CommandFailed(Failure.of(error, data)) from error
     data = {**plan_data(service.status(plan_id)), "apply": report.data}
     return replace(report, data=data)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
+from cleveragents.cli.commands.options import dry_run_option, refused, yes_option
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -149,8 +150,8 @@ def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> 
 )
 @plan_argument
 @_checkpoints_argument
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@yes_option
+@dry_run_option
 @frame.pass_session
 def delete(
     session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...], yes: bool, dry_run: bool
@@ -169,7 +170,7 @@ def delete(
         if not yes:
             session.say(deletion_text(service.preview_deletion(found.id, chosen)))
             if not session.confirm("Delete?"):
-                return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
+                return refused()
         return deletion_report(service.delete_checkpoints(found.id, chosen))
 
 

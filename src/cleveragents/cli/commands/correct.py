@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.history import dry_run_option, only_ended, refused, yes_option
+from cleveragents.cli.commands.options import (
+    dry_run_option,
+    only_ended,
+    refused,
+    yes_option,
+)
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError

@@ -11,10 +11,10 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.options import progress_option
-from cleveragents.cli.frame import Lazy
+from cleveragents.cli.frame import CommandFailed, Lazy
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError, UsageError
-from cleveragents.reports.report import Report
+from cleveragents.reports.report import Failure, Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services.rollback.procedure import RecoveryOutcome
@@ -326,8 +326,8 @@ def execute_plan(
     try:
         done = act(found.id, repeat_effects=yes)
     except (ExecutionError, SubplanConflictError) as error:
-        error.details["data"] = plan_data(service.status(found.id))
-        raise
+        data = plan_data(service.status(found.id))
+        raise CommandFailed(Failure.of(error, data)) from error
     except (KeyboardInterrupt, InterruptedByUserError):
         raise InterruptedByUserError(
             f"Interrupted; completed steps are kept: {found.id}",
