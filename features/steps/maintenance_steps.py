@@ -12,8 +12,9 @@ from unittest.mock import patch
 import yaml
 from behave import given, then, when
 from behave.runner import Context
-from features.support import crash, garbage
+from features.support.faults import crash
 from features.support.plans import data, plans
+from features.support.sandboxes import garbage
 
 from cleveragents.application.services.checkpoints.reconcile import drop_unnamed_snapshots
 from cleveragents.infrastructure.files import exclusive
