@@ -9,7 +9,7 @@ Feature: Deleting checkpoints
 
     Scenario: Nobody is there to be asked
       When the user asks to delete the checkpoints "after one"
-      Then it is refused with the code 2 and the sentence "Delete?" needs a confirmation, and nobody can be asked
+      Then it is refused with the code 2 and the sentence "Delete?" needs confirmation, but this command cannot ask for it
       And nothing has changed
 
     Scenario: The user says no

@@ -21,7 +21,7 @@ Feature: The rollback command
 
     Scenario: Nobody is there to be asked
       When the user asks for a rollback to "after one"
-      Then it is refused with the code 2 and the sentence "Roll back?" needs a confirmation, and nobody can be asked
+      Then it is refused with the code 2 and the sentence "Roll back?" needs confirmation, but this command cannot ask for it
       And nothing has changed
 
     Scenario: The user says no

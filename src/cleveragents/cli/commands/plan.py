@@ -317,7 +317,7 @@ def execute_plan(
     session: Session, container: Container, found: Plan, act: Execute, *, yes: bool
 ) -> Report:
     """Has `act` run a plan, asking first where something irreversible would be done again."""
-    from cleveragents.domain.plans.subplan_merge import SubplanConflictError
+    from cleveragents.domain.errors import SubplanConflictError
     from cleveragents.reports.plans import plan_data, plan_report
 
     service = container.plan_service()
