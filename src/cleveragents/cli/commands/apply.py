@@ -78,7 +78,7 @@ def apply_plan(
 ) -> Report:
     """Applies a plan, showing first what that would do unless `yes`."""
     from cleveragents.domain.checkpoints.operation import OperationKind
-    from cleveragents.reports.apply import preview_report, preview_text, result_report
+    from cleveragents.reports.plans.apply import preview_report, preview_text, result_report
 
     service, plans = container.plan_apply_service(), container.plan_service()
     if dry_run:
@@ -122,7 +122,7 @@ def applied_too(
     session: Session, container: Container, plan_id: str, *, include_uncommitted: bool
 ) -> Report:
     """Applies a plan that has just run; the report is that of the run, with the apply in it."""
-    from cleveragents.reports.plans import plan_data
+    from cleveragents.reports.plans.plan import plan_data
 
     request = _request(no_commit=False, branch=None, include_uncommitted=include_uncommitted)
     service = container.plan_service()

@@ -65,7 +65,7 @@ def rollback(
     dry_run: bool,
 ) -> Report:
     from cleveragents.domain.checkpoints.operation import OperationKind
-    from cleveragents.reports.checkpoints import checkpoint_list_report
+    from cleveragents.reports.checkpoints.checkpoint import checkpoint_list_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
@@ -117,7 +117,11 @@ def redo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 def _taken_back(
     session: Session, plan_ref: str, kind: OperationKind, *, yes: bool, dry_run: bool
 ) -> Report:
-    from cleveragents.reports.rollbacks import preview_report, preview_text, result_report
+    from cleveragents.reports.checkpoints.rollbacks import (
+        preview_report,
+        preview_text,
+        result_report,
+    )
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.history_service()
@@ -146,7 +150,11 @@ def _carried_out(
     yes: bool,
     dry_run: bool,
 ) -> Report:
-    from cleveragents.reports.rollbacks import preview_report, preview_text, result_report
+    from cleveragents.reports.checkpoints.rollbacks import (
+        preview_report,
+        preview_text,
+        result_report,
+    )
 
     preview = service.preview(plan_id, intent)
     if dry_run:

@@ -11,9 +11,9 @@ from cleveragents.domain.health.health import (
     PlanDisk,
     ProjectDisk,
 )
+from cleveragents.domain.wording import counted, size
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Fields, Report, Section, Status, Table
-from cleveragents.reports.words import counted, size
 
 _FAILED = 1
 _SKIPPED = 3

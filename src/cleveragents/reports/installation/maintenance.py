@@ -10,9 +10,9 @@ from cleveragents.domain.health.maintenance import (
     VerifiedCheckpoint,
     VerifyReport,
 )
+from cleveragents.domain.wording import counted, size
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report
-from cleveragents.reports.words import counted, size
 
 _SKIPPED = 3
 _DAMAGED = 7
@@ -20,16 +20,13 @@ _DAMAGED = 7
 
 def _removed(store: CollectedStore) -> str:
     counts = (
-        (store.snapshots_removed, "snapshot"),
-        (store.objects_removed, "object"),
-        (store.temporary_files_removed, "temporary file"),
-        (len(store.sandboxes_removed), "sandbox"),
+        (store.snapshots_removed, "snapshot", "snapshots"),
+        (store.objects_removed, "object", "objects"),
+        (store.temporary_files_removed, "temporary file", "temporary files"),
+        (len(store.sandboxes_removed), "sandbox", "sandboxes"),
     )
-    return ", ".join(_counted(count, noun) for count, noun in counts if count) or "nothing"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} sandboxes" if noun == "sandbox" and count > 1 else counted(count, noun)
+    removed = [counted(count, noun, plural) for count, noun, plural in counts if count]
+    return ", ".join(removed) or "nothing"
 
 
 _STORE = Description[CollectedStore](

@@ -6,9 +6,9 @@ from collections import Counter
 
 from cleveragents.application.services.artifact_service import PlanArtifacts
 from cleveragents.domain.sandboxes.artifact import Artifact
+from cleveragents.domain.wording import counted, size
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report
-from cleveragents.reports.words import counted, size
 
 _COLUMNS = ("Resource", "Path", "Type", "Change", "Size", "Tool", "Step")
 

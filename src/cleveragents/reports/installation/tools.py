@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.domain.tools.tool import KnownTool, ToolParameter, ToolSpec
-from cleveragents.reports.described import Description, Field
+from cleveragents.reports.described import Description, Field, shown
 from cleveragents.reports.report import Fields, Report
-from cleveragents.reports.words import shown
 
 _TOOL = Description[KnownTool](
     Field("name", "Name", lambda it: it.spec.name),

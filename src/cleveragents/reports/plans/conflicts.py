@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from cleveragents.domain.plans.subplan_merge import OpenConflict
 from cleveragents.domain.sandboxes.merge import ConflictKind
+from cleveragents.domain.wording import counted
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report, Table
-from cleveragents.reports.words import counted
 
 if TYPE_CHECKING:
     # `plan status` shows conflicts too, and needs no service for that.

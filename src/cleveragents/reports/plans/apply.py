@@ -10,10 +10,10 @@ from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import DiffFile, SandboxRef
+from cleveragents.domain.wording import counted
 from cleveragents.reports.described import Description, Field
-from cleveragents.reports.diffs import FILE, change
+from cleveragents.reports.plans.diffs import FILE, change
 from cleveragents.reports.report import Fields, Report, Section
-from cleveragents.reports.words import counted
 
 _SKIPPED = 3
 

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from cleveragents.domain.checkpoints.operation import RollbackPreview
 from cleveragents.domain.sandboxes.sandbox import ChangeAction, FileChange, Uncaptured
 from cleveragents.domain.tools.effects import Effect
-from cleveragents.reports.checkpoints import UNCAPTURED
+from cleveragents.domain.wording import counted, first_lines
+from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Section, Table
-from cleveragents.reports.words import counted
 
 VERIFIED = ("Verified", "yes: the sandbox was read back, and nothing differs")
 WOULD_CHANGE = "What Would Change"
 VERBS = {ChangeAction.RESTORED: "restore", ChangeAction.REMOVED: "remove"}
-_SHOWN = 20
-
 
 _CHANGE = Description[FileChange](
     Field("file", "File", lambda it: it.file),
@@ -47,10 +45,8 @@ def not_undone(effects: Sequence[Effect]) -> tuple[str, ...]:
 
 
 def change_lines(changes: Sequence[FileChange]) -> list[str]:
-    """Names the first of the paths that would change, and says how many more there are."""
-    lines = [f"  {VERBS[change.action]:<8} {change.file}" for change in changes[:_SHOWN]]
-    more = len(changes) - _SHOWN
-    return [*lines, f"  … and {more} more"] if more > 0 else lines
+    """Lists the first paths that would change, and how many more there are."""
+    return first_lines([f"{VERBS[change.action]:<8} {change.file}" for change in changes])
 
 
 def remarks(preview: RollbackPreview) -> list[str]:

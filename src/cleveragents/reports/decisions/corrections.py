@@ -15,12 +15,9 @@ from cleveragents.domain.checkpoints.operation import RollbackPreview, RollbackR
 from cleveragents.domain.decisions.correction import CorrectionAttempt, RevertedDecision
 from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.plans.plan import Plan
-from cleveragents.reports import diffs
-from cleveragents.reports.checkpoints import UNCAPTURED
-from cleveragents.reports.decisions import DECISION
-from cleveragents.reports.described import Description, Field
-from cleveragents.reports.report import Fields, Report
-from cleveragents.reports.restores import (
+from cleveragents.domain.wording import counted, first_lines, joined
+from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
+from cleveragents.reports.checkpoints.restores import (
     VERIFIED,
     change_lines,
     changes_data,
@@ -31,10 +28,12 @@ from cleveragents.reports.restores import (
     not_undone,
     remarks,
 )
-from cleveragents.reports.rollbacks import state_rows
-from cleveragents.reports.words import counted, joined
+from cleveragents.reports.checkpoints.rollbacks import state_rows
+from cleveragents.reports.decisions.decision import DECISION
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.plans import diffs
+from cleveragents.reports.report import Fields, Report
 
-_SHOWN = 20
 _COLUMNS = ("Decision", "Question", "Chosen")
 _HINT = "run the same command without --dry-run"
 _NONE = "None: the plan's prompt itself stays."
@@ -136,11 +135,11 @@ def preview_text(preview: CorrectionPreview) -> str:
     consequences.append(f"supersede {counted(len(preview.affected), 'decision')}")
     lines = [
         f"Correcting `{preview.decision.question}` would {joined(consequences)}.",
-        *(f"  {item.question}: {item.chosen_option}" for item in preview.affected[:_SHOWN]),
+        *first_lines([f"{item.question}: {item.chosen_option}" for item in preview.affected]),
+        *change_lines(rollback.changes),
+        *remarks(rollback),
     ]
-    if len(preview.affected) > _SHOWN:
-        lines.append(f"  … and {len(preview.affected) - _SHOWN} more")
-    return "\n".join([*lines, *change_lines(rollback.changes), *remarks(rollback)])
+    return "\n".join(lines)
 
 
 def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> Report:

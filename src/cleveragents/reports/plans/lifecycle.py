@@ -10,10 +10,10 @@ from cleveragents.domain.plans.plan import PlanState
 from cleveragents.domain.plans.recovery import RecoveryHint
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall
-from cleveragents.reports.conflicts import CONFLICT, conflict_table
+from cleveragents.reports.checkpoints.restores import effects_data
 from cleveragents.reports.described import Description, Field
+from cleveragents.reports.plans.conflicts import CONFLICT, conflict_table
 from cleveragents.reports.report import Fields, Report, Section
-from cleveragents.reports.restores import effects_data
 
 _SENTENCES = {
     "complete": "The plan is complete: there is nothing left to do",

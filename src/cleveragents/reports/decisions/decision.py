@@ -8,9 +8,9 @@ from typing import NamedTuple
 from cleveragents.application.services.decision_service import DecisionTree, Explanation
 from cleveragents.domain.decisions.decision import Decision, DecisionType
 from cleveragents.domain.plans.plan import Plan
-from cleveragents.reports.described import Description, Field
+from cleveragents.domain.wording import counted
+from cleveragents.reports.described import Description, Field, shown
 from cleveragents.reports.report import Fields, Report, Section
-from cleveragents.reports.words import counted, readable
 
 DECISION = Description[Decision](
     Field("decision_id", "Decision", lambda it: it.id),
@@ -142,7 +142,7 @@ def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
         ("Chosen", decision.chosen_option),
         ("Why", decision.rationale or "not given"),
         ("Type", decision.decision_type.value),
-        ("Made (UTC)", readable(decision.created_at)),
+        ("Made (UTC)", shown(decision.created_at)),
         ("Checkpoint", checkpoint.id if checkpoint else "none"),
         ("Depends on it", _impact(explanation)),
     ]

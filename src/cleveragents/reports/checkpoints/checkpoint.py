@@ -1,4 +1,4 @@
-"""Checkpoints: lists of them, one of them, and which were pinned or deleted."""
+"""Checkpoints: one, a list, and those that were pinned or deleted."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.sandboxes.sandbox import Uncaptured
-from cleveragents.reports.described import Description, Field
+from cleveragents.domain.wording import counted, first_lines, size
+from cleveragents.reports.described import Description, Field, shown
 from cleveragents.reports.report import Report, Section, Table
-from cleveragents.reports.words import SHORT_HASH, counted, readable, size
 
 if TYPE_CHECKING:
-    # Each command needs one of these services, and importing both takes time.
+    # A command needs at most one of these services, and importing both takes time.
     from cleveragents.application.services.checkpoint_service import CheckpointList
     from cleveragents.application.services.retention_service import DeletionResult, PinResult
 
-_LISTED = 20
+_SHORT_HASH = 12
 _LIST_COLUMNS = ("Step", "State", "Created (UTC)", "Added", "Not captured")
 
 
@@ -52,7 +52,7 @@ _CHECKPOINT = Description[_Grouped](
         lambda it: str(it.checkpoint.metadata.step_index + 1),
     ),
     Field("state_hash", "State hash", lambda it: it.checkpoint.metadata.state_hash),
-    Field(None, "State", lambda it: it.checkpoint.metadata.state_hash[:SHORT_HASH]),
+    Field(None, "State", lambda it: it.checkpoint.metadata.state_hash[:_SHORT_HASH]),
     Field("decision_id", None, lambda it: it.checkpoint.decision_id),
     Field("resource", "Resource", lambda it: it.checkpoint.metadata.resource),
     Field("source_tool", "Tool", lambda it: it.checkpoint.metadata.source_tool),
@@ -66,7 +66,7 @@ _CHECKPOINT = Description[_Grouped](
         lambda it: size(it.checkpoint.size_bytes),
     ),
     Field("created_at", "Created (UTC)", lambda it: it.checkpoint.created_at),
-    Field(None, "Made", lambda it: f"{readable(it.checkpoint.created_at)} UTC"),
+    Field(None, "Made", lambda it: f"{shown(it.checkpoint.created_at)} UTC"),
     Field("pinned", "Pinned", lambda it: it.group.pinned),
     Field("set_aside", None, lambda it: it.group.set_aside_by is not None),
     Field(
@@ -117,21 +117,17 @@ def checkpoint_report(
     return Report(_CHECKPOINT.data(item), tuple(sections), messages)
 
 
-def pinned_report(pinning: PinResult) -> Report:
-    return _pinning_report(pinning, "Pinned {}", "{} pinned already")
-
-
-def unpinned_report(pinning: PinResult) -> Report:
-    return _pinning_report(pinning, "Unpinned {}", "{} not pinned")
-
-
-def _pinning_report(pinning: PinResult, done: str, already: str) -> Report:
+def pinning_report(pinning: PinResult, *, pinned: bool) -> Report:
+    """The report after pinning or, if not `pinned`, unpinning checkpoints."""
     changed = [item for item in pinning.checkpoints if item.group_id in pinning.changed]
     same = len(pinning.checkpoints) - len(changed)
-    messages = (
-        *([done.format(counted(len(changed), "checkpoint"))] if changed else []),
-        *([already.format(_were(same))] if same else []),
-    )
+    messages: list[str] = []
+    if changed:
+        verb = "Pinned" if pinned else "Unpinned"
+        messages.append(f"{verb} {counted(len(changed), 'checkpoint')}")
+    if same:
+        verb, state = "was" if same == 1 else "were", "already" if pinned else "not"
+        messages.append(f"{counted(same, 'checkpoint')} {verb} {state} pinned")
     return Report(
         {
             "plan_id": pinning.plan_id,
@@ -139,16 +135,12 @@ def _pinning_report(pinning: PinResult, done: str, already: str) -> Report:
             "changed": [item.id for item in changed],
         },
         (_table(f"Checkpoints of {pinning.plan_id}", pinning.checkpoints, pinning.groups),),
-        messages,
+        tuple(messages),
     )
 
 
-def _were(count: int) -> str:
-    return f"{counted(count, 'checkpoint')} {'was' if count == 1 else 'were'}"
-
-
 def deletion_preview_report(deletion: DeletionResult) -> Report:
-    """The dry run: the same shape as the real thing, and nothing was changed."""
+    """The dry run, in the form of the real report."""
     return _deletion_report(deletion, ("Dry run: nothing was changed",), dry_run=True)
 
 
@@ -188,30 +180,31 @@ def _deletion_report(
 
 
 def deletion_text(deletion: DeletionResult) -> str:
-    """What is shown before the user is asked."""
+    """Returns the text shown before the user confirms."""
     several = _has_several_resources(deletion.checkpoints)
     lines = [
         f"This would delete {counted(len(deletion.checkpoints), 'checkpoint')} for good:",
-        *(
-            f"  {item.id}  {item.metadata.label}"
-            + (f" ({item.metadata.resource})" if several else "")
-            for item in deletion.checkpoints[:_LISTED]
+        *first_lines(
+            [
+                f"{item.id}  {item.metadata.label}"
+                + (f" ({item.metadata.resource})" if several else "")
+                for item in deletion.checkpoints
+            ]
         ),
+        *(f"{loss}." for loss in _losses(deletion)),
     ]
-    if len(deletion.checkpoints) > _LISTED:
-        lines.append(f"  … and {len(deletion.checkpoints) - _LISTED} more")
-    return "\n".join([*lines, *(f"{loss}." for loss in _losses(deletion))])
+    return "\n".join(lines)
 
 
 def _losses(deletion: DeletionResult) -> Iterator[str]:
-    """Gives what can no longer be done afterwards."""
+    """Yields a sentence for each thing that will no longer be possible."""
     labels = {item.group_id: item.metadata.label for item in reversed(deletion.checkpoints)}
     for operation in deletion.not_undoable:
         label = labels[operation.safety_group_id]
-        yield f"Without `{label}` the {operation.note} cannot be undone"
+        yield f"Without `{label}`, the {operation.note} cannot be undone"
     if deletion.first is not None:
         label = deletion.first.metadata.label
-        yield f"Without `{label}` the plan's changes are shown from a later checkpoint on"
+        yield f"Without `{label}`, the plan's changes are shown from a later checkpoint on"
 
 
 def _table(

@@ -10,11 +10,10 @@ from cleveragents.domain.plans.apply import ApplyRecord, Target
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
-from cleveragents.reports.checkpoints import UNCAPTURED
-from cleveragents.reports.conflicts import CONFLICT
+from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
 from cleveragents.reports.described import Description, Field
+from cleveragents.reports.plans.conflicts import CONFLICT
 from cleveragents.reports.report import Fields, Report, Section
-from cleveragents.reports.words import with_article
 
 _PLAN = Description[Plan](
     Field("id", "Plan", lambda it: it.id),
@@ -168,7 +167,7 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         rows.append(("interrupted", f"run `agents plan {verb} {plan.id}` to continue"))
     if status.interrupted is not None:
         kind, operation = status.interrupted.kind.value, status.interrupted.id
-        rows.append(("interrupted", f"{with_article(kind)} was not finished: {operation}"))
+        rows.append(("interrupted", f"the {kind} was not finished: {operation}"))
     sections: list[Section] = [Fields("Plan", tuple(rows))]
     if plan.error is not None:
         sections.append(

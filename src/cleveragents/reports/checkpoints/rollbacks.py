@@ -8,9 +8,9 @@ from typing import TypeAlias
 from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview, RollbackResult
 from cleveragents.domain.plans.plan import PlanState
 from cleveragents.domain.sandboxes.sandbox import ChangeAction
-from cleveragents.reports.checkpoints import UNCAPTURED
-from cleveragents.reports.report import Fields, Report, Section
-from cleveragents.reports.restores import (
+from cleveragents.domain.wording import counted, joined
+from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
+from cleveragents.reports.checkpoints.restores import (
     VERIFIED,
     change_lines,
     changes_data,
@@ -21,7 +21,7 @@ from cleveragents.reports.restores import (
     not_undone,
     remarks,
 )
-from cleveragents.reports.words import counted, joined
+from cleveragents.reports.report import Fields, Report, Section
 
 AWAITING = "queued (awaiting input)"
 
