@@ -21,7 +21,8 @@ from cleveragents.domain.errors import CleverAgentsError, SchemaVersionError
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.repositories import PlanRepository
 from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
-from cleveragents.testing import repository_contract, sample_records
+from cleveragents.testing import records as contract_suite
+from cleveragents.testing import sample_records
 
 
 def databases(context: Context) -> Databases:
@@ -244,17 +245,17 @@ def list_migrations(context: Context) -> None:
 
 @when("it is asked to prove that {promise}")
 def prove(context: Context, promise: str) -> None:
-    contract = {check.__name__: check for check in repository_contract.CONTRACT}
+    contract = {check.__name__: check for check in contract_suite.CONTRACT}
     context.flaw = None
     try:
         contract[promise.replace(" ", "_")](databases(context).open)
-    except repository_contract.ContractError as error:
+    except contract_suite.ContractError as error:
         context.flaw = error
 
 
 @when("the promises are counted")
 def count_promises(context: Context) -> None:
-    context.promises = {check.__name__.replace("_", " ") for check in repository_contract.CONTRACT}
+    context.promises = {check.__name__.replace("_", " ") for check in contract_suite.CONTRACT}
 
 
 @when("the checkpoints are read")
