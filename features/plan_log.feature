@@ -85,6 +85,23 @@ Feature: What happened to a plan
         | checkpoint.created | Checkpoint `before rollback to after one` made        |
         | rollback           | Started, but not finished: rollback to after one       |
 
+    Scenario Outline: An apply is told in sentences: <what>
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And another program has entered "<what>" with <facts>
+      When the user asks what happened to the plan with --limit 1
+      Then the log says
+        | what   | details    |
+        | <what> | <sentence> |
+
+      Examples:
+        | what               | facts                                                                                           | sentence                                           |
+        | plan.applied       | {"operation_id": "O", "mode": "commit", "commits": ["a1", "b2"]}                                | Plan applied as a1, b2                             |
+        | plan.applied       | {"operation_id": "O", "mode": "no-commit", "commits": []}                                       | Plan applied                                       |
+        | sandbox.committed  | {"operation_id": "O", "sandbox_id": "S", "resource": "shop"}                                    | Sandbox of `shop` applied to the project           |
+        | validation.started | {"name": "look", "mode": "required"}                                                            | Validation `look` started                          |
+        | validation.passed  | {"validation_id": "V", "name": "look", "mode": "required", "duration_ms": 7}                    | Validation `look` passed after a while             |
+        | validation.failed  | {"validation_id": "V", "name": "look", "mode": "required", "duration_ms": 7, "message": "gone"} | Validation `look` failed after a while: gone       |
+
     Scenario: Checkpoints that had to go are told
       Given a plan may keep 4 checkpoints
       And a plan that wrote a.txt in step one and b.txt in step two

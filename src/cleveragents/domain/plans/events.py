@@ -1,4 +1,4 @@
-"""What happens to plans, as records that are stored with the change they describe.
+"""Events of plans: records that are stored together with the change they describe.
 
 Type names and facts are a stable contract: they are added, never renamed or
 removed. `docs/reference/events.md` is generated from here.
@@ -14,6 +14,13 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
+
+_OPERATIONS = {
+    "rollback": "Rolled back",
+    "correction": "Reverted for a correction",
+    "undo": "Undone, back",
+    "redo": "Redone, back",
+}
 
 
 @dataclass(frozen=True)
@@ -32,16 +39,23 @@ class PlanEventRecord:
             if name != "plan_id"
         }
 
+    def sentence(self) -> str:
+        """Returns what happened, for people."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class PlanCreated(PlanEventRecord):
-    """A plan was made from a plan file."""
+    """A plan was created from a plan file."""
 
     type = "plan.created"
     name: str
     project: str
     phase: str
     state: str
+
+    def sentence(self) -> str:
+        return f"Plan `{self.name}` made for {self.project}"
 
 
 @dataclass(frozen=True)
@@ -52,6 +66,9 @@ class PlanPhaseChanged(PlanEventRecord):
     before: str
     after: str
 
+    def sentence(self) -> str:
+        return f"Plan moved from {self.before} to {self.after}"
+
 
 @dataclass(frozen=True)
 class PlanStateChanged(PlanEventRecord):
@@ -61,6 +78,9 @@ class PlanStateChanged(PlanEventRecord):
     phase: str
     before: str
     after: str
+
+    def sentence(self) -> str:
+        return f"Plan became {self.phase}/{self.after}"
 
 
 @dataclass(frozen=True)
@@ -74,13 +94,19 @@ class PlanErrored(PlanEventRecord):
     step_index: int
     checkpoint_id: str | None
 
+    def sentence(self) -> str:
+        return f"Plan failed at step {self.step}: {self.message}"
+
 
 @dataclass(frozen=True)
 class PlanCancelled(PlanEventRecord):
-    """The plan was given up."""
+    """The plan was cancelled."""
 
     type = "plan.cancelled"
     reason: str
+
+    def sentence(self) -> str:
+        return f"Plan cancelled: {self.reason}" if self.reason else "Plan cancelled"
 
 
 @dataclass(frozen=True)
@@ -92,7 +118,10 @@ class PlanApplied(PlanEventRecord):
     mode: str
     """`commit`, `no-commit` or `branch`."""
     commits: tuple[str, ...]
-    """Those that were made, one for each repository that got something."""
+    """The new commits, one for each repository that changed."""
+
+    def sentence(self) -> str:
+        return "Plan applied" + (f" as {', '.join(self.commits)}" if self.commits else "")
 
 
 @dataclass(frozen=True)
@@ -103,10 +132,13 @@ class ValidationStarted(PlanEventRecord):
     name: str
     mode: str
 
+    def sentence(self) -> str:
+        return f"Validation `{self.name}` started"
+
 
 @dataclass(frozen=True)
 class ValidationPassed(PlanEventRecord):
-    """A validation found nothing wrong."""
+    """A validation passed."""
 
     type = "validation.passed"
     validation_id: str
@@ -114,10 +146,13 @@ class ValidationPassed(PlanEventRecord):
     mode: str
     duration_ms: int
 
+    def sentence(self) -> str:
+        return f"Validation `{self.name}` passed{_after(self.duration_ms)}"
+
 
 @dataclass(frozen=True)
 class ValidationFailed(PlanEventRecord):
-    """A validation found something wrong, or could not be run."""
+    """A validation failed or could not be run."""
 
     type = "validation.failed"
     validation_id: str
@@ -126,10 +161,13 @@ class ValidationFailed(PlanEventRecord):
     duration_ms: int
     message: str
 
+    def sentence(self) -> str:
+        return f"Validation `{self.name}` failed{_after(self.duration_ms)}: {self.message}"
+
 
 @dataclass(frozen=True)
 class DecisionCreated(PlanEventRecord):
-    """Something was decided."""
+    """A decision was made."""
 
     type = "decision.created"
     decision_id: str
@@ -138,29 +176,38 @@ class DecisionCreated(PlanEventRecord):
     chosen: str
     step_index: int | None
 
+    def sentence(self) -> str:
+        return f"Decided on `{self.chosen}`: {self.question}"
+
 
 @dataclass(frozen=True)
 class DecisionSuperseded(PlanEventRecord):
-    """A decision no longer stands."""
+    """A decision is no longer in effect."""
 
     type = "decision.superseded"
     decision_id: str
     question: str
     superseded_by: str
 
+    def sentence(self) -> str:
+        return f"Decision superseded: {self.question}"
+
 
 @dataclass(frozen=True)
 class DecisionReinstated(PlanEventRecord):
-    """A decision that did not stand stands again."""
+    """A superseded decision is in effect again."""
 
     type = "decision.reinstated"
     decision_id: str
     question: str
 
+    def sentence(self) -> str:
+        return f"Decision reinstated: {self.question}"
+
 
 @dataclass(frozen=True)
 class DecisionCorrected(PlanEventRecord):
-    """The user had a decision made anew, or added to."""
+    """The user corrected a decision."""
 
     type = "decision.corrected"
     decision_id: str
@@ -168,6 +215,9 @@ class DecisionCorrected(PlanEventRecord):
     mode: str
     guidance: str
     choose: str | None
+
+    def sentence(self) -> str:
+        return f"Corrected by the user: {self.guidance}"
 
 
 @dataclass(frozen=True)
@@ -180,10 +230,13 @@ class ToolInvoked(PlanEventRecord):
     tool: str
     resource: str
 
+    def sentence(self) -> str:
+        return f"Step {self.step_index + 1}: {self.tool} started"
+
 
 @dataclass(frozen=True)
 class ToolCompleted(PlanEventRecord):
-    """A tool did its work."""
+    """A tool finished successfully."""
 
     type = "tool.completed"
     tool_call_id: str
@@ -191,6 +244,9 @@ class ToolCompleted(PlanEventRecord):
     tool: str
     resource: str
     duration_ms: int | None
+
+    def sentence(self) -> str:
+        return f"Step {self.step_index + 1}: {self.tool} done{_after(self.duration_ms)}"
 
 
 @dataclass(frozen=True)
@@ -205,10 +261,14 @@ class ToolErrored(PlanEventRecord):
     duration_ms: int | None
     message: str
 
+    def sentence(self) -> str:
+        after = _after(self.duration_ms)
+        return f"Step {self.step_index + 1}: {self.tool} failed{after}: {self.message}"
+
 
 @dataclass(frozen=True)
 class ToolRetried(PlanEventRecord):
-    """A step whose tool failed is about to be tried again."""
+    """A step whose tool failed is about to be retried."""
 
     type = "tool.retried"
     step_index: int
@@ -217,10 +277,14 @@ class ToolRetried(PlanEventRecord):
     """From 1."""
     max_retries: int
 
+    def sentence(self) -> str:
+        count = f"{self.retry} of {self.max_retries}"
+        return f"Step {self.step_index + 1}: {self.tool} is retried ({count})"
+
 
 @dataclass(frozen=True)
 class SandboxCreated(PlanEventRecord):
-    """The private copy of a resource was made."""
+    """A sandbox, the private copy of a resource, was created."""
 
     type = "sandbox.created"
     sandbox_id: str
@@ -229,10 +293,13 @@ class SandboxCreated(PlanEventRecord):
     path: str
     branch: str | None
 
+    def sentence(self) -> str:
+        return f"Sandbox of `{self.resource}` made by {self.strategy}"
+
 
 @dataclass(frozen=True)
 class SandboxRolledBack(PlanEventRecord):
-    """An operation took a sandbox back."""
+    """An operation rolled back a sandbox."""
 
     type = "sandbox.rolled_back"
     sandbox_id: str
@@ -240,15 +307,21 @@ class SandboxRolledBack(PlanEventRecord):
     checkpoint_id: str
     operation_id: str
 
+    def sentence(self) -> str:
+        return f"Sandbox of `{self.resource}` rolled back"
+
 
 @dataclass(frozen=True)
 class SandboxCommitted(PlanEventRecord):
-    """What a sandbox holds is in the project."""
+    """The content of a sandbox is in the project."""
 
     type = "sandbox.committed"
     sandbox_id: str
     resource: str
     operation_id: str
+
+    def sentence(self) -> str:
+        return f"Sandbox of `{self.resource}` applied to the project"
 
 
 @dataclass(frozen=True)
@@ -264,60 +337,80 @@ class CheckpointCreated(PlanEventRecord):
     trigger: str
     step_index: int
     resources: tuple[str, ...]
-    """Those that have a checkpoint in the group: they changed, or it is the first."""
+    """The resources that changed, or all of them in the first group."""
+
+    def sentence(self) -> str:
+        return f"Checkpoint `{self.label}` made"
 
 
 @dataclass(frozen=True)
 class CheckpointRestored(PlanEventRecord):
-    """Plan and sandboxes are again as the checkpoint has them."""
+    """Plan and sandboxes were restored to the checkpoint."""
 
     type = "checkpoint.restored"
     checkpoint_id: str
     label: str
     operation_id: str | None
-    """None when a run did it by itself: after a failure, or before going on."""
+    """None when a run did it itself, after a failure or before it resumed."""
     operation: str | None
     """The kind of the operation: `rollback`, `correction`, `undo` or `redo`."""
+
+    def sentence(self) -> str:
+        if self.operation is None:
+            return f"Sandbox rolled back to `{self.label}`"
+        return f"{_OPERATIONS.get(self.operation, 'Restored')} to `{self.label}`"
 
 
 @dataclass(frozen=True)
 class CheckpointPruned(PlanEventRecord):
-    """A checkpoint was dropped, because the limit said so."""
+    """A checkpoint was removed because the plan had more than its limit."""
 
     type = "checkpoint.pruned"
     checkpoint_id: str
     group_id: str
     label: str
 
+    def sentence(self) -> str:
+        return f"Checkpoint `{self.label}` dropped"
+
 
 @dataclass(frozen=True)
 class CheckpointDeleted(PlanEventRecord):
-    """A checkpoint was deleted, because the user said so."""
+    """The user deleted a checkpoint."""
 
     type = "checkpoint.deleted"
     checkpoint_id: str
     group_id: str
     label: str
 
+    def sentence(self) -> str:
+        return f"Checkpoint `{self.label}` deleted"
+
 
 @dataclass(frozen=True)
 class CheckpointPinned(PlanEventRecord):
-    """A checkpoint is kept from now on, whatever the limit says."""
+    """A checkpoint was pinned: the limit no longer removes it."""
 
     type = "checkpoint.pinned"
     checkpoint_id: str
     group_id: str
     label: str
 
+    def sentence(self) -> str:
+        return f"Checkpoint `{self.label}` pinned"
+
 
 @dataclass(frozen=True)
 class CheckpointUnpinned(PlanEventRecord):
-    """A checkpoint is no longer kept whatever the limit says."""
+    """A checkpoint was unpinned: the limit may remove it."""
 
     type = "checkpoint.unpinned"
     checkpoint_id: str
     group_id: str
     label: str
+
+    def sentence(self) -> str:
+        return f"Checkpoint `{self.label}` unpinned"
 
 
 EVENT_TYPES: Mapping[str, type[PlanEventRecord]] = MappingProxyType(
@@ -331,7 +424,7 @@ class StoredEvent:
     """A stored event, as the database holds it and as it is streamed once it is stored."""
 
     sequence: int
-    """Grows; of two events of a plan the later has the higher number."""
+    """Of two events of a plan, the later one has the higher number."""
     plan_id: str
     type: str
     created_at: datetime
@@ -341,7 +434,7 @@ class StoredEvent:
 
     @property
     def record(self) -> PlanEventRecord | None:
-        """The record, or None where what is stored is not what this program would store."""
+        """The record; None if this version does not know the event or its fields."""
         kind = EVENT_TYPES.get(self.type)
         if kind is None:
             return None
@@ -354,3 +447,10 @@ class StoredEvent:
 @cache
 def _reader(kind: type[PlanEventRecord]) -> TypeAdapter[PlanEventRecord]:
     return TypeAdapter(kind)
+
+
+def _after(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return ""
+    short = milliseconds < 1000
+    return f" after {milliseconds} ms" if short else f" after {milliseconds / 1000:.1f} s"

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from cleveragents.application.services.log_service import PlanLog, UndoneWork
 from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
-from cleveragents.domain.plans import events as told
 from cleveragents.domain.plans.events import StoredEvent
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report
@@ -109,79 +108,7 @@ def _of_operations(operations: Sequence[Operation]) -> Iterator[_Line]:
             yield _Line(ended, item.kind.value, text)
 
 
-_ACTS = {
-    "rollback": "Rolled back",
-    "correction": "Reverted for a correction",
-    "undo": "Undone, back",
-    "redo": "Redone, back",
-}
-
-
 def sentence(event: StoredEvent) -> str:
-    """Says what happened; of an event that another program stored, all that it holds."""
-    match event.record:
-        case told.PlanCreated(name=name, project=project):
-            return f"Plan `{name}` made for {project}"
-        case told.PlanPhaseChanged(before=before, after=after):
-            return f"Plan moved from {before} to {after}"
-        case told.PlanStateChanged(phase=phase, after=after):
-            return f"Plan became {phase}/{after}"
-        case told.PlanErrored(message=message, step=step):
-            return f"Plan failed at step {step}: {message}"
-        case told.PlanCancelled(reason=reason):
-            return f"Plan cancelled: {reason}" if reason else "Plan cancelled"
-        case told.DecisionCreated(question=question, chosen=chosen):
-            return f"Decided on `{chosen}`: {question}"
-        case told.DecisionSuperseded(question=question):
-            return f"Decision superseded: {question}"
-        case told.SandboxCreated(resource=resource, strategy=strategy):
-            return f"Sandbox of `{resource}` made by {strategy}"
-        case told.SandboxRolledBack(resource=resource):
-            return f"Sandbox of `{resource}` rolled back"
-        case told.CheckpointRestored(label=label, operation=None):
-            return f"Sandbox rolled back to `{label}`"
-        case told.CheckpointRestored(label=label, operation=operation):
-            return f"{_ACTS.get(operation or '', 'Went back')} to `{label}`"
-        case told.DecisionReinstated(question=question):
-            return f"Decision reinstated: {question}"
-        case told.DecisionCorrected(guidance=guidance):
-            return f"Corrected by the user: {guidance}"
-        case _:
-            return _of_checkpoint(event)
-
-
-def _of_checkpoint(event: StoredEvent) -> str:
-    match event.record:
-        case told.CheckpointCreated(label=label):
-            return f"Checkpoint `{label}` made"
-        case told.CheckpointPruned(label=label):
-            return f"Checkpoint `{label}` dropped"
-        case told.CheckpointDeleted(label=label):
-            return f"Checkpoint `{label}` deleted"
-        case told.CheckpointPinned(label=label):
-            return f"Checkpoint `{label}` pinned"
-        case told.CheckpointUnpinned(label=label):
-            return f"Checkpoint `{label}` unpinned"
-        case _:
-            return _of_tool(event)
-
-
-def _of_tool(event: StoredEvent) -> str:
-    match event.record:
-        case told.ToolInvoked(step_index=index, tool=tool):
-            return f"Step {index + 1}: {tool} started"
-        case told.ToolCompleted(step_index=index, tool=tool, duration_ms=duration):
-            return f"Step {index + 1}: {tool} done{_after(duration)}"
-        case told.ToolErrored(step_index=index, tool=tool, duration_ms=duration, message=message):
-            return f"Step {index + 1}: {tool} failed{_after(duration)}: {message}"
-        case told.ToolRetried(step_index=index, tool=tool, retry=retry, max_retries=most):
-            return f"Step {index + 1}: {tool} is retried ({retry} of {most})"
-        case _:
-            return json.dumps(dict(event.data), ensure_ascii=False)
-
-
-def _after(milliseconds: int | None) -> str:
-    if milliseconds is None:
-        return ""
-    short = milliseconds < 1000
-    return f" after {milliseconds} ms" if short else f" after {milliseconds / 1000:.1f} s"
+    """Returns what happened; for an event that this version does not know, its stored facts."""
+    record = event.record
+    return json.dumps(dict(event.data), ensure_ascii=False) if record is None else record.sentence()
