@@ -1,5 +1,5 @@
 Feature: What happened to a plan
-  `agents plan log` tells all of it, oldest first. It is stored together with what it tells of,
+  `agents plan log` lists every event, oldest first. An event is stored together with the change it describes,
   so the two cannot disagree.
 
   Rule: whatever happens is in the log, once and in order
@@ -53,7 +53,7 @@ Feature: What happened to a plan
         | checkpoint.restored | Rolled back to `after one`                     |
         | sandbox.rolled_back | Sandbox of `project` rolled back               |
 
-    Scenario: A second rollback to the same place is told too
+    Scenario: A second rollback to the same checkpoint is logged too
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
       And the plan has been rolled back to "after one"
@@ -65,7 +65,7 @@ Feature: What happened to a plan
         | checkpoint.restored | Rolled back to `after one`                     |
         | sandbox.rolled_back | Sandbox of `project` rolled back               |
 
-    Scenario: A rollback that failed is told as what it was
+    Scenario: A failed rollback is logged as failed
       Given a plan that writes shop.txt in the project and docs.txt in another repository
       And the plan has run
       And a rollback to "before execution" has failed
@@ -76,7 +76,7 @@ Feature: What happened to a plan
         | rollback           | Began: rollback to before execution                                   |
         | rollback           | Could not be completed and was undone: rollback to before execution   |
 
-    Scenario: A rollback that was killed is told as not ended
+    Scenario: A killed rollback is logged as unfinished
       Given a plan that wrote a.txt in step one and b.txt in step two
       And rolling it back to "after one" has been killed when everything is restored and nothing recorded, at the 1. time
       When the user asks what happened to the plan with --limit 1
@@ -85,7 +85,7 @@ Feature: What happened to a plan
         | checkpoint.created | Checkpoint `before rollback to after one` made        |
         | rollback           | Started, but not finished: rollback to after one       |
 
-    Scenario Outline: An apply is told in sentences: <what>
+    Scenario Outline: An apply is logged in sentences: <what>
       Given a plan that wrote a.txt in step one and b.txt in step two
       And another program has entered "<what>" with <facts>
       When the user asks what happened to the plan with --limit 1
@@ -102,7 +102,7 @@ Feature: What happened to a plan
         | validation.passed  | {"validation_id": "V", "name": "look", "mode": "required", "duration_ms": 7}                    | Validation `look` passed after a while             |
         | validation.failed  | {"validation_id": "V", "name": "look", "mode": "required", "duration_ms": 7, "message": "gone"} | Validation `look` failed after a while: gone       |
 
-    Scenario: Checkpoints that had to go are told
+    Scenario: Pruned checkpoints are logged
       Given a plan may keep 4 checkpoints
       And a plan that wrote a.txt in step one and b.txt in step two
       When the user asks what happened to the plan with --type checkpoint.pruned
@@ -111,7 +111,7 @@ Feature: What happened to a plan
         | checkpoint.pruned | Checkpoint `before one` dropped |
         | checkpoint.pruned | Checkpoint `after one` dropped  |
 
-    Scenario Outline: What no record shows is told by whoever knows it
+    Scenario Outline: What no record shows is logged by the code that knows it
       Given a program has entered that <something happened>
       When the user asks what happened to the plan with --limit 1
       Then the log says

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from behave import given, then, when
 from behave.runner import Context
 from features.support.sandboxes import databases as support
-from features.support.sandboxes.database_states import SITUATIONS
+from features.support.sandboxes.database_states import DATABASE_STATES
 from features.support.sandboxes.databases import Databases
 
 from cleveragents.domain.errors import CleverAgentsError, SchemaVersionError
@@ -68,9 +68,14 @@ def processes(context: Context, count: int) -> None:
 
 
 def sweep(context: Context, mode: str) -> None:
-    script = Path(support.__file__).with_name("kill_sweep.py")
     context.sweep = subprocess.run(
-        [sys.executable, str(script), mode, str(context.world.directory)],
+        [
+            sys.executable,
+            "-m",
+            "features.support.sweeps.kill_sweep",
+            mode,
+            str(context.world.directory),
+        ],
         env=context.world.with_features,
         capture_output=True,
         text=True,
@@ -107,7 +112,7 @@ def older_server_database(context: Context) -> None:
 
 @given("the situation: {situation}")
 def put_into_situation(context: Context, situation: str) -> None:
-    SITUATIONS[situation](databases(context))
+    DATABASE_STATES[situation](databases(context))
 
 
 @given("its {column} says {value}")
