@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 from unittest.mock import Mock
@@ -10,6 +9,7 @@ from behave.runner import Context
 from features.support.faults import plan_faults
 from features.support.plans import data, plans
 from features.support.trees import difference
+from features.support.values import flattened, row_values
 
 from cleveragents.domain.errors import CleverAgentsError
 
@@ -162,12 +162,15 @@ def report_tells(context: Context, count: int) -> None:
     assert data(context)["verified"] is True
 
 
-@then("the data of the document is")
+@then("the document has exactly this data")
 def data_is(context: Context) -> None:
-    found = data(context)
-    text = plans(context).filled(context.text)
+    found = flattened(data(context))
     operation = plans(context).query("SELECT max(operation_id) FROM operations")[0][0]
-    assert found == json.loads(text.replace("OPERATION", operation)), found
+    expected = {
+        field: plans(context).filled(value).replace("OPERATION", operation)
+        for field, value in row_values(context.table).items()
+    }
+    assert found == expected, found
 
 
 @then("the messages are {text}")
