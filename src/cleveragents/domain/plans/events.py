@@ -39,10 +39,6 @@ class PlanEventRecord:
             if name != "plan_id"
         }
 
-    def sentence(self) -> str:
-        """Returns what happened, for people."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class PlanCreated(PlanEventRecord):
@@ -54,9 +50,6 @@ class PlanCreated(PlanEventRecord):
     phase: str
     state: str
 
-    def sentence(self) -> str:
-        return f"Plan `{self.name}` made for {self.project}"
-
 
 @dataclass(frozen=True)
 class PlanPhaseChanged(PlanEventRecord):
@@ -65,9 +58,6 @@ class PlanPhaseChanged(PlanEventRecord):
     type = "plan.phase_changed"
     before: str
     after: str
-
-    def sentence(self) -> str:
-        return f"Plan moved from {self.before} to {self.after}"
 
 
 @dataclass(frozen=True)
@@ -78,9 +68,6 @@ class PlanStateChanged(PlanEventRecord):
     phase: str
     before: str
     after: str
-
-    def sentence(self) -> str:
-        return f"Plan became {self.phase}/{self.after}"
 
 
 @dataclass(frozen=True)
@@ -94,9 +81,6 @@ class PlanErrored(PlanEventRecord):
     step_index: int
     checkpoint_id: str | None
 
-    def sentence(self) -> str:
-        return f"Plan failed at step {self.step}: {self.message}"
-
 
 @dataclass(frozen=True)
 class PlanCancelled(PlanEventRecord):
@@ -104,9 +88,6 @@ class PlanCancelled(PlanEventRecord):
 
     type = "plan.cancelled"
     reason: str
-
-    def sentence(self) -> str:
-        return f"Plan cancelled: {self.reason}" if self.reason else "Plan cancelled"
 
 
 @dataclass(frozen=True)
@@ -120,9 +101,6 @@ class PlanApplied(PlanEventRecord):
     commits: tuple[str, ...]
     """The new commits, one for each repository that changed."""
 
-    def sentence(self) -> str:
-        return "Plan applied" + (f" as {', '.join(self.commits)}" if self.commits else "")
-
 
 @dataclass(frozen=True)
 class ValidationStarted(PlanEventRecord):
@@ -131,9 +109,6 @@ class ValidationStarted(PlanEventRecord):
     type = "validation.started"
     name: str
     mode: str
-
-    def sentence(self) -> str:
-        return f"Validation `{self.name}` started"
 
 
 @dataclass(frozen=True)
@@ -145,9 +120,6 @@ class ValidationPassed(PlanEventRecord):
     name: str
     mode: str
     duration_ms: int
-
-    def sentence(self) -> str:
-        return f"Validation `{self.name}` passed{_after(self.duration_ms)}"
 
 
 @dataclass(frozen=True)
@@ -161,9 +133,6 @@ class ValidationFailed(PlanEventRecord):
     duration_ms: int
     message: str
 
-    def sentence(self) -> str:
-        return f"Validation `{self.name}` failed{_after(self.duration_ms)}: {self.message}"
-
 
 @dataclass(frozen=True)
 class DecisionCreated(PlanEventRecord):
@@ -176,9 +145,6 @@ class DecisionCreated(PlanEventRecord):
     chosen: str
     step_index: int | None
 
-    def sentence(self) -> str:
-        return f"Decided on `{self.chosen}`: {self.question}"
-
 
 @dataclass(frozen=True)
 class DecisionSuperseded(PlanEventRecord):
@@ -189,9 +155,6 @@ class DecisionSuperseded(PlanEventRecord):
     question: str
     superseded_by: str
 
-    def sentence(self) -> str:
-        return f"Decision superseded: {self.question}"
-
 
 @dataclass(frozen=True)
 class DecisionReinstated(PlanEventRecord):
@@ -200,9 +163,6 @@ class DecisionReinstated(PlanEventRecord):
     type = "decision.reinstated"
     decision_id: str
     question: str
-
-    def sentence(self) -> str:
-        return f"Decision reinstated: {self.question}"
 
 
 @dataclass(frozen=True)
@@ -216,9 +176,6 @@ class DecisionCorrected(PlanEventRecord):
     guidance: str
     choose: str | None
 
-    def sentence(self) -> str:
-        return f"Corrected by the user: {self.guidance}"
-
 
 @dataclass(frozen=True)
 class ToolInvoked(PlanEventRecord):
@@ -229,9 +186,6 @@ class ToolInvoked(PlanEventRecord):
     step_index: int
     tool: str
     resource: str
-
-    def sentence(self) -> str:
-        return f"Step {self.step_index + 1}: {self.tool} started"
 
 
 @dataclass(frozen=True)
@@ -244,9 +198,6 @@ class ToolCompleted(PlanEventRecord):
     tool: str
     resource: str
     duration_ms: int | None
-
-    def sentence(self) -> str:
-        return f"Step {self.step_index + 1}: {self.tool} done{_after(self.duration_ms)}"
 
 
 @dataclass(frozen=True)
@@ -261,10 +212,6 @@ class ToolErrored(PlanEventRecord):
     duration_ms: int | None
     message: str
 
-    def sentence(self) -> str:
-        after = _after(self.duration_ms)
-        return f"Step {self.step_index + 1}: {self.tool} failed{after}: {self.message}"
-
 
 @dataclass(frozen=True)
 class ToolRetried(PlanEventRecord):
@@ -276,10 +223,6 @@ class ToolRetried(PlanEventRecord):
     retry: int
     """From 1."""
     max_retries: int
-
-    def sentence(self) -> str:
-        count = f"{self.retry} of {self.max_retries}"
-        return f"Step {self.step_index + 1}: {self.tool} is retried ({count})"
 
 
 @dataclass(frozen=True)
@@ -293,9 +236,6 @@ class SandboxCreated(PlanEventRecord):
     path: str
     branch: str | None
 
-    def sentence(self) -> str:
-        return f"Sandbox of `{self.resource}` made by {self.strategy}"
-
 
 @dataclass(frozen=True)
 class SandboxRolledBack(PlanEventRecord):
@@ -307,9 +247,6 @@ class SandboxRolledBack(PlanEventRecord):
     checkpoint_id: str
     operation_id: str
 
-    def sentence(self) -> str:
-        return f"Sandbox of `{self.resource}` rolled back"
-
 
 @dataclass(frozen=True)
 class SandboxCommitted(PlanEventRecord):
@@ -319,9 +256,6 @@ class SandboxCommitted(PlanEventRecord):
     sandbox_id: str
     resource: str
     operation_id: str
-
-    def sentence(self) -> str:
-        return f"Sandbox of `{self.resource}` applied to the project"
 
 
 @dataclass(frozen=True)
@@ -339,9 +273,6 @@ class CheckpointCreated(PlanEventRecord):
     resources: tuple[str, ...]
     """The resources that changed, or all of them in the first group."""
 
-    def sentence(self) -> str:
-        return f"Checkpoint `{self.label}` made"
-
 
 @dataclass(frozen=True)
 class CheckpointRestored(PlanEventRecord):
@@ -355,11 +286,6 @@ class CheckpointRestored(PlanEventRecord):
     operation: str | None
     """The kind of the operation: `rollback`, `correction`, `undo` or `redo`."""
 
-    def sentence(self) -> str:
-        if self.operation is None:
-            return f"Sandbox rolled back to `{self.label}`"
-        return f"{_OPERATIONS.get(self.operation, 'Restored')} to `{self.label}`"
-
 
 @dataclass(frozen=True)
 class CheckpointPruned(PlanEventRecord):
@@ -369,9 +295,6 @@ class CheckpointPruned(PlanEventRecord):
     checkpoint_id: str
     group_id: str
     label: str
-
-    def sentence(self) -> str:
-        return f"Checkpoint `{self.label}` dropped"
 
 
 @dataclass(frozen=True)
@@ -383,9 +306,6 @@ class CheckpointDeleted(PlanEventRecord):
     group_id: str
     label: str
 
-    def sentence(self) -> str:
-        return f"Checkpoint `{self.label}` deleted"
-
 
 @dataclass(frozen=True)
 class CheckpointPinned(PlanEventRecord):
@@ -396,9 +316,6 @@ class CheckpointPinned(PlanEventRecord):
     group_id: str
     label: str
 
-    def sentence(self) -> str:
-        return f"Checkpoint `{self.label}` pinned"
-
 
 @dataclass(frozen=True)
 class CheckpointUnpinned(PlanEventRecord):
@@ -408,9 +325,6 @@ class CheckpointUnpinned(PlanEventRecord):
     checkpoint_id: str
     group_id: str
     label: str
-
-    def sentence(self) -> str:
-        return f"Checkpoint `{self.label}` unpinned"
 
 
 EVENT_TYPES: Mapping[str, type[PlanEventRecord]] = MappingProxyType(
@@ -447,10 +361,3 @@ class StoredEvent:
 @cache
 def _reader(kind: type[PlanEventRecord]) -> TypeAdapter[PlanEventRecord]:
     return TypeAdapter(kind)
-
-
-def _after(milliseconds: int | None) -> str:
-    if milliseconds is None:
-        return ""
-    short = milliseconds < 1000
-    return f" after {milliseconds} ms" if short else f" after {milliseconds / 1000:.1f} s"
