@@ -18,9 +18,9 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
     TreeDiff,
 )
-from cleveragents.infrastructure.sandbox.files.engine import FileEngine
 from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
@@ -84,7 +84,9 @@ class CheckpointManager(SnapshotStore):
     ) -> CopyComparison | None:
         """Compares a sandbox of files with a snapshot; None if it changed since a moment."""
         with self.use(sandbox) as engine:
-            return engine.likeness(snapshot_id, since) if isinstance(engine, FileEngine) else None
+            return (
+                engine.compare_copy(snapshot_id, since) if isinstance(engine, FileSandbox) else None
+            )
 
     # The methods below are being replaced by `open` and `lock`.
 
@@ -167,9 +169,9 @@ class CheckpointManager(SnapshotStore):
             case _:
                 return self._file_engine(sandbox)
 
-    def _file_engine(self, sandbox: SandboxRef) -> FileEngine:
+    def _file_engine(self, sandbox: SandboxRef) -> FileSandbox:
         try:
-            return FileEngine(sandbox, self._git, self._limits)
+            return FileSandbox(sandbox, self._git, self._limits)
         except OSError as error:
             raise SnapshotError(
                 f"The private repository {sandbox.store} cannot be used: {error.strerror}",
