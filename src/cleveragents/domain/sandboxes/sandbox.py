@@ -115,7 +115,6 @@ class SandboxCheckpoint(Record):
     size_bytes: int
     """What this snapshot added to the mirror."""
     not_captured: tuple[Uncaptured, ...]
-    created_at: datetime
     evidence: Evidence = Evidence.COMPLETE
     partial: bool = False
     """The deadline passed before everything was checked."""
