@@ -22,7 +22,9 @@ from cleveragents.application.services.apply.procedure import ApplyProcedure, en
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
 from cleveragents.application.services.apply.validation_runner import ValidationRunner
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
-from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
+from cleveragents.application.services.recovery import Recovery
+from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.application.services.subplans.family import held_below
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
@@ -56,6 +58,8 @@ class PlanApplyService:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        recovery: Recovery,
+        rollbacks: RollbackProcedure,
         sandboxes: Sandboxes,
         snapshots: SnapshotStore,
         targets: Targets,
@@ -70,6 +74,8 @@ class PlanApplyService:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._recovery = recovery
+        self._rollbacks = rollbacks
         self._sandboxes = sandboxes
         self._snapshots = snapshots
         self._targets = targets
@@ -83,7 +89,7 @@ class PlanApplyService:
         self._cleaning = SandboxRemoval(database, sandboxes, faults)
         self._applying = ApplyProcedure(database, targets, clock, faults, locks.check)
         self._validating = ValidationRunner(
-            database, checkpoints, tools, clock, id_source, events, faults
+            database, checkpoints, rollbacks, tools, clock, id_source, events, faults
         )
 
     def preview(self, plan_id: str, request: ApplyRequest) -> ApplyPreview:
@@ -119,7 +125,7 @@ class PlanApplyService:
         """
         with self._locks.hold(plan_id):
             self._faults.reach(FaultPoint.LEASE_TAKEN)
-            recovered = self._checkpoints.recover(plan_id)
+            recovered = self._recovery.finish(plan_id)
             if recovered is not None:
                 self._events.emit(WarningIssued(recovered.sentence))
                 if recovered.kind is OperationKind.APPLY and recovered.completed:
@@ -242,7 +248,7 @@ class PlanApplyService:
             step_index=max(plan.last_completed_step, 0),
         )
         self._checkpoints.create_checkpoint(plan.id, moment)
-        self._checkpoints.return_to(plan.id, last)
+        self._rollbacks.restore_during_run(plan.id, last)
 
     def _plan(self, works: Sequence[TargetWork], request: ApplyRequest) -> tuple[Target, ...]:
         targets: list[Target] = []

@@ -16,8 +16,11 @@ from cleveragents.reports.report import Report
 if TYPE_CHECKING:
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.rollback.intents import Intent
-    from cleveragents.application.services.rollback.procedure import RecoveryOutcome
-    from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview
+    from cleveragents.domain.checkpoints.operation import (
+        OperationKind,
+        RecoveryOutcome,
+        RollbackPreview,
+    )
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
@@ -72,7 +75,7 @@ def rollback(
     from cleveragents.reports.rollbacks import preview_report, result_report
 
     with open_plan(session, plan_ref) as (container, found):
-        service = container.checkpoint_service()
+        service, procedure = container.checkpoint_service(), container.rollback_procedure()
         _refuse_contradictions(found.id, checkpoint_ref, paths, only_step, yes=yes)
         if checkpoint_ref is None and only_step is None:
             return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
@@ -80,11 +83,11 @@ def rollback(
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None and (paths or only_step is not None):
             return only_ended(ended, OperationKind.ROLLBACK, found.id)
-        preview = service.preview(found.id, intent)
+        preview = procedure.preview(found.id, intent)
         if dry_run:
             report = preview_report(preview, _part(checkpoint_ref, paths, only_step))
         elif yes or _confirmed(session, preview):
-            report = result_report(service.carry_out(found.id, intent))
+            report = result_report(procedure.run(found.id, intent))
         else:
             report = refused()
         session.warnings += _unchanged(paths, report)
@@ -125,14 +128,15 @@ def redo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 def _taken_back(
     session: Session, plan_ref: str, kind: OperationKind, *, yes: bool, dry_run: bool
 ) -> Report:
+    from cleveragents.application.services.rollback.intents import UndoRedo
     from cleveragents.reports.rollbacks import preview_report, preview_text, result_report
 
     with open_plan(session, plan_ref) as (container, found):
-        service = container.history_service()
+        procedure = container.rollback_procedure()
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None:
             return only_ended(ended, kind, found.id)
-        preview = service.preview(found.id, kind)
+        preview = procedure.preview(found.id, UndoRedo(kind))
         if dry_run:
             return preview_report(preview)
         if not yes:
@@ -140,7 +144,7 @@ def _taken_back(
             if not session.confirm(f"{kind.value.capitalize()}?"):
                 return refused()
         expected = preview.takes_back.id if preview.takes_back else None
-        return result_report(service.take_back(found.id, kind, expected))
+        return result_report(procedure.run(found.id, UndoRedo(kind, expected)))
 
 
 def _confirmed(session: Session, preview: RollbackPreview) -> bool:
@@ -221,9 +225,10 @@ def _intent(
     paths: tuple[str, ...],
     only_step: int | None,
 ) -> Intent:
+    from cleveragents.application.services.rollback.intents import RollbackToCheckpoint
+    from cleveragents.application.services.rollback.partial import RollbackPaths, RollbackStep
+
     if only_step is not None:
-        return service.part_of_step(plan_id, only_step - 1)
+        return RollbackStep(only_step - 1)
     checkpoint = service.find_checkpoint(plan_id, checkpoint_ref or "")
-    if paths:
-        return service.part_of_paths(plan_id, checkpoint, paths)
-    return service.whole(checkpoint)
+    return RollbackPaths(checkpoint, paths) if paths else RollbackToCheckpoint(checkpoint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -95,6 +96,16 @@ class Operation(Record):
     """For `undo` and `redo` the operation that they take back."""
     apply: ApplyRecord | None = None
     """What an apply does to each resource."""
+
+
+@dataclass(frozen=True)
+class RecoveryOutcome:
+    """What became of an operation that a killed process had begun."""
+
+    kind: OperationKind
+    completed: bool
+    sentence: str
+    """For people."""
 
 
 def to_undo(operations: Iterable[Operation]) -> list[Operation]:

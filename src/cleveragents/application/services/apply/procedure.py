@@ -20,9 +20,13 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, FaultPoints
 from cleveragents.application.ports.targets import Targets
 from cleveragents.application.services.apply.sandbox_removal import give_up_sandboxes
-from cleveragents.application.services.rollback.procedure import RecoveryOutcome
 from cleveragents.application.services.subplans.family import descendants
-from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
+from cleveragents.domain.checkpoints.operation import (
+    Operation,
+    OperationKind,
+    OperationStatus,
+    RecoveryOutcome,
+)
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CleverAgentsError,

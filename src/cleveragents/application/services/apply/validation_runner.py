@@ -10,7 +10,8 @@ from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.application.services.checkpoint_service import CheckpointService
-from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
+from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.plans.events import ValidationStarted
@@ -33,6 +34,7 @@ class ValidationRunner:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        rollbacks: RollbackProcedure,
         tools: ToolBackend,
         clock: Clock,
         id_source: IdSource,
@@ -41,6 +43,7 @@ class ValidationRunner:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._rollbacks = rollbacks
         self._tools = tools
         self._clock = clock
         self._ids = id_source
@@ -135,7 +138,7 @@ class ValidationRunner:
         if found == wanted:
             return ()
         changes = self._checkpoints.changes_between(plan_id, wanted, found)
-        self._checkpoints.return_to(plan_id, checkpoint)
+        self._rollbacks.restore_during_run(plan_id, checkpoint)
         self._checkpoints.forget_unnamed(plan_id, found, wanted)
         return tuple(
             change.path if len(wanted) == 1 else f"{sandbox.resource}/{change.path}"
