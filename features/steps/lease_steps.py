@@ -44,7 +44,7 @@ def held_by_program(context: Context) -> None:
 @given("another plan was held by it too, and is done")
 def another_held(context: Context) -> None:
     with host(context, "first").locks.hold(ANOTHER) as lease:
-        assert lease.fencing == 1
+        assert lease.plan_id == ANOTHER
 
 
 @given("its lease has ended, and the second host has taken the plan over")

@@ -70,7 +70,7 @@ class StrategyBench:
 
     @property
     def store(self) -> CheckpointManager:
-        return ImpatientStore(self.git, SystemClock(), Limits())
+        return ImpatientStore(self.git, Limits())
 
     @property
     def place(self) -> Path:

@@ -58,7 +58,7 @@ class WatchingBench:
         memory = state_path(self.work.sandbox)
         kept = memory.read_bytes()
         memory.unlink()
-        manager = CheckpointManager(self.work.git, self.manager._clock, self.manager._limits)
+        manager = CheckpointManager(self.work.git, self.manager._limits)
         made = manager.create_checkpoint(self.work.sandbox)
         assert made.evidence == "complete", made
         memory.write_bytes(kept)

@@ -456,7 +456,7 @@ class Container:
             deadline_seconds=self._settings[DEADLINE],
             include_ignored=self._settings[INCLUDE_IGNORED],
         )
-        return CheckpointManager(self._git, self._clock, limits)
+        return CheckpointManager(self._git, limits)
 
     @cached_property
     def _sandboxes(self) -> AllSandboxes:

@@ -115,7 +115,6 @@ class SandboxCheckpoint(Record):
     size_bytes: int
     """What this snapshot added to the store."""
     not_captured: tuple[Uncaptured, ...]
-    created_at: datetime
     evidence: Evidence = Evidence.COMPLETE
     partial: bool = False
     """A deadline passed before everything was looked at."""

@@ -10,26 +10,27 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.sandboxes.change import PathChange
-from cleveragents.domain.sandboxes.merge import MergeReport
-from cleveragents.domain.sandboxes.named_paths import NamedPaths
+from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.named_paths import NamedPaths, inside
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import (
     RestorePreview,
     RestoreReport,
+    SandboxCheckpoint,
     SandboxRef,
     TreeDiff,
 )
-from cleveragents.infrastructure.sandbox.files.engine_protocol import Merging, SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
 from cleveragents.infrastructure.sandbox.files.fork import fill, likeness
 from cleveragents.infrastructure.sandbox.files.git_state import SandboxGit
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
-from cleveragents.infrastructure.sandbox.files.merge import merge_into, take_paths
+from cleveragents.infrastructure.sandbox.files.merge import Merging, merge_into, take_paths
 from cleveragents.infrastructure.sandbox.files.restorer import FileRestorer, translated
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
@@ -42,7 +43,7 @@ from cleveragents.infrastructure.sandbox.store.blobs import object_sizes
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
-from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshot, StoredSnapshots
+from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
 _STORE_ATTEMPTS = 12
 _SECOND_CHANCES = 2
@@ -53,7 +54,7 @@ class _Stored:
     """What the last snapshot held."""
 
     captured: CapturedState
-    snapshot: StoredSnapshot
+    snapshot: SandboxCheckpoint
 
 
 class FileEngine(SnapshotEngine):
@@ -90,7 +91,7 @@ class FileEngine(SnapshotEngine):
         """Returns what changed without the watch having told; from now on it is known."""
         return self._sight.recheck()
 
-    def store(self) -> StoredSnapshot:
+    def snapshot(self) -> SandboxCheckpoint:
         """Makes a durable snapshot of the sandbox as it is.
 
         Raises:
@@ -114,52 +115,60 @@ class FileEngine(SnapshotEngine):
     def ids(self) -> list[str]:
         return self._stored.refs.ids()
 
-    def delete(self, snapshot_ids: Iterable[str]) -> None:
+    def delete(self, snapshot_ids: Collection[str]) -> None:
         self._stored.delete(snapshot_ids)
 
     def verify(self, snapshot_id: str) -> None:
         self._stored.verify(snapshot_id)
 
-    def preview(self, snapshot_id: str, paths: NamedPaths | None) -> RestorePreview:
-        return self._files.preview(snapshot_id, paths)
+    def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
+        return self._files.preview(snapshot_id, None if paths is None else NamedPaths(paths))
 
-    def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
+    def restore(self, snapshot_id: str, sparing: str | None = None) -> RestoreReport:
         self._stored.packing.wait()
         target = self._target(snapshot_id, sparing)
         return self._files.bring_to(target, snapshot_id, self._stored.refs.name(snapshot_id))
 
-    def diff(self, old: str, new: str, prefix: str) -> TreeDiff:
+    def diff(self, old: str, new: str, prefix: str = "") -> TreeDiff:
         before, after = (old, self._stored.load(old)), (new, self._stored.load(new))
         return tree_diff(self._stored.git, before, after, self._stored.objects.read, prefix)
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
+        if old == new:
+            return ()
         return path_changes(self._stored.load(old), self._stored.load(new), self._stored.read_tree)
 
     def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
         present, _ = self._files.present()
         return path_changes(self._stored.load(snapshot_id), present, self._stored.read_tree)
 
-    def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
+    def combine(self, base: str, other: str, paths: Collection[str]) -> SandboxCheckpoint:
         """Makes a durable snapshot of two; the sandbox is not looked at."""
+        named = NamedPaths(paths)
         before = self._stored.load(base)
-        made = combined(before, self._stored.load(other), paths, self._stored.read_tree)
+        made = combined(before, self._stored.load(other), named, self._stored.read_tree)
         staged = self._stored.staged(before.git)
         with translated("The snapshot could not be stored"):
             return self._stored.keep(made.captured, staged, made.trees)
 
-    def merge(self, wanted: Merging) -> MergeReport:
-        return merge_into(self._files, wanted)
+    def merge(
+        self, mine: str, base: str, theirs: str, strategy: MergeStrategy, names: MergeNames
+    ) -> MergeReport:
+        if base == theirs:
+            return MergeReport(merged=(), conflicts=())
+        return merge_into(self._files, Merging(mine, base, theirs, strategy, names))
 
-    def place(self, snapshot_id: str, paths: Sequence[str]) -> None:
+    def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:
         """Makes single paths what a snapshot has there; what is there now is stored first."""
-        self.store()
-        take_paths(self._files, snapshot_id, paths)
+        wanted = sorted({inside(path) for path in paths})
+        self.snapshot()
+        take_paths(self._files, snapshot_id, wanted)
 
     def likeness(self, snapshot_id: str, since: FileSystemTime) -> CopyComparison | None:
         """Compares the sandbox with a snapshot; None if it was touched since a moment."""
         return likeness(self._files, snapshot_id, since)
 
-    def fill(self, snapshot_id: str, source: SandboxRef, known: CopyComparison | None) -> None:
+    def start_as(self, snapshot_id: str, source: SandboxRef, known: CopyComparison | None) -> None:
         fill(self._files, snapshot_id, source, known)
 
     def sizes(self, hashes: Collection[str]) -> Mapping[str, int]:
@@ -177,21 +186,21 @@ class FileEngine(SnapshotEngine):
         other = self._stored.load(sparing)
         return replace(target, ignored=target.ignored | other.ignored | other.not_captured.keys())
 
-    def _store(self) -> StoredSnapshot:
+    def _store(self) -> SandboxCheckpoint:
         captured, look = self._files.present()
         if self._last is not None and self._is_stored(self._last, captured):
-            return replace(
-                self._last.snapshot,
-                size_bytes=0,
-                evidence=self._sight.evidence,
-                partial=self._sight.is_partial,
+            return self._last.snapshot.model_copy(
+                update={
+                    "size_bytes": 0,
+                    "evidence": self._sight.evidence,
+                    "partial": self._sight.is_partial,
+                }
             )
         same = self._last is not None and self._last.captured.git.index == captured.git.index
         index = () if same else look.objects
-        stored = replace(
-            self._stored.keep(captured, look.staged, (*self._sight.unsaved(), *index)),
-            evidence=self._sight.evidence,
-            partial=self._sight.is_partial,
+        kept = self._stored.keep(captured, look.staged, (*self._sight.unsaved(), *index))
+        stored = kept.model_copy(
+            update={"evidence": self._sight.evidence, "partial": self._sight.is_partial}
         )
         name = self._stored.refs.name(stored.snapshot_id)
         self._sight.is_stored_as(captured, name, stored.size_bytes)

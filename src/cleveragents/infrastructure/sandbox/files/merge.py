@@ -8,10 +8,10 @@ snapshot that no record names, and a sandbox for which the restore can be done a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.domain.sandboxes.merge import MergeReport, MergeStrategy
-from cleveragents.infrastructure.sandbox.files.engine_protocol import Merging
+from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.infrastructure.sandbox.files.restorer import FileRestorer, translated
 from cleveragents.infrastructure.sandbox.states.line_merge import LineMerge
 from cleveragents.infrastructure.sandbox.states.path_changes import path_changes
@@ -22,6 +22,17 @@ from cleveragents.infrastructure.sandbox.states.three_way import (
     merge_states,
 )
 from cleveragents.infrastructure.sandbox.store.drafts import scratch
+
+
+@dataclass(frozen=True)
+class Merging:
+    """What is to be merged, and how."""
+
+    mine: str
+    base: str
+    theirs: str
+    strategy: MergeStrategy
+    names: MergeNames
 
 
 def merge_into(files: FileRestorer, wanted: Merging) -> MergeReport:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
-from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef, Uncaptured
+from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef, Uncaptured
 from cleveragents.domain.sandboxes.uncaptured import IGNORED, ReasonKind
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
@@ -43,20 +42,6 @@ _CHECKED_FROM = 300
 """From so many new objects on, it pays to ask which of them are stored already."""
 _KEPT_TREE_BYTES = 8 << 20
 _KEPT_OUTLINES = 20
-
-
-@dataclass(frozen=True)
-class StoredSnapshot:
-    """What an engine has made durable."""
-
-    snapshot_id: str
-    state_hash: str
-    size_bytes: int
-    """What it added to the store."""
-    not_captured: tuple[Uncaptured, ...]
-    evidence: Evidence = Evidence.COMPLETE
-    partial: bool = False
-    """A deadline passed before everything was looked at."""
 
 
 class StoredSnapshots:
@@ -127,7 +112,7 @@ class StoredSnapshots:
 
     def keep(
         self, captured: CapturedState, staged: Iterable[str], others: Sequence[NewObject]
-    ) -> StoredSnapshot:
+    ) -> SandboxCheckpoint:
         """Makes a state durable unless it is: its objects, those it leads to, then its ref."""
         made = snapshot_objects(captured, staged)
         size = 0
@@ -145,7 +130,7 @@ class StoredSnapshots:
         self._outlines[made.snapshot.id] = captured
         if len(self._outlines) > _KEPT_OUTLINES:
             del self._outlines[next(iter(self._outlines))]
-        return StoredSnapshot(
+        return SandboxCheckpoint(
             snapshot_id=made.snapshot.id,
             state_hash=made.state_hash,
             size_bytes=size,
