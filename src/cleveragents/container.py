@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         IdSource,
         Interruption,
     )
+    from cleveragents.application.services.apply.procedure import ApplyProcedure
+    from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+    from cleveragents.application.services.apply.validation_runner import ValidationRunner
     from cleveragents.application.services.artifact_service import ArtifactService
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.conflict_service import ConflictService
@@ -224,17 +227,46 @@ class Container:
         return PlanApplyService(
             database=self._database,
             checkpoints=self._checkpoint_service,
-            sandboxes=self._sandboxes,
             snapshots=self._checkpoint_manager,
             targets=self._targets,
-            tools=self._tools,
+            validations=self._validations,
+            procedure=self._apply_procedure,
+            removal=self._sandbox_removal,
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
             faults=self._faults,
-            interruption=self._interruption,
             cleanup=self._settings[CLEANUP],
+        )
+
+    @cached_property
+    def _apply_procedure(self) -> ApplyProcedure:
+        from cleveragents.application.services.apply.procedure import ApplyProcedure
+
+        return ApplyProcedure(
+            self._database, self._targets, self._clock, self._faults, self._locks.check
+        )
+
+    @cached_property
+    def _sandbox_removal(self) -> SandboxRemoval:
+        from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+
+        return SandboxRemoval(self._database, self._sandboxes, self._faults)
+
+    @cached_property
+    def _validations(self) -> ValidationRunner:
+        from cleveragents.application.services.apply.validation_runner import ValidationRunner
+
+        return ValidationRunner(
+            database=self._database,
+            checkpoints=self._checkpoint_service,
+            tools=self._tools,
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+            faults=self._faults,
+            interruption=self._interruption,
         )
 
     @cached_property
