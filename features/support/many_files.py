@@ -17,7 +17,7 @@ sys.exit(main({arguments!r}))
 _COPY = """\
 from cleveragents.infrastructure.sandbox.create import copy_processes
 from cleveragents.infrastructure.sandbox.create import tree_copy
-copy_workers._AT_MOST = 2
+copy_processes._AT_MOST = 2
 tree_copy.TreeCopy(Path({source!r}), Path({target!r})).run()
 """
 _CHILD = """\

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         IdSource,
         Interruption,
     )
+    from cleveragents.application.services.apply.procedure import ApplyProcedure
+    from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+    from cleveragents.application.services.apply.validation_runner import ValidationRunner
     from cleveragents.application.services.artifact_service import ArtifactService
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.checkpoints.group_recorder import GroupRecorder
@@ -220,8 +223,6 @@ class Container:
 
     @cached_property
     def _recovery(self) -> Recovery:
-        from cleveragents.application.services.apply.procedure import ApplyProcedure
-        from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
         from cleveragents.application.services.recovery import Recovery
 
         return Recovery(
@@ -230,11 +231,9 @@ class Container:
             tools=self._tools,
             locks=self._locks,
             events=self._events,
-            applies=ApplyProcedure(
-                self._database, self._targets, self._clock, self._faults, self._locks.check
-            ),
+            applies=self._apply_procedure,
             rollbacks=self._rollback_procedure,
-            removal=SandboxRemoval(self._database, self._sandboxes, self._faults),
+            removal=self._sandbox_removal,
         )
 
     @cached_property
@@ -281,17 +280,47 @@ class Container:
             checkpoints=self._checkpoint_service,
             recovery=self._recovery,
             rollbacks=self._rollback_procedure,
-            sandboxes=self._sandboxes,
             snapshots=self._checkpoint_manager,
             targets=self._targets,
-            tools=self._tools,
+            validations=self._validations,
+            procedure=self._apply_procedure,
+            removal=self._sandbox_removal,
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
             faults=self._faults,
-            interruption=self._interruption,
             cleanup=self._settings[CLEANUP],
+        )
+
+    @cached_property
+    def _apply_procedure(self) -> ApplyProcedure:
+        from cleveragents.application.services.apply.procedure import ApplyProcedure
+
+        return ApplyProcedure(
+            self._database, self._targets, self._clock, self._faults, self._locks.check
+        )
+
+    @cached_property
+    def _sandbox_removal(self) -> SandboxRemoval:
+        from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+
+        return SandboxRemoval(self._database, self._sandboxes, self._faults)
+
+    @cached_property
+    def _validations(self) -> ValidationRunner:
+        from cleveragents.application.services.apply.validation_runner import ValidationRunner
+
+        return ValidationRunner(
+            database=self._database,
+            checkpoints=self._checkpoint_service,
+            rollbacks=self._rollback_procedure,
+            tools=self._tools,
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+            faults=self._faults,
+            interruption=self._interruption,
         )
 
     @cached_property
