@@ -53,7 +53,7 @@ Feature: Judging a plan's result before it is applied
         | look | test ! -e junk; grep -q work new.txt         | required |
       When the user applies the plan
       Then the project's files are those of the sandbox
-      And it warns that "The validation `fix` changed the sandbox, which was taken back: d, junk, new.txt"
+      And it warns that "The validation `fix` changed the sandbox, which was restored: d, junk, new.txt"
 
     Scenario: They know the plan's arguments
       Given a plan that writes new.txt, with the validations

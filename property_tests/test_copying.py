@@ -8,7 +8,7 @@ import unittest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleveragents.infrastructure.sandbox.create.copy_worker import told, understood
+from cleveragents.infrastructure.sandbox.create.copy_worker import receive, send
 from cleveragents.infrastructure.sandbox.create.directory_copy import CopyResult
 
 _PATHS = st.binary(min_size=1, max_size=20).filter(lambda path: 0 not in path).map(os.fsdecode)
@@ -38,7 +38,14 @@ class TestAnswers(unittest.TestCase):
         copied.inside, copied.later = inside, later
         copied.special, copied.unreadable = special, unreadable
         copied.all_shared, copied.files, copied.written_bytes = all_shared, len(inside), written
-        answer = told(copied)
-        assert answer.endswith(b"\0\0")
-        assert answer.count(b"\0\0") == 1
-        assert vars(understood(answer[:-1])) == vars(copied)
+        failed = FileExistsError(17, "File exists", *inside[:1])
+        reader, writer = os.pipe()
+        try:
+            send(writer, copied)
+            send(writer, failed)
+            answers = receive(reader), receive(reader)
+        finally:
+            os.close(reader)
+            os.close(writer)
+        assert vars(answers[0]) == vars(copied)
+        assert repr(answers[1]) == repr(failed)

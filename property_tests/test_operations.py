@@ -22,6 +22,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from cleveragents.application.services.rollback.intents import RollbackToCheckpoint, UndoRedo
 from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview, RollbackResult
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
@@ -174,7 +175,8 @@ class OperationsMachine(RuleBasedStateMachine):
         checkpoint = self.seen.checkpoints[which % len(self.seen.checkpoints)]
         service = self.container.checkpoint_service()
         way = self.model.way_to(self.seen.number_of(checkpoint))
-        preview = service.preview(self.plan_id, service.whole(checkpoint))
+        procedure = self.container.rollback_procedure()
+        preview = procedure.preview(self.plan_id, RollbackToCheckpoint(checkpoint))
         self._operate(
             way,
             preview,
@@ -275,13 +277,13 @@ class OperationsMachine(RuleBasedStateMachine):
 
     def _take_back(self, kind: str, disturbed: Disturbance | None, *, anew: bool) -> None:
         self._begin_process(anew=anew)
-        service, wanted = self.container.history_service(), OperationKind(kind)
+        procedure, intent = self.container.rollback_procedure(), UndoRedo(OperationKind(kind))
         way = self.model.way_back(kind)
         if way is None:
-            self._refused(lambda: service.preview(self.plan_id, wanted))
-            return self._refused(lambda: service.take_back(self.plan_id, wanted))
-        preview = service.preview(self.plan_id, wanted)
-        self._operate(way, preview, lambda: service.take_back(self.plan_id, wanted), disturbed)
+            self._refused(lambda: procedure.preview(self.plan_id, intent))
+            return self._refused(lambda: procedure.run(self.plan_id, intent))
+        preview = procedure.preview(self.plan_id, intent)
+        self._operate(way, preview, lambda: procedure.run(self.plan_id, intent), disturbed)
 
     def _going(self, *, resuming: bool) -> Callable[[], object]:
         if resuming:
@@ -330,7 +332,7 @@ class OperationsMachine(RuleBasedStateMachine):
         is_disturbed = self.conductor.rest()
         if is_disturbed and disturbed and disturbed.point == "rollback-journaled":
             self._begin_process(anew=True)
-            ended = self.container.checkpoint_service().recover(self.plan_id)
+            ended = self.container.recovery().finish(self.plan_id)
             assert ended is not None and ended.completed, ended
         undone = disturbed is not None and is_disturbed and disturbed.point.startswith("res")
         begun = not (is_disturbed and disturbed and disturbed.point.startswith("present"))

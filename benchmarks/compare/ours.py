@@ -97,7 +97,7 @@ class Ours(Technique):
 
     def restore(self, snapshot: object) -> None:
         assert isinstance(snapshot, Checkpoint)
-        self.service.return_to(self.plan_id, snapshot)
+        self.container.rollback_procedure().restore_during_run(self.plan_id, snapshot)
 
     def close(self) -> None:
         self._running.close()
@@ -170,7 +170,7 @@ def perform(container: Container, plan_id: str, act: str, checkpoint: Checkpoint
         case "checkpoint", None:
             return service.create_checkpoint(plan_id, _LATER).id
         case "restore", Checkpoint():
-            service.return_to(plan_id, checkpoint)
+            container.rollback_procedure().restore_during_run(plan_id, checkpoint)
             return checkpoint.id
         case "rollback", Checkpoint():
             service.rollback_to_checkpoint(plan_id, checkpoint)

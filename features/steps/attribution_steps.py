@@ -44,7 +44,7 @@ def run_tool(context: Context) -> None:
     runner: ToolRunner = container.tool_runner()
     context.refusal = None
     try:
-        runner.run(StepContext(plan, 0, plan.step_sequence, ()), lambda _, plan: plan)
+        runner.run(StepContext(plan, 0, plan.step_sequence, ()))
     except CleverAgentsError as error:
         context.refusal = error
     finally:

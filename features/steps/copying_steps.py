@@ -69,7 +69,7 @@ def asked_too_late(context: Context) -> None:
     (context.target / "d").mkdir(parents=True)
     parents = iter([os.getpid(), 1])
     with tempfile.TemporaryFile() as requests, tempfile.TemporaryFile() as answers:
-        requests.write(b"d/\0")
+        copy_worker.send(requests.fileno(), "d/")
         requests.seek(0)
         streams = (requests.fileno(), answers.fileno())
         with patch.object(os, "getppid", lambda: next(parents)):

@@ -9,6 +9,7 @@ from behave.runner import Context
 from features.support.plans import data, plans
 from features.support.values import table_rows
 
+from cleveragents.application.services.rollback.intents import UndoRedo
 from cleveragents.domain.checkpoints.operation import OperationKind
 from cleveragents.domain.errors import CleverAgentsError
 
@@ -83,9 +84,8 @@ def undo_another(context: Context) -> None:
     container = plans(context).container(Mock())
     context.add_cleanup(container.close)
     try:
-        container.history_service().take_back(
-            plans(context).plan_id, OperationKind.UNDO, "01HXM8C2000000000000000000"
-        )
+        intent = UndoRedo(OperationKind.UNDO, "01HXM8C2000000000000000000")
+        container.rollback_procedure().run(plans(context).plan_id, intent)
     except CleverAgentsError as error:
         context.refusal = error
 

@@ -16,7 +16,7 @@ from features.support.faults import crash
 from features.support.plans import data, plans
 from features.support.sandboxes import garbage
 
-from cleveragents.application.services.checkpoints.reconcile import drop_unnamed_snapshots
+from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
 from cleveragents.infrastructure.files import exclusive
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
@@ -238,8 +238,8 @@ def read_verification(context: Context, form: str) -> None:
 def reconcile(context: Context) -> None:
     with closing(plans(context).container(None)) as container:
         arguments = (container.database(), container.checkpoint_manager())
-        assert drop_unnamed_snapshots(*arguments, plans(context).plan_id) == 1
-        assert drop_unnamed_snapshots(*arguments, plans(context).plan_id) == 0
+        assert delete_unnamed_snapshots(*arguments, plans(context).plan_id) == 1
+        assert delete_unnamed_snapshots(*arguments, plans(context).plan_id) == 0
 
 
 @when("the plan is run, space reclaimed, and the plan rolled back to its first checkpoint")

@@ -21,7 +21,7 @@ def read_reason(context: Context, text: str) -> None:
 
 @when("it is read, and stored in a new sandbox")
 def store_again(context: Context) -> None:
-    store = StoredSnapshots(bench(context).sandbox_of("PLAN"), bench(context).git, lambda _: None)
+    store = StoredSnapshots(bench(context).sandbox_of("PLAN"), bench(context).git)
     context.kept = store.keep(context.earlier, (), ())
     context.read_back = store.load(context.kept.snapshot_id)
     store.close()

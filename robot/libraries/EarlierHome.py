@@ -24,7 +24,7 @@ class EarlierHome:
 
     @keyword("The Home Directory Of Version 0.1.0 Is Unpacked")
     def unpack(self) -> None:
-        agents = BuiltIn().get_library_instance("AgentsCli")
+        agents: Any = BuiltIn().get_library_instance("AgentsCli")
         base = agents.place / "earlier"
         base.mkdir()
         self._expected = earlier_home.unpack(earlier_home.ARCHIVE, base)

@@ -35,8 +35,12 @@ if TYPE_CHECKING:
         IdSource,
         Interruption,
     )
+    from cleveragents.application.services.apply.procedure import ApplyProcedure
+    from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+    from cleveragents.application.services.apply.validation_runner import ValidationRunner
     from cleveragents.application.services.artifact_service import ArtifactService
     from cleveragents.application.services.checkpoint_service import CheckpointService
+    from cleveragents.application.services.checkpoints.group_recorder import GroupRecorder
     from cleveragents.application.services.conflict_service import ConflictService
     from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
@@ -47,10 +51,12 @@ if TYPE_CHECKING:
     from cleveragents.application.services.plan_executor import PlanExecutor
     from cleveragents.application.services.plan_resume_service import PlanResumeService
     from cleveragents.application.services.plan_service import PlanService
+    from cleveragents.application.services.recovery import Recovery
     from cleveragents.application.services.retention_service import RetentionService
-    from cleveragents.application.services.rollback.history_service import HistoryService
+    from cleveragents.application.services.rollback.procedure import RollbackProcedure
     from cleveragents.application.services.subplans.runner import SubplanRunner
     from cleveragents.application.services.tool_runner import ToolRunner
+    from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
     from cleveragents.domain.plans.events import StoredEvent
     from cleveragents.infrastructure.database.unit_of_work import Connections
     from cleveragents.infrastructure.locks import DatabaseLocks
@@ -120,8 +126,11 @@ class Container:
     def decision_service(self) -> DecisionService:
         return self._decision_service
 
-    def history_service(self) -> HistoryService:
-        return self._history_service
+    def recovery(self) -> Recovery:
+        return self._recovery
+
+    def rollback_procedure(self) -> RollbackProcedure:
+        return self._rollback_procedure
 
     def conflict_service(self) -> ConflictService:
         return self._conflict_service
@@ -163,23 +172,68 @@ class Container:
     @cached_property
     def _checkpoint_service(self) -> CheckpointService:
         from cleveragents.application.services.checkpoint_service import CheckpointService
-        from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
 
         return CheckpointService(
             database=self._database,
             snapshots=self._checkpoint_manager,
-            sandboxes=self._sandboxes,
             locks=self._locks,
+            events=self._events,
+            recorder=self._group_recorder,
+            rollbacks=self._rollback_procedure,
+            triggers=frozenset(self._settings[AUTO_CREATE_ON]),
+            retention=self._retention_policy,
+        )
+
+    @cached_property
+    def _group_recorder(self) -> GroupRecorder:
+        from cleveragents.application.services.checkpoints.group_recorder import GroupRecorder
+
+        return GroupRecorder(
+            database=self._database,
+            snapshots=self._checkpoint_manager,
+            sandboxes=self._sandboxes,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
             faults=self._faults,
+            retention=self._retention_policy,
+        )
+
+    @cached_property
+    def _retention_policy(self) -> CheckpointRetentionPolicy:
+        from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
+
+        limit = self._settings[MAX_CHECKPOINTS_PER_PLAN]
+        return CheckpointRetentionPolicy(max_checkpoints_per_plan=limit)
+
+    @cached_property
+    def _rollback_procedure(self) -> RollbackProcedure:
+        from cleveragents.application.services.rollback.procedure import RollbackProcedure
+
+        return RollbackProcedure(
+            database=self._database,
+            snapshots=self._checkpoint_manager,
+            sandboxes=self._sandboxes,
+            locks=self._locks,
+            recorder=self._group_recorder,
+            clock=self._clock,
+            id_source=self._ids,
+            faults=self._faults,
+        )
+
+    @cached_property
+    def _recovery(self) -> Recovery:
+        from cleveragents.application.services.recovery import Recovery
+
+        return Recovery(
+            database=self._database,
+            snapshots=self._checkpoint_manager,
             tools=self._tools,
-            targets=self._targets,
-            triggers=frozenset(self._settings[AUTO_CREATE_ON]),
-            retention=CheckpointRetentionPolicy(
-                max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN]
-            ),
+            locks=self._locks,
+            events=self._events,
+            applies=self._apply_procedure,
+            rollbacks=self._rollback_procedure,
+            removal=self._sandbox_removal,
         )
 
     @cached_property
@@ -195,7 +249,7 @@ class Container:
             stores=self._stores,
             sandboxes=self._sandboxes,
             locks=self._locks,
-            checkpoints=self._checkpoint_service,
+            recovery=self._recovery,
             maintenance=self._maintenance_service,
         )
 
@@ -224,17 +278,49 @@ class Container:
         return PlanApplyService(
             database=self._database,
             checkpoints=self._checkpoint_service,
-            sandboxes=self._sandboxes,
+            recovery=self._recovery,
+            rollbacks=self._rollback_procedure,
             snapshots=self._checkpoint_manager,
             targets=self._targets,
-            tools=self._tools,
+            validations=self._validations,
+            procedure=self._apply_procedure,
+            removal=self._sandbox_removal,
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
             faults=self._faults,
-            interruption=self._interruption,
             cleanup=self._settings[CLEANUP],
+        )
+
+    @cached_property
+    def _apply_procedure(self) -> ApplyProcedure:
+        from cleveragents.application.services.apply.procedure import ApplyProcedure
+
+        return ApplyProcedure(
+            self._database, self._targets, self._clock, self._faults, self._locks.check
+        )
+
+    @cached_property
+    def _sandbox_removal(self) -> SandboxRemoval:
+        from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+
+        return SandboxRemoval(self._database, self._sandboxes, self._faults)
+
+    @cached_property
+    def _validations(self) -> ValidationRunner:
+        from cleveragents.application.services.apply.validation_runner import ValidationRunner
+
+        return ValidationRunner(
+            database=self._database,
+            checkpoints=self._checkpoint_service,
+            rollbacks=self._rollback_procedure,
+            tools=self._tools,
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+            faults=self._faults,
+            interruption=self._interruption,
         )
 
     @cached_property
@@ -244,6 +330,8 @@ class Container:
         return PlanExecutor(
             database=self._database,
             checkpoints=self._checkpoint_service,
+            rollbacks=self._rollback_procedure,
+            recovery=self._recovery,
             tools=self._tool_runner,
             subplans=self._subplans,
             sandboxes=self._sandboxes,
@@ -269,18 +357,13 @@ class Container:
         )
 
     @cached_property
-    def _history_service(self) -> HistoryService:
-        from cleveragents.application.services.rollback.history_service import HistoryService
-
-        return HistoryService(self._checkpoint_service)
-
-    @cached_property
     def _correction_service(self) -> CorrectionService:
         from cleveragents.application.services.correction_service import CorrectionService
 
         return CorrectionService(
             database=self._database,
             checkpoints=self._checkpoint_service,
+            rollbacks=self._rollback_procedure,
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
@@ -330,6 +413,8 @@ class Container:
         return ConflictService(
             database=self._database,
             checkpoints=self._checkpoint_service,
+            recorder=self._group_recorder,
+            recovery=self._recovery,
             sandboxes=self._sandboxes,
             snapshots=self._checkpoint_manager,
             locks=self._locks,
@@ -347,6 +432,7 @@ class Container:
         return SubplanRunner(
             database=self._database,
             checkpoints=self._checkpoint_service,
+            recovery=self._recovery,
             spawning=ChildSpawner(
                 self._database,
                 self._checkpoint_service,
@@ -358,6 +444,7 @@ class Container:
             merging=ChildMerger(
                 self._database,
                 self._checkpoint_service,
+                self._group_recorder,
                 self._checkpoint_manager,
                 self._locks,
                 self._clock,
@@ -380,6 +467,7 @@ class Container:
             database=self._database,
             tools=self._tools,
             checkpoints=self._checkpoint_service,
+            recorder=self._group_recorder,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,

@@ -10,7 +10,7 @@ from behave.runner import Context
 from features.support.plans import Plans, plans
 
 from cleveragents.application.services.checkpoint_service import Milestone
-from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
 from cleveragents.container import Container
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.sandboxes.change import PathChange
@@ -63,7 +63,7 @@ class CallChanges:
         return {snapshot for group in groups for snapshot in group.snapshots.values()}
 
     def recover(self) -> None:
-        self._service.recover(self._plans.plan_id)
+        self._container.recovery().finish(self._plans.plan_id)
 
 
 def written(found: Found) -> str:

@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from cleveragents.domain.plans.apply import ApplyRequest, Target, TargetWork
 
 
-class Targets(Protocol):
-    """The resources themselves, and bringing a plan's result into them.
+class OpenTarget(Protocol):
+    """One resource, while a planned result is written into it or undone.
 
-    `plan` looks, the other acts do. Each of these MUST be repeatable, also after a kill in the
-    middle of it, and MUST find out from the disk how far an earlier attempt came.
+    Each act MUST be repeatable, also after a kill in the middle of it and by another process,
+    and MUST find out from the disk how far an earlier attempt came.
     """
 
-    def plan(self, work: TargetWork, request: ApplyRequest) -> Target:
-        """Says what is to become of the resource, and keeps what is needed to do and undo it.
+    def lock(self) -> None:
+        """Keeps other programs out as far as the resource allows it, and checks it once more.
 
-        MUST leave the resource byte-identical, and MUST NOT run anything of it. Raises
-        TargetRefusedError, UncommittedChangesError or MergeConflictError where it cannot be
-        done, and MergeConflictError for what both have changed.
+        Raises ConflictError when somebody else is working on it, or has changed it since `plan`.
         """
         ...
 
-    def lock(self, target: Target) -> None:
-        """Keeps other programs out as far as the resource has a way to, and looks once more.
-
-        Raises ConflictError when somebody else is at work, or has been since `plan`.
-        """
+    def write(self) -> None:
+        """Writes everything that can be undone file by file."""
         ...
 
-    def write(self, target: Target) -> None:
-        """Brings in everything that can be taken back file by file."""
+    def settle(self) -> None:
+        """Makes it count: moves branch and index, and releases the lock."""
         ...
 
-    def settle(self, target: Target) -> None:
-        """Makes it count: branch and index move, the lock goes."""
-        ...
-
-    def undo(self, target: Target) -> None:
-        """Makes the resource what it was when `plan` saw it, from wherever the others came to.
+    def undo(self) -> None:
+        """Restores the resource as `plan` saw it, from wherever the other acts came to.
 
         Raises ConflictError for what somebody else has changed since.
         """
         ...
 
-    def finish(self, target: Target) -> None:
-        """Tidies up once the apply is recorded. MUST NOT raise: it is done already."""
+    def finish(self) -> None:
+        """Tidies up once the apply is recorded. MUST NOT raise: the apply is done already."""
+        ...
+
+
+class Targets(Protocol):
+    """The resources themselves: what a plan's result makes of them."""
+
+    def plan(self, work: TargetWork, request: ApplyRequest) -> Target:
+        """Finds out what will become of the resource, and stores what doing and undoing it needs.
+
+        MUST leave the resource byte-identical, and MUST NOT run anything of it. Raises
+        TargetRefusedError or UncommittedChangesError where it cannot be done, and
+        MergeConflictError for what both have changed.
+        """
+        ...
+
+    def open(self, target: Target) -> AbstractContextManager[OpenTarget]:
+        """Opens what `plan` has stored, for a block."""
         ...

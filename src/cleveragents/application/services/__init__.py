@@ -1,7 +1,8 @@
 """Services: what users can do with plans, one module per service.
 
 `cleveragents.container` builds them; nothing else does. The call path of a write is
-`PlanExecutor` -> `ToolRunner` -> `CheckpointService` -> `CheckpointManager` (infrastructure).
+`PlanExecutor` -> `ToolRunner` -> `CheckpointService` (whether a checkpoint is due) ->
+`GroupRecorder` (takes it) -> `CheckpointManager` (infrastructure).
 
 - `plan_service`, `plan_executor`, `plan_resume_service`: create, run and resume plans
 - `checkpoint_service`, `retention_service`: take, list, pin and prune checkpoints; roll back

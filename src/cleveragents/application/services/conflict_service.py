@@ -14,7 +14,8 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
-from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import GroupRecorder, snapshot_ids
+from cleveragents.application.services.recovery import Recovery
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.errors import BusinessRuleViolation, NotFoundError
 from cleveragents.domain.names import nearest
@@ -49,6 +50,8 @@ class ConflictService:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        recorder: GroupRecorder,
+        recovery: Recovery,
         sandboxes: Sandboxes,
         snapshots: SnapshotStore,
         locks: Locks,
@@ -58,6 +61,8 @@ class ConflictService:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._recorder = recorder
+        self._recovery = recovery
         self._sandboxes = sandboxes
         self._snapshots = snapshots
         self._locks = locks
@@ -92,7 +97,7 @@ class ConflictService:
             ConflictError: a process is working on the plan.
         """
         with self._locks.hold(plan_id):
-            self._checkpoints.recover(plan_id)
+            self._recovery.finish(plan_id)
             found = self.conflicts(plan_id)
             chosen = _chosen(found, names)
             if not chosen:
@@ -109,12 +114,12 @@ class ConflictService:
     ) -> None:
         if how is ConflictResolution.EDITED:
             _refuse_markers(found, chosen)
-        before = snapshot_ids(self._checkpoints.take(found.plan.id))
+        before = snapshot_ids(self._recorder.take(found.sandboxes))
         if how is not ConflictResolution.EDITED:
             self._keep_edits(found.plan, before, chosen[0].step_index)
             self._place(found, how, chosen)
         self._faults.reach(FaultPoint.CONFLICT_RESOLVED)
-        taken = self._checkpoints.take(found.plan.id)
+        taken = self._recorder.take(found.sandboxes)
         changes = self._checkpoints.changes_between(found.plan.id, before, snapshot_ids(taken))
 
         def resolved(transaction: Transaction, plan: Plan) -> Plan:
@@ -139,7 +144,7 @@ class ConflictService:
             step_index=chosen[0].step_index,
             source_tool=RESOLVE_CONFLICT,
         )
-        self._checkpoints.create_checkpoint(found.plan.id, moment, resolved)
+        self._recorder.record(found.plan.id, moment, taken, resolved)
 
     def _place(
         self, found: ConflictList, how: ConflictResolution, chosen: Sequence[OpenConflict]

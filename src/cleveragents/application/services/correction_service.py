@@ -11,6 +11,7 @@ from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
 from cleveragents.application.services.checkpoint_service import CheckpointService
 from cleveragents.application.services.rollback import revert
+from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.application.services.rollback.revert import CorrectionRequest, Revert
 from cleveragents.application.services.subplans.appended_plan import child_of, spawn_of
 from cleveragents.domain import ids
@@ -99,6 +100,7 @@ class CorrectionService:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        rollbacks: RollbackProcedure,
         locks: Locks,
         clock: Clock,
         id_source: IdSource,
@@ -106,6 +108,7 @@ class CorrectionService:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._rollbacks = rollbacks
         self._locks = locks
         self._clock = clock
         self._ids = id_source
@@ -113,7 +116,7 @@ class CorrectionService:
 
     def preview(self, decision: Decision, guidance: str, choose: str | None) -> CorrectionPreview:
         """Says what reverting would do; raises what it would."""
-        rollback = self._checkpoints.preview(
+        rollback = self._rollbacks.preview(
             decision.plan_id, Revert(decision, self._wish(guidance, choose))
         )
         with self._database.read() as transaction:
@@ -149,8 +152,7 @@ class CorrectionService:
             UsageError: it has no such option.
         """
         wish = self._wish(guidance, choose)
-        with self._locks.hold(decision.plan_id):
-            done = self._checkpoints.carry_out(decision.plan_id, Revert(decision, wish))
+        done = self._rollbacks.run(decision.plan_id, Revert(decision, wish))
         with self._database.read() as transaction:
             plan = transaction.plans.get(decision.plan_id)
             attempt = transaction.corrections.get(wish.attempt_id)

@@ -14,10 +14,10 @@ from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.maintenance import DatabaseInspection, Installation, Mirrors
 from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import Sandboxes
-from cleveragents.application.services.checkpoint_service import CheckpointService
 from cleveragents.application.services.health.plans import PlanHealth, PlanRecord
 from cleveragents.application.services.health.stores import StoreHealth
 from cleveragents.application.services.maintenance_service import MaintenanceService
+from cleveragents.application.services.recovery import Recovery
 from cleveragents.domain.errors import CleverAgentsError, ConfigurationError
 from cleveragents.domain.health.health import (
     Check,
@@ -63,7 +63,7 @@ class DoctorService:
         stores: Mirrors,
         sandboxes: Sandboxes,
         locks: Locks,
-        checkpoints: CheckpointService,
+        recovery: Recovery,
         maintenance: MaintenanceService,
     ) -> None:
         self._database = database
@@ -71,7 +71,7 @@ class DoctorService:
         self._installation = installation
         self._stores = stores
         self._maintenance = maintenance
-        self._plans = PlanHealth(database, sandboxes, locks, checkpoints, installation, inspection)
+        self._plans = PlanHealth(database, sandboxes, locks, recovery, installation, inspection)
         self._on_disk = StoreHealth(database, stores, locks, maintenance)
 
     def examine(self, asked: HealthExamination) -> HealthReport:

@@ -1,4 +1,4 @@
-"""PlanApplyService: judges a plan's result, and brings it into the project."""
+"""PlanApplyService: validates a plan's result, and writes it into the project."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database, Transaction
-from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
-from cleveragents.application.ports.system import (
-    Clock,
-    EventSink,
-    FaultPoints,
-    IdSource,
-    Interruption,
-)
+from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.ports.targets import Targets
-from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.application.services.apply.procedure import ApplyProcedure, end_unapplied
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
 from cleveragents.application.services.apply.validation_runner import ValidationRunner
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
-from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
+from cleveragents.application.services.recovery import Recovery
+from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.application.services.subplans.family import held_below
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
@@ -30,10 +25,8 @@ from cleveragents.domain.errors import (
     CheckpointRequiredError,
     ChildPlanError,
     ConflictError,
-    InterruptedByUserError,
     PlanStateError,
     SandboxChangedError,
-    ValidationFailedError,
 )
 from cleveragents.domain.plans.apply import (
     ApplyPreview,
@@ -45,8 +38,6 @@ from cleveragents.domain.plans.apply import (
 )
 from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_applied
 from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
-from cleveragents.domain.plans.validation import ValidationResult
-from cleveragents.domain.sandboxes.sandbox import SandboxRef
 
 
 class PlanApplyService:
@@ -56,35 +47,35 @@ class PlanApplyService:
         self,
         database: Database,
         checkpoints: CheckpointService,
-        sandboxes: Sandboxes,
+        recovery: Recovery,
+        rollbacks: RollbackProcedure,
         snapshots: SnapshotStore,
         targets: Targets,
-        tools: ToolBackend,
+        validations: ValidationRunner,
+        procedure: ApplyProcedure,
+        removal: SandboxRemoval,
         locks: Locks,
         clock: Clock,
         id_source: IdSource,
         events: EventSink,
         faults: FaultPoints,
-        interruption: Interruption,
         cleanup: SandboxCleanup,
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
-        self._sandboxes = sandboxes
+        self._recovery = recovery
+        self._rollbacks = rollbacks
         self._snapshots = snapshots
         self._targets = targets
+        self._validations = validations
+        self._procedure = procedure
+        self._removal = removal
         self._locks = locks
         self._clock = clock
         self._ids = id_source
         self._events = events
         self._faults = faults
-        self._interruption = interruption
         self._cleanup = cleanup
-        self._cleaning = SandboxRemoval(database, sandboxes, faults)
-        self._applying = ApplyProcedure(database, targets, clock, faults, locks.check)
-        self._validating = ValidationRunner(
-            database, checkpoints, tools, clock, id_source, events, faults
-        )
 
     def preview(self, plan_id: str, request: ApplyRequest) -> ApplyPreview:
         """Says what an apply would do and raises what it would, validations aside.
@@ -103,7 +94,7 @@ class PlanApplyService:
             )
 
     def apply(self, plan_id: str, request: ApplyRequest) -> ApplyResult:
-        """Brings the result into every resource, or into none.
+        """Writes the result into every resource, or into none.
 
         After any error every resource is as it was; so it is after a kill, unless the next
         command says that it completed the apply.
@@ -119,26 +110,27 @@ class PlanApplyService:
         """
         with self._locks.hold(plan_id):
             self._faults.reach(FaultPoint.LEASE_TAKEN)
-            recovered = self._checkpoints.recover(plan_id)
+            recovered = self._recovery.finish(plan_id)
             if recovered is not None:
                 self._events.emit(WarningIssued(recovered.sentence))
                 if recovered.kind is OperationKind.APPLY and recovered.completed:
                     return self.finished(plan_id)
             plan, works, changed = self._guarded(plan_id)
             if changed:
-                self._take_back_leftovers(plan)
+                self._restore_reviewed(plan)
             targets = self._plan(works, request)
             try:
                 checkpoint = self._begin(plan)
-                results = self._validate(plan, [work.sandbox for work in works], checkpoint)
-                if results:  # The project may have moved on while they ran.
+                sandboxes = [work.sandbox for work in works]
+                if self._validations.run(plan, sandboxes, checkpoint):
+                    # The user may have changed the project meanwhile.
                     targets = self._plan(works, request)
                 operation = self._journal(plan_id, checkpoint, request, targets)
             except BaseException as error:
                 self._end_unapplied(plan_id, error)
                 raise
             self._events.emit(Stage("Applying"))
-            self._applying.run(operation)
+            self._procedure.run(operation)
             return self.finished(plan_id)
 
     def finished(self, plan_id: str) -> ApplyResult:
@@ -155,10 +147,10 @@ class PlanApplyService:
             done = [item.apply for item in operations if item.apply is not None]
             if not plan.is_applied or not done:
                 raise PlanStateError("tell what was applied", plan.phase.value, plan.state.value)
-            problems = self._cleaning.remove_given_up(plan_id)
+            problems = self._removal.remove_given_up(plan_id)
             with held_below(self._database, self._locks, plan_id) as family:
                 for child in family:
-                    problems += self._cleaning.remove_given_up(child.id)
+                    problems += self._removal.remove_given_up(child.id)
         count = len(plan.definition.validations)
         return ApplyResult(
             plan_id=plan_id,
@@ -176,7 +168,7 @@ class PlanApplyService:
         if pending is not None:
             raise ConflictError(
                 f"{pending.kind.value.capitalize()} {pending.id} was interrupted, and nothing "
-                "can be foretold before it is ended",
+                "can be previewed before it is completed or undone",
                 hint=f"Run `agents plan apply {plan_id}`: it completes or undoes that first",
             )
 
@@ -195,8 +187,6 @@ class PlanApplyService:
             first = _first_group(transaction, plan)
             last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
             group = transaction.checkpoints.get_group(last.group_id)
-        for sandbox in sandboxes:
-            self._sandboxes.check(sandbox)
         changed = self._is_changed(plan, group)
         works = [
             TargetWork(
@@ -220,9 +210,10 @@ class PlanApplyService:
         return plan, works, changed
 
     def _is_changed(self, plan: Plan, group: CheckpointGroup) -> bool:
-        """Says whether the sandboxes hold what a killed validation left, which is ours.
+        """Says whether the sandboxes hold what a killed validation left.
 
-        All else that nobody has looked at is refused.
+        That is ours to remove. Any other change after the last checkpoint is refused, because
+        the user has not reviewed it.
         """
         found = snapshot_ids(self._checkpoints.take(plan.id))
         changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
@@ -231,8 +222,8 @@ class PlanApplyService:
             raise SandboxChangedError(plan.id, paths)
         return bool(paths)
 
-    def _take_back_leftovers(self, plan: Plan) -> None:
-        """Brings the sandboxes back to what was looked at; what a validation left is kept."""
+    def _restore_reviewed(self, plan: Plan) -> None:
+        """Restores the last checkpoint; a safety checkpoint keeps what a validation left."""
         with self._database.read() as transaction:
             last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
         moment = Milestone(
@@ -242,7 +233,7 @@ class PlanApplyService:
             step_index=max(plan.last_completed_step, 0),
         )
         self._checkpoints.create_checkpoint(plan.id, moment)
-        self._checkpoints.return_to(plan.id, last)
+        self._rollbacks.restore_during_run(plan.id, last)
 
     def _plan(self, works: Sequence[TargetWork], request: ApplyRequest) -> tuple[Target, ...]:
         targets: list[Target] = []
@@ -268,27 +259,6 @@ class PlanApplyService:
         made = self._checkpoints.create_checkpoint(plan.id, moment, begun)
         self._faults.reach(FaultPoint.APPLY_BEGUN)
         return made
-
-    def _validate(
-        self, plan: Plan, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
-    ) -> tuple[ValidationResult, ...]:
-        with self._interruption.listening():
-            results = self._validating.run(plan, sandboxes, checkpoint)
-            if self._interruption.requested():
-                raise InterruptedByUserError("Stopped after the validations")
-        if any(item.blocks for item in results):
-            with self._database.write() as transaction:
-                held_back = transaction.plans.get(plan.id).after(
-                    PlanEvent.CONSTRAIN, self._clock.now()
-                )
-                transaction.plans.save(held_back)
-            self._faults.reach(FaultPoint.VALIDATIONS_RECORDED)
-            raise ValidationFailedError(
-                plan.id,
-                [item.message or f"`{item.name}` failed" for item in results if item.blocks],
-                [item.model_dump(mode="json") for item in results],
-            )
-        return results
 
     def _journal(
         self,
@@ -334,6 +304,6 @@ def _first_group(transaction: Transaction, plan: Plan) -> CheckpointGroup:
             if checkpoint.group_id == group.id and is_start:
                 return group
     raise CheckpointRequiredError(
-        "Nothing is stored of the sandbox before the first step, so nobody knows what changed",
+        "The sandbox was not stored before the first step, so nobody knows what changed",
         hint="Run the plan again with `policy.require_checkpoints: true`",
     )

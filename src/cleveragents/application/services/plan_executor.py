@@ -29,9 +29,12 @@ from cleveragents.application.services.checkpoint_service import (
     Milestone,
     Records,
 )
+from cleveragents.application.services.checkpoints.resume_point import resume_point
 from cleveragents.application.services.execution.failure_policy import FailurePolicy
 from cleveragents.application.services.execution.sandbox_setup import SandboxSetup
 from cleveragents.application.services.execution.step import StepContext
+from cleveragents.application.services.recovery import Recovery
+from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.application.services.subplans.runner import SubplanRunner
 from cleveragents.application.services.tool_runner import ToolRunner
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType, Trigger
@@ -60,6 +63,8 @@ class PlanExecutor:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        rollbacks: RollbackProcedure,
+        recovery: Recovery,
         tools: ToolRunner,
         subplans: SubplanRunner,
         sandboxes: Sandboxes,
@@ -73,6 +78,8 @@ class PlanExecutor:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._rollbacks = rollbacks
+        self._recovery = recovery
         self._tools = tools
         self._subplans = subplans
         self._snapshots = snapshots
@@ -84,7 +91,9 @@ class PlanExecutor:
         self._workplace = SandboxSetup(
             database, sandboxes, snapshots, locks, id_source, events, faults
         )
-        self._failing = FailurePolicy(database, checkpoints, clock, id_source, events, faults)
+        self._failing = FailurePolicy(
+            database, checkpoints, rollbacks, clock, id_source, events, faults
+        )
 
     def execute(self, plan_id: str, *, repeat_effects: bool = False) -> Plan:
         """Runs the plan to its end; one that is complete is left as it is.
@@ -105,7 +114,7 @@ class PlanExecutor:
         """
         with self._locks.hold(plan_id), self._interruption.listening():
             self._faults.reach(FaultPoint.LEASE_TAKEN)
-            recovered = self._checkpoints.recover(plan_id)
+            recovered = self._recovery.finish(plan_id)
             if recovered is not None:
                 self._events.emit(WarningIssued(recovered.sentence))
             with self._database.read() as transaction:
@@ -132,7 +141,8 @@ class PlanExecutor:
         going_on = _is_under_way(plan)
         sandboxes = self._workplace.ready(plan.id)
         with self._snapshots.watched(sandboxes):
-            point = self._checkpoints.resume_point(plan.id)
+            with self._database.read() as transaction:
+                point = resume_point(transaction, transaction.plans.get(plan.id))
             if going_on and point is not None:
                 plan = self._go_on(plan, point, sandboxes)
             else:
@@ -150,10 +160,11 @@ class PlanExecutor:
             # A process may have been killed after a step and before what follows it.
             last = replace(context, step_index=first - 1)
             with self._failing_at(last):
-                self._after_step(last)
+                self._trigger(Trigger.AFTER_STEP, last)
         for index in range(first, len(steps)):
             self._step(replace(context, step_index=index, repeated=going_on and index == first))
-            self._stop_if_asked(plan.id)
+            if self._interruption.requested():
+                raise InterruptedByUserError(f"Stopped after a step; all of it is kept: {plan.id}")
         self._workplace.recheck(context.sandboxes)
         with self._failing_at(replace(context, step_index=len(steps) - 1)):
             plan = self._finish(plan)
@@ -167,10 +178,6 @@ class PlanExecutor:
             yield
         except BusinessRuleViolation as error:
             raise self._failing.errored(context, error.message, None, error.hint) from error
-
-    def _stop_if_asked(self, plan_id: str) -> None:
-        if self._interruption.requested():
-            raise InterruptedByUserError(f"Stopped after a step; all of it is kept: {plan_id}")
 
     def _go_on(self, plan: Plan, point: Checkpoint, sandboxes: Sequence[SandboxRef]) -> Plan:
         """Brings the sandboxes to the last durable group; what was there is kept."""
@@ -186,7 +193,7 @@ class PlanExecutor:
                 for sandbox in sandboxes
             ):
                 self._save_drift(plan, point)
-            self._checkpoints.return_to(plan.id, point)
+            self._rollbacks.restore_during_run(plan.id, point)
         except (BusinessRuleViolation, SnapshotError) as error:
             step_index = min(point.metadata.last_completed_step + 1, len(plan.step_sequence) - 1)
             self._failing.refused(self._latest(plan.id), step_index, error, before_start=False)
@@ -224,7 +231,7 @@ class PlanExecutor:
                 raise  # Nothing more is recorded: the next run finds an interrupted plan.
             except CleverAgentsError as error:
                 attempts += 1
-                again = self._taken_back(context, attempts)
+                again = self._restored(context, attempts)
                 if again is None:
                     self._events.emit(StepFinished(plan.id, index, steps, name, succeeded=False))
                     raise self._failing.end(context, error) from error
@@ -233,28 +240,15 @@ class PlanExecutor:
         self._faults.reach(FaultPoint.STEP_ENDED)
 
     def _attempt(self, context: StepContext) -> None:
-        def completed(_: Transaction, plan: Plan) -> Plan:
-            return plan.model_copy(
-                update={
-                    "last_completed_step": context.step_index,
-                    "updated_at": self._clock.now(),
-                }
-            )
-
-        label = f"before step {context.step_index + 1}: {context.step.name}"
-        self._trigger(Trigger.BEFORE_STEP, context, label)
+        self._trigger(Trigger.BEFORE_STEP, context)
         if context.step.subplans is not None:
-            self._subplans.run(context, context.step.subplans, completed)
+            self._subplans.run(context, context.step.subplans)
         else:
-            self._tools.run(context, completed)
-        self._after_step(context)
+            self._tools.run(context)
+        self._trigger(Trigger.AFTER_STEP, context)
 
-    def _after_step(self, context: StepContext) -> None:
-        label = f"after step {context.step_index + 1}: {context.step.name}"
-        self._trigger(Trigger.AFTER_STEP, context, label)
-
-    def _taken_back(self, context: StepContext, attempts: int) -> StepContext | None:
-        """Brings a failed step back to its beginning; None where it is not to be tried again."""
+    def _restored(self, context: StepContext, attempts: int) -> StepContext | None:
+        """Restores the beginning of a failed step; None if it is not to be tried again."""
         if attempts > context.plan.definition.policy.max_retries_per_step:
             return None
         if self._is_done(context):
@@ -264,7 +258,7 @@ class PlanExecutor:
             # What cannot be undone is not done twice, unless twice is the same as once.
             if spec.is_irreversible and not spec.idempotent:
                 return None
-            self._failing.take_back(context, attempts)
+            self._failing.restore_before_retry(context, attempts)
         except CleverAgentsError:
             return None  # The failure is then ended as any other, which says what went wrong.
         return replace(context, repeated=True)
@@ -272,17 +266,19 @@ class PlanExecutor:
     def _is_done(self, context: StepContext) -> bool:
         return self._latest(context.plan.id).last_completed_step >= context.step_index
 
-    def _trigger(self, trigger: Trigger, context: StepContext, label: str) -> Checkpoint | None:
+    def _trigger(self, trigger: Trigger, context: StepContext) -> None:
+        """Makes the checkpoint around a step, if the configuration asks for it."""
+        when = "before" if trigger is Trigger.BEFORE_STEP else "after"
         moment = Milestone(
             CheckpointType.AUTOMATIC,
-            label=label,
+            label=f"{when} step {context.step_index + 1}: {context.step.name}",
             reason=f"trigger {trigger.value}",
             step_index=context.step_index,
             trigger=trigger,
             source_tool=context.step.tool,
             repeated=context.repeated,
         )
-        return self._checkpoints.auto_create_if_configured(trigger, context.plan, moment)
+        self._checkpoints.auto_create_if_configured(trigger, context.plan, moment)
 
     def _start(self, plan: Plan) -> Plan:
         moment = Milestone(

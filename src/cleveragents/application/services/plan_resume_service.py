@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
-from cleveragents.application.services.checkpoints.pruning import resume_point
+from cleveragents.application.services.checkpoints.resume_point import resume_point
 from cleveragents.application.services.plan_executor import PlanExecutor
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.checkpoints.operation import Operation

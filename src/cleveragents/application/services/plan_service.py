@@ -18,7 +18,7 @@ from cleveragents.application.services.apply.sandbox_removal import (
     SandboxRemoval,
     give_up_sandboxes,
 )
-from cleveragents.application.services.checkpoints.pruning import resume_point
+from cleveragents.application.services.checkpoints.resume_point import resume_point
 from cleveragents.application.services.subplans import family
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint

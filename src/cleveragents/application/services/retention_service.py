@@ -15,9 +15,9 @@ from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import EventSink, FaultPoints
-from cleveragents.application.services.checkpoints.pruning import resume_point
-from cleveragents.application.services.checkpoints.reconcile import drop_unnamed_snapshots
-from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
+from cleveragents.application.services.checkpoints.resume_point import resume_point, start_of_run
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.checkpoints.deletion import (
     DeletionBlocker,
     no_longer_undoable,
@@ -135,7 +135,7 @@ class RetentionService:
     def _drop_snapshots(self, plan_id: str) -> int | None:
         """Drops what no record names any more; that it failed does not bring the records back."""
         try:
-            return drop_unnamed_snapshots(self._database, self._snapshots, plan_id)
+            return delete_unnamed_snapshots(self._database, self._snapshots, plan_id)
         except SnapshotError as error:
             self._events.emit(
                 WarningIssued(
@@ -198,7 +198,7 @@ def _needs(transaction: Transaction, plan: Plan) -> dict[str, DeletionBlocker]:
         )
     if plan.state in (PlanState.PROCESSING, PlanState.ERRORED):
         if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
-            start = transaction.checkpoints.newest(plan.id, CheckpointType.PRE_EXECUTE)
+            start = start_of_run(transaction, plan.id)
             needs |= _need_of(start, DeletionBlocker.FAILURE)
         needs |= _need_of(resume_point(transaction, plan), DeletionBlocker.RUN)
     every = transaction.checkpoints.list(plan.id, set_aside=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
@@ -16,14 +14,19 @@ from cleveragents.application.services.checkpoint_service import (
     CheckpointService,
     Milestone,
     Records,
+    ResourceChanges,
 )
-from cleveragents.application.services.checkpoints.changes import ResourceChanges
-from cleveragents.application.services.checkpoints.milestone import Taken, snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import (
+    GroupRecorder,
+    Taken,
+    snapshot_ids,
+)
 from cleveragents.application.services.execution.step import (
     StepContext,
     decision_of,
     filled_input,
     influences_of,
+    outputs_of,
 )
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType, Trigger
 from cleveragents.domain.decisions.decision import RECORD_DECISION, Decision
@@ -71,6 +74,7 @@ class ToolRunner:
         database: Database,
         tools: ToolBackend,
         checkpoints: CheckpointService,
+        recorder: GroupRecorder,
         clock: Clock,
         id_source: IdSource,
         events: EventSink,
@@ -79,6 +83,7 @@ class ToolRunner:
         self._database = database
         self._tools = tools
         self._checkpoints = checkpoints
+        self._recorder = recorder
         self._clock = clock
         self._ids = id_source
         self._events = events
@@ -99,11 +104,11 @@ class ToolRunner:
             )
         return spec
 
-    def run(self, context: StepContext, on_success: Records) -> None:
+    def run(self, context: StepContext) -> None:
         """Runs the step's tool.
 
-        The intent is stored before it starts. Its success is stored in one
-        transaction with the checkpoint after it and with what `on_success` does.
+        The intent is stored before it starts. Its success is stored in one transaction with
+        the checkpoint after it and with the plan's progress.
 
         Raises:
             ExecutionError: the tool failed; the call is recorded as failed.
@@ -112,7 +117,12 @@ class ToolRunner:
                 not run; or the one after it, and the call is recorded as failed.
         """
         spec = self.spec(context.plan, context.step.tool)
-        _refuse_writes_while_reading(context.plan, spec)
+        if spec.writes and context.plan.phase is not PlanPhase.EXECUTE:
+            raise PlanStateError(
+                f"run `{spec.name}`, which writes",
+                context.plan.phase.value,
+                context.plan.state.value,
+            )
         before = self._look(context)
         if spec.checkpointable:
             self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, None, before)
@@ -123,7 +133,7 @@ class ToolRunner:
             after = self._look(context)
             changes = self._changes(context, before, after)
             _refuse_changes_of_a_reader(spec, changes)
-            self._succeed(context, spec, call, result, changes, after, on_success)
+            self._succeed(context, spec, call, result, changes, after)
         except (
             CheckpointRequiredError,
             ExecutionError,
@@ -137,13 +147,16 @@ class ToolRunner:
     def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
         for problem in validate_input(spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=spec.name)
+        place = context.sandbox.path
+        # A database is a file: a tool that works on it starts in the directory it is in.
+        directory = place.rpartition("/")[0] if context.is_database else place
         return self._tools.run(
             ToolInvocation(
                 spec=spec,
                 input=call.input,
-                directory=context.directory,
+                directory=directory,
                 resources=context.paths,
-                database=context.database,
+                database=place if context.is_database else None,
                 plan_id=context.plan.id,
                 call_id=call.id,
             )
@@ -157,16 +170,19 @@ class ToolRunner:
         result: ToolResult,
         changes: ResourceChanges,
         after: _SnapshotBefore,
-        on_success: Records,
     ) -> None:
-        ended = _ended(call, ToolCallStatus.SUCCEEDED, self._clock).model_copy(
-            update={"output": result.output}
-        )
+        now = self._clock.now()
+        update = {
+            "status": ToolCallStatus.SUCCEEDED,
+            "finished_at": now,
+            "output": result.output,
+        }
 
         def succeed(transaction: Transaction, plan: Plan) -> Plan:
-            transaction.tool_calls.save(ended)
-            _record(transaction, ended, changes)
-            return on_success(transaction, plan)
+            transaction.tool_calls.save(call.model_copy(update=update))
+            for sandbox, found in changes:
+                transaction.changes.add(plan.id, call.id, sandbox.resource, found)
+            return context.completed(plan, now)
 
         if spec.name == RECORD_DECISION:
             self._decide(context, call, succeed, after)
@@ -247,7 +263,7 @@ class ToolRunner:
         Where that fails, a checkpoint that is wanted fails too, as the plan's policy says.
         """
         try:
-            return _SnapshotBefore(self._checkpoints.take(context.plan.id))
+            return _SnapshotBefore(self._recorder.take(context.sandboxes))
         except SnapshotError as error:
             return _SnapshotBefore(None, error.message)
 
@@ -269,33 +285,27 @@ class ToolRunner:
 
     def _begin(self, context: StepContext, spec: ToolSpec) -> ToolCall:
         """Stores the intent."""
-        calls: Sequence[ToolCall] = ()
-        if context.needs_outputs:
+        outputs: Mapping[str, str] = {}
+        # Most plans save no output, and a long one has many calls to read.
+        if any(item.step.save_as for item in context.step_sequence[: context.step_index]):
             with self._database.read() as transaction:
-                calls = transaction.tool_calls.list(context.plan.id)
-        given = filled_input(context, calls)
+                outputs = outputs_of(context, transaction.tool_calls.list(context.plan.id))
+        given = filled_input(context, outputs)
         with self._database.write() as transaction:
-            call = self._call(
-                context, spec, given, transaction.tool_calls.next_sequence(context.plan.id)
+            call = ToolCall.begin(
+                self._ids.new(),
+                context.plan.id,
+                transaction.tool_calls.next_sequence(context.plan.id),
+                step_index=context.step_index,
+                tool=context.step.tool,
+                resource=context.sandbox.resource,
+                given=given,
+                started_at=self._clock.now(),
+                side_effects=spec.side_effects,
             )
             transaction.tool_calls.add(call)
         self._faults.reach(FaultPoint.INTENT_RECORDED)
         return call
-
-    def _call(
-        self, context: StepContext, spec: ToolSpec, given: Mapping[str, JsonValue], sequence: int
-    ) -> ToolCall:
-        return ToolCall.begin(
-            self._ids.new(),
-            context.plan.id,
-            sequence,
-            step_index=context.step_index,
-            tool=context.step.tool,
-            resource=context.sandbox.resource,
-            given=given,
-            started_at=self._clock.now(),
-            side_effects=spec.side_effects,
-        )
 
     def _fail(
         self,
@@ -313,12 +323,16 @@ class ToolRunner:
                 WarningIssued(f"What `{call.tool}` changed is not known: {worse.message}")
             )
         output = error.details.get("output")
-        ended = _ended(call, ToolCallStatus.FAILED, self._clock).model_copy(
-            update={"error": error.message, "output": output if isinstance(output, str) else None}
-        )
+        update = {
+            "status": ToolCallStatus.FAILED,
+            "finished_at": self._clock.now(),
+            "error": error.message,
+            "output": output if isinstance(output, str) else None,
+        }
         with self._database.write() as transaction:
-            transaction.tool_calls.save(ended)
-            _record(transaction, ended, changes)
+            transaction.tool_calls.save(call.model_copy(update=update))
+            for sandbox, found in changes:
+                transaction.changes.add(call.plan_id, call.id, sandbox.resource, found)
         self._faults.reach(FaultPoint.CALL_FAILED)
 
 
@@ -331,11 +345,6 @@ def _kept(context: StepContext, call: ToolCall, made: Sequence[Decision]) -> Dec
     )
 
 
-def _refuse_writes_while_reading(plan: Plan, spec: ToolSpec) -> None:
-    if spec.writes and plan.phase is not PlanPhase.EXECUTE:
-        raise PlanStateError(f"run `{spec.name}`, which writes", plan.phase.value, plan.state.value)
-
-
 def _refuse_changes_of_a_reader(spec: ToolSpec, changes: ResourceChanges) -> None:
     paths = [item.path for _, found in changes for item in found]
     if paths and not spec.writes:
@@ -344,12 +353,3 @@ def _refuse_changes_of_a_reader(spec: ToolSpec, changes: ResourceChanges) -> Non
             hint="Declare it with `writes: true`",
             tool=spec.name,
         )
-
-
-def _record(transaction: Transaction, call: ToolCall, changes: ResourceChanges) -> None:
-    for sandbox, found in changes:
-        transaction.changes.add(call.plan_id, call.id, sandbox.resource, found)
-
-
-def _ended(call: ToolCall, status: ToolCallStatus, clock: Clock) -> ToolCall:
-    return call.model_copy(update={"status": status, "finished_at": clock.now()})

@@ -58,6 +58,7 @@ def _scratch_session(session: Session, directory: Path) -> Session:
 
 
 def _show(session: Session, directory: Path, *, keep: bool) -> Report:
+    from cleveragents.application.services.rollback.intents import UndoRedo
     from cleveragents.cli.demo_project import make_repository
     from cleveragents.cli.demo_story import Story, demo_report
     from cleveragents.domain.checkpoints.operation import OperationKind
@@ -85,7 +86,7 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     rollback = service.rollback_to_checkpoint(plan.id, target)
 
     session.say("Undoing the rollback, to see that it lost nothing.")
-    undo = container.history_service().take_back(plan.id, OperationKind.UNDO)
+    undo = container.rollback_procedure().run(plan.id, UndoRedo(OperationKind.UNDO))
     undone = _files(sandbox)
 
     session.say("Correcting the decision instead: only leftovers may go. The plan runs on from it.")

@@ -18,6 +18,7 @@ from cleveragents.reports.report import Report
 if TYPE_CHECKING:
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.rollback.intents import Intent
+    from cleveragents.application.services.rollback.procedure import RollbackProcedure
     from cleveragents.domain.checkpoints.operation import OperationKind
     from cleveragents.domain.sandboxes.sandbox import FileChange
 
@@ -68,7 +69,7 @@ def rollback(
     from cleveragents.reports.checkpoints.checkpoint import checkpoint_list_report
 
     with open_plan(session, plan_ref) as (container, found):
-        service = container.checkpoint_service()
+        service, procedure = container.checkpoint_service(), container.rollback_procedure()
         _refuse_contradictions(found.id, checkpoint_ref, paths, only_step, yes=yes)
         if checkpoint_ref is None and only_step is None:
             return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
@@ -77,8 +78,8 @@ def rollback(
         if ended is not None and (paths or only_step is not None):
             return only_ended(ended, OperationKind.ROLLBACK, found.id)
         part = _part(checkpoint_ref, paths, only_step)
-        return _carried_out(
-            session, service, found.id, intent, paths, part, yes=yes, dry_run=dry_run
+        return _roll_back(
+            session, procedure, found.id, intent, paths, part, yes=yes, dry_run=dry_run
         )
 
 
@@ -117,6 +118,7 @@ def redo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 def _taken_back(
     session: Session, plan_ref: str, kind: OperationKind, *, yes: bool, dry_run: bool
 ) -> Report:
+    from cleveragents.application.services.rollback.intents import UndoRedo
     from cleveragents.reports.checkpoints.rollbacks import (
         preview_report,
         preview_text,
@@ -124,11 +126,11 @@ def _taken_back(
     )
 
     with open_plan(session, plan_ref) as (container, found):
-        service = container.history_service()
+        procedure = container.rollback_procedure()
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None:
             return only_ended(ended, kind, found.id)
-        preview = service.preview(found.id, kind)
+        preview = procedure.preview(found.id, UndoRedo(kind))
         if dry_run:
             return preview_report(preview)
         if not yes:
@@ -136,12 +138,12 @@ def _taken_back(
             if not session.confirm(f"{kind.value.capitalize()}?"):
                 return refused()
         expected = preview.takes_back.id if preview.takes_back else None
-        return result_report(service.take_back(found.id, kind, expected))
+        return result_report(procedure.run(found.id, UndoRedo(kind, expected)))
 
 
-def _carried_out(
+def _roll_back(
     session: Session,
-    service: CheckpointService,
+    procedure: RollbackProcedure,
     plan_id: str,
     intent: Intent,
     paths: tuple[str, ...],
@@ -156,7 +158,7 @@ def _carried_out(
         result_report,
     )
 
-    preview = service.preview(plan_id, intent)
+    preview = procedure.preview(plan_id, intent)
     if dry_run:
         session.warnings += _unchanged(paths, preview.changes)
         return preview_report(preview, part)
@@ -164,7 +166,7 @@ def _carried_out(
         session.say(preview_text(preview))
         if not session.confirm("Roll back?"):
             return refused()
-    result = service.carry_out(plan_id, intent)
+    result = procedure.run(plan_id, intent)
     session.warnings += _unchanged(paths, result.changes)
     return result_report(result)
 
@@ -216,9 +218,10 @@ def _intent(
     paths: tuple[str, ...],
     only_step: int | None,
 ) -> Intent:
+    from cleveragents.application.services.rollback.intents import RollbackToCheckpoint
+    from cleveragents.application.services.rollback.partial import RollbackPaths, RollbackStep
+
     if only_step is not None:
-        return service.part_of_step(plan_id, only_step - 1)
+        return RollbackStep(only_step - 1)
     checkpoint = service.find_checkpoint(plan_id, checkpoint_ref or "")
-    if paths:
-        return service.part_of_paths(plan_id, checkpoint, paths)
-    return service.whole(checkpoint)
+    return RollbackPaths(checkpoint, paths) if paths else RollbackToCheckpoint(checkpoint)

@@ -11,8 +11,7 @@ from cleveragents.cli.session import PROGRESS, Session
 from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
-    from cleveragents.application.services.rollback.procedure import RecoveryOutcome
-    from cleveragents.domain.checkpoints.operation import OperationKind
+    from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")

@@ -17,8 +17,8 @@ from cleveragents.domain.errors import ExecutionError, InterruptedByUserError, U
 from cleveragents.reports.report import Failure, Report
 
 if TYPE_CHECKING:
-    from cleveragents.application.services.rollback.procedure import RecoveryOutcome
     from cleveragents.container import Container
+    from cleveragents.domain.checkpoints.operation import RecoveryOutcome
     from cleveragents.domain.plans.plan import Plan
 
 plan = frame.group(
@@ -307,7 +307,7 @@ def _container_for(session: Session, directory: Path) -> Container:
 
 def end_interrupted(session: Session, container: Container, plan_id: str) -> RecoveryOutcome | None:
     """Ends an operation that a killed process began, and says so."""
-    ended = container.checkpoint_service().recover(plan_id)
+    ended = container.recovery().finish(plan_id)
     if ended is not None:
         session.warnings.append(ended.sentence)
     return ended

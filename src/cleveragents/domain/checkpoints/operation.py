@@ -6,6 +6,7 @@ Each operation can itself be undone. An apply is journaled in the same way, but 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -98,6 +99,16 @@ class Operation(Record):
     """For `undo` and `redo`: the operation that they reverse."""
     apply: ApplyRecord | None = None
     """What an apply does to each resource."""
+
+
+@dataclass(frozen=True)
+class RecoveryOutcome:
+    """What became of an operation that a killed process had begun."""
+
+    kind: OperationKind
+    completed: bool
+    sentence: str
+    """For people."""
 
 
 def to_undo(operations: Iterable[Operation]) -> list[Operation]:

@@ -13,6 +13,7 @@ A failure in 2 to 5 undoes every resource. A kill leaves a pending journal entry
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import datetime
 
 from cleveragents.application.fault_points import FaultPoint
@@ -20,9 +21,13 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, FaultPoints
 from cleveragents.application.ports.targets import Targets
 from cleveragents.application.services.apply.sandbox_removal import give_up_sandboxes
-from cleveragents.application.services.rollback.procedure import RecoveryOutcome
 from cleveragents.application.services.subplans.family import descendants
-from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
+from cleveragents.domain.checkpoints.operation import (
+    Operation,
+    OperationKind,
+    OperationStatus,
+    RecoveryOutcome,
+)
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CleverAgentsError,
@@ -63,7 +68,7 @@ class ApplyProcedure:
             self._faults.reach(FaultPoint.APPLY_JOURNALED)
             self._go_forward(operation)
         except BaseException as error:
-            self._take_back(operation, error)
+            self._undo(operation, error)
             raise
 
     def recover(self, plan_id: str) -> RecoveryOutcome | None:
@@ -77,7 +82,7 @@ class ApplyProcedure:
         except CleverAgentsError as error:
             if isinstance(error, ConflictError) and not isinstance(error, TargetChangedError):
                 raise  # Another process has the plan now, and takes this up itself.
-            self._take_back(operation, error)
+            self._undo(operation, error)
             sentence = f"An interrupted apply could not be completed and was undone: {error}"
             return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
         sentence = "An interrupted apply was completed"
@@ -85,20 +90,23 @@ class ApplyProcedure:
 
     def _go_forward(self, operation: Operation) -> None:
         self._check_lease(operation.plan_id)  # Files have no transaction that could refuse them.
-        targets = _touched(operation)
-        for target in targets:
-            self._targets.lock(target)
-            self._faults.reach(FaultPoint.TARGET_LOCKED)
-        for target in targets:
-            self._targets.write(target)
-            self._faults.reach(FaultPoint.TARGET_WRITTEN)
-        self._check_lease(operation.plan_id)
-        for target in targets:
-            self._targets.settle(target)
-            self._faults.reach(FaultPoint.TARGET_SETTLED)
-        self._record(operation)
-        for target in targets:
-            self._targets.finish(target)
+        with ExitStack() as opened:
+            targets = [
+                opened.enter_context(self._targets.open(target)) for target in _touched(operation)
+            ]
+            for target in targets:
+                target.lock()
+                self._faults.reach(FaultPoint.TARGET_LOCKED)
+            for target in targets:
+                target.write()
+                self._faults.reach(FaultPoint.TARGET_WRITTEN)
+            self._check_lease(operation.plan_id)
+            for target in targets:
+                target.settle()
+                self._faults.reach(FaultPoint.TARGET_SETTLED)
+            self._record(operation)
+            for target in targets:
+                target.finish()
 
     def _record(self, operation: Operation) -> None:
         now = self._clock.now()
@@ -117,7 +125,7 @@ class ApplyProcedure:
             transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
         self._faults.reach(FaultPoint.APPLY_RECORDED)
 
-    def _take_back(self, operation: Operation, cause: BaseException) -> None:
+    def _undo(self, operation: Operation, cause: BaseException) -> None:
         """Undoes every resource; the journal stays open if that fails.
 
         An interruption may come after the records were stored: then there is nothing to undo.
@@ -128,15 +136,16 @@ class ApplyProcedure:
             return
         self._check_lease(operation.plan_id)
         try:
-            for target in reversed(_touched(operation)):
-                self._targets.undo(target)
+            for planned in reversed(_touched(operation)):
+                with self._targets.open(planned) as target:
+                    target.undo()
                 self._faults.reach(FaultPoint.TARGET_UNDONE)
         except CleverAgentsError as error:
             raise SnapshotError(
-                f"The apply failed ({cause}) and what it had begun could not be taken back: "
+                f"The apply failed ({cause}) and what it had begun could not be undone: "
                 f"{error.message}",
-                hint=f"Mend the cause, then run `agents plan apply {operation.plan_id}`: "
-                "it takes this up again",
+                hint=f"Fix the cause, then run `agents plan apply {operation.plan_id}`: "
+                "it continues this",
             ) from cause
         now = self._clock.now()
         with self._database.write() as transaction:

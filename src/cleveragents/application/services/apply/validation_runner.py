@@ -1,4 +1,4 @@
-"""Running the validations of a plan in its sandboxes, which they leave as they were."""
+"""Running the validations of a plan in its sandboxes, which are restored after each."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ from collections.abc import Mapping, Sequence
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database
-from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
+from cleveragents.application.ports.system import (
+    Clock,
+    EventSink,
+    FaultPoints,
+    IdSource,
+    Interruption,
+)
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.application.services.checkpoint_service import CheckpointService
-from cleveragents.application.services.checkpoints.milestone import snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
+from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
-from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.errors import (
+    ExecutionError,
+    InterruptedByUserError,
+    ValidationFailedError,
+)
 from cleveragents.domain.plans.events import ValidationStarted
-from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.plan import Plan, PlanEvent
 from cleveragents.domain.plans.validation import (
     ValidationDefinition,
     ValidationResult,
@@ -33,34 +44,56 @@ class ValidationRunner:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        rollbacks: RollbackProcedure,
         tools: ToolBackend,
         clock: Clock,
         id_source: IdSource,
         events: EventSink,
         faults: FaultPoints,
+        interruption: Interruption,
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._rollbacks = rollbacks
         self._tools = tools
         self._clock = clock
         self._ids = id_source
         self._events = events
         self._faults = faults
+        self._interruption = interruption
 
     def run(
         self, plan: Plan, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
     ) -> tuple[ValidationResult, ...]:
-        """Runs them all, one after the other, each on what `checkpoint` holds.
+        """Runs them one after the other, each on what `checkpoint` holds.
 
         Raises:
-            InterruptedByUserError: the user wants to stop; what the validation did is taken back.
+            InterruptedByUserError: the user wants to stop; the sandboxes are as they were.
+            ValidationFailedError: a required validation failed; the plan is constrained.
         """
+        definitions = plan.definition.validations
+        if not definitions:
+            return ()
         with self._database.read() as transaction:
             wanted = transaction.checkpoints.get_group(checkpoint.group_id).snapshots
-        return tuple(
-            self._one(plan, definition, sandboxes, checkpoint, wanted)
-            for definition in plan.definition.validations
-        )
+        with self._interruption.listening():
+            results = tuple(
+                self._one(plan, definition, sandboxes, checkpoint, wanted)
+                for definition in definitions
+            )
+            if self._interruption.requested():
+                raise InterruptedByUserError("Stopped after the validations")
+        if any(item.blocks for item in results):
+            with self._database.write() as transaction:
+                latest = transaction.plans.get(plan.id)
+                transaction.plans.save(latest.after(PlanEvent.CONSTRAIN, self._clock.now()))
+            self._faults.reach(FaultPoint.VALIDATIONS_RECORDED)
+            raise ValidationFailedError(
+                plan.id,
+                [item.message or f"`{item.name}` failed" for item in results if item.blocks],
+                [item.model_dump(mode="json") for item in results],
+            )
+        return results
 
     def _one(
         self,
@@ -79,16 +112,16 @@ class ValidationRunner:
         try:
             status, message, output = self._judged(plan, definition, sandboxes)
         except BaseException:
-            self._taken_back(plan.id, checkpoint, wanted)
+            self._restored(plan.id, checkpoint, wanted)
             raise
         finished = self._clock.now()
         self._faults.reach(FaultPoint.VALIDATION_ENDED)
-        changed = self._taken_back(plan.id, checkpoint, wanted)
+        changed = self._restored(plan.id, checkpoint, wanted)
         if changed:
             self._events.emit(
                 WarningIssued(
-                    f"The validation `{definition.name}` changed the sandbox, which was taken "
-                    f"back: {listed(changed)}"
+                    f"The validation `{definition.name}` changed the sandbox, which was "
+                    f"restored: {listed(changed)}"
                 )
             )
         result = ValidationResult(
@@ -127,15 +160,15 @@ class ValidationRunner:
             return ValidationStatus.FAILED, error.message, said
         return ValidationStatus.PASSED, None, done.output
 
-    def _taken_back(
+    def _restored(
         self, plan_id: str, checkpoint: Checkpoint, wanted: Mapping[str, str]
     ) -> tuple[str, ...]:
-        """Brings the sandboxes back to the checkpoint, and returns what was other."""
+        """Restores the sandboxes to the checkpoint, and returns the paths that differed."""
         found = snapshot_ids(self._checkpoints.take(plan_id))
         if found == wanted:
             return ()
         changes = self._checkpoints.changes_between(plan_id, wanted, found)
-        self._checkpoints.return_to(plan_id, checkpoint)
+        self._rollbacks.restore_during_run(plan_id, checkpoint)
         self._checkpoints.forget_unnamed(plan_id, found, wanted)
         return tuple(
             change.path if len(wanted) == 1 else f"{sandbox.resource}/{change.path}"

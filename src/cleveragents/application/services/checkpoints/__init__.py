@@ -2,11 +2,12 @@
 
 Main objects:
 
-- `Milestone` (`milestone.py`) says where a plan is and why a checkpoint is taken there.
-- `GroupRecorder` (`group_recorder.py`) turns snapshots of one moment into records.
-- `prune_after` (`pruning.py`) drops the checkpoints that the retention limit no longer allows.
+- `GroupRecorder` (`group_recorder.py`) snapshots the sandboxes, and records the group; a
+  `Milestone` says where the plan is and why.
+- `prune` (`pruning.py`) deletes the checkpoints that the retention limit no longer allows.
+- `resume_point` (`resume_point.py`) is the checkpoint that a run continues from.
 
-Taking a checkpoint (`CheckpointService`):
+Taking a checkpoint (`CheckpointService`, which decides, and `GroupRecorder`, which does it):
 
 1. Snapshot every sandbox: objects and refs are durable.
 2. Decide from the snapshots whether the plan's policy accepts them.

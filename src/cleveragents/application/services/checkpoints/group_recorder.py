@@ -1,42 +1,151 @@
-"""The records of one moment, made in the transaction that stores them."""
+"""Taking a checkpoint: a snapshot of every sandbox, then the records of that moment."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from cleveragents.application.ports.records import Transaction
-from cleveragents.application.ports.system import Clock, IdSource
-from cleveragents.application.services.checkpoints.milestone import (
-    Milestone,
-    Taken,
-    checkpoint_of,
-    recorded,
-    snapshot_ids,
+from cleveragents.application.events import WarningIssued
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
+from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
+from cleveragents.application.services.checkpoints.pruning import PruneResult, prune
+from cleveragents.domain.checkpoints.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointMetadata,
+    CheckpointType,
+    EffectiveRecords,
+    Lineage,
+    Trigger,
 )
-from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, Lineage
-from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
+from cleveragents.domain.plans.plan import Plan, PlanPhase
+from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
+
+PARTIAL = "The checkpoint `{label}` is partial: its deadline passed before everything was read"
+
+Taken = tuple[SandboxRef, SandboxCheckpoint]
+"""A sandbox and the snapshot just made of it."""
+
+Records = Callable[[Transaction, Plan], Plan]
+"""Stores records in a transaction, and returns the plan as it is to be stored with them."""
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """Where the plan is when a checkpoint is made, and why one is made."""
+
+    checkpoint_type: CheckpointType
+    label: str
+    reason: str
+    step_index: int
+    trigger: Trigger | None = None
+    source_tool: str | None = None
+    decision_id: str | None = None
+    repeated: bool = False
+    """A killed process may have recorded it already."""
 
 
 class GroupRecorder:
-    """Makes groups and their checkpoints; storing them is up to the caller."""
+    """Snapshots the sandboxes of a plan, and records the snapshots as one group."""
 
-    def __init__(self, clock: Clock, id_source: IdSource) -> None:
+    def __init__(
+        self,
+        database: Database,
+        snapshots: SnapshotStore,
+        sandboxes: Sandboxes,
+        clock: Clock,
+        id_source: IdSource,
+        events: EventSink,
+        faults: FaultPoints,
+        retention: CheckpointRetentionPolicy,
+    ) -> None:
+        self._database = database
+        self._snapshots = snapshots
+        self._sandboxes = sandboxes
         self._clock = clock
         self._ids = id_source
+        self._events = events
+        self._faults = faults
+        self._retention = retention
 
-    def records(
-        self, transaction: Transaction, plan: Plan, moment: Milestone, taken: Sequence[Taken]
-    ) -> tuple[CheckpointGroup, list[Checkpoint]]:
-        """Returns the next group of the plan.
+    def take(self, sandboxes: Sequence[SandboxRef]) -> list[Taken]:
+        """Snapshots every sandbox; records nothing.
+
+        `Recovery` deletes the snapshots that no group ever names.
+
+        Raises:
+            SandboxMissingError: a sandbox is gone.
+            SnapshotError: the bytes could not be stored.
+        """
+        taken: list[Taken] = []
+        for sandbox in sandboxes:
+            self._sandboxes.check(sandbox)
+            taken.append((sandbox, self._snapshots.create_checkpoint(sandbox)))
+            self._faults.reach(FaultPoint.SNAPSHOT_TAKEN)
+        return taken
+
+    def record(
+        self,
+        plan_id: str,
+        moment: Milestone,
+        taken: Sequence[Taken],
+        also: Records | None = None,
+        keep: Collection[str] = (),
+    ) -> Checkpoint:
+        """Records the snapshots as one group, warns if it is partial, and returns its first.
+
+        After an error nothing is recorded, neither the group nor what `also` stores.
 
         Args:
-            transaction: The one that will store it.
-            plan: The plan as it is in it.
-            moment: Where the plan is, and why a checkpoint is made.
-            taken: The snapshots.
+            plan_id: The plan.
+            moment: Where it is, and why the checkpoint is made.
+            taken: What `take` returned.
+            also: Runs in the transaction that stores the group: what it does
+                happens if and only if the group exists.
+            keep: Groups that the pruning which this causes must not remove.
         """
+        if any(made.partial for _, made in taken):
+            self._events.emit(WarningIssued(PARTIAL.format(label=moment.label)))
+        with self._database.write() as transaction:
+            plan = transaction.plans.get(plan_id)
+            if also is not None:
+                plan = also(transaction, plan)
+            if moment.repeated:
+                present = _already_recorded(transaction, plan, moment, snapshot_ids(taken))
+                if present is not None:
+                    transaction.plans.save(plan)
+                    return present
+            group, checkpoints = self.add_group(transaction, plan, moment, taken)
+            first = checkpoints[0]
+            if moment.checkpoint_type is not CheckpointType.SAFETY:
+                update = {"last_checkpoint_id": first.id, "updated_at": self._clock.now()}
+                plan = plan.model_copy(update=update)
+                transaction.plans.save(plan)
+            pruned = PruneResult()
+            # Numbers count from 1, so there cannot be more groups than the newest one's number.
+            if group.sequence > self._retention.max_checkpoints_per_plan:
+                kept = {group.id, *keep}
+                pruned = prune(transaction, plan, self._retention, kept, first)
+        self._faults.reach(FaultPoint.GROUP_RECORDED)
+        if pruned.groups:
+            self.delete_snapshots([sandbox for sandbox, _ in taken], pruned)
+        return first
+
+    def delete_snapshots(self, sandboxes: Sequence[SandboxRef], pruned: PruneResult) -> None:
+        """Deletes the snapshots of pruned groups, after the transaction that pruned them."""
+        for sandbox in sandboxes:
+            if sandbox.resource_id in pruned.snapshots:
+                self._snapshots.delete_checkpoint(sandbox, pruned.snapshots[sandbox.resource_id])
+                self._faults.reach(FaultPoint.PRUNED_SNAPSHOTS_DROPPED)
+
+    def add_group(
+        self, transaction: Transaction, plan: Plan, moment: Milestone, taken: Sequence[Taken]
+    ) -> tuple[CheckpointGroup, list[Checkpoint]]:
+        """Adds the next group of the plan in a transaction of the caller."""
         group_sequence, sequence = transaction.checkpoints.next_sequence(plan.id)
-        before = _group_it_is_at(transaction, plan)
         effective = transaction.checkpoints.effective_records(plan.id)
         group = CheckpointGroup(
             id=self._ids.new(),
@@ -54,20 +163,84 @@ class GroupRecorder:
                 choices=plan.choices if plan.attempt > 1 else None,
             ),
         )
+        # Each resource that changed gets a checkpoint of its own. The comparison is with the
+        # plan's last checkpoint: the newest group may hold what a killed run left behind.
+        last = plan.last_checkpoint_id
+        known = transaction.checkpoints.group_of(last).snapshots if last is not None else {}
+        changed = [item for item in taken if known.get(item[0].resource_id) != item[1].snapshot_id]
         checkpoints = [
-            checkpoint_of(
-                self._ids.new(), group, sequence + offset, plan, moment, item, effective.calls
-            )
-            for offset, item in enumerate(recorded(taken, before))
+            _checkpoint(self._ids.new(), group, sequence + offset, plan, moment, item, effective)
+            # A trigger that fired is always visible, also when nothing changed.
+            for offset, item in enumerate(changed or taken[:1])
         ]
+        transaction.checkpoints.add_group(group, checkpoints)
         return group, checkpoints
 
 
-def _group_it_is_at(transaction: Transaction, plan: Plan) -> CheckpointGroup | None:
-    """Returns what the plan's next checkpoint is compared with.
+def snapshot_ids(taken: Sequence[Taken]) -> dict[str, str]:
+    """Returns the snapshot of each resource, by the resource's id."""
+    return {sandbox.resource_id: made.snapshot_id for sandbox, made in taken}
 
-    The newest group may hold what a killed run left, from which nothing goes on.
-    """
-    if plan.last_checkpoint_id is None:
-        return None
-    return transaction.checkpoints.group_of(plan.last_checkpoint_id)
+
+def _already_recorded(
+    transaction: Transaction, plan: Plan, moment: Milestone, snapshots: Mapping[str, str]
+) -> Checkpoint | None:
+    """Returns the checkpoint that a killed process made of this very moment, if it did."""
+    calls = transaction.checkpoints.effective_records(plan.id).calls
+    for checkpoint in transaction.checkpoints.newest_first(plan.id):
+        known = checkpoint.metadata
+        if known.last_completed_step != plan.last_completed_step:
+            return None
+        if (
+            checkpoint.checkpoint_type is moment.checkpoint_type
+            and known.label == moment.label
+            and known.step_index == moment.step_index
+            and known.trigger == (moment.trigger or moment.checkpoint_type.value)
+            and known.effective_calls == tuple(calls)
+        ):
+            group = transaction.checkpoints.get_group(checkpoint.group_id)
+            return checkpoint if group.snapshots == snapshots else None
+    return None
+
+
+def _checkpoint(
+    checkpoint_id: str,
+    group: CheckpointGroup,
+    sequence: int,
+    plan: Plan,
+    moment: Milestone,
+    taken: Taken,
+    effective: EffectiveRecords,
+) -> Checkpoint:
+    """Returns the record of one snapshot and of where the plan was."""
+    sandbox, made = taken
+    return Checkpoint(
+        id=checkpoint_id,
+        plan_id=plan.id,
+        group_id=group.id,
+        sequence=sequence,
+        decision_id=moment.decision_id,
+        resource_id=sandbox.resource_id,
+        checkpoint_type=moment.checkpoint_type,
+        sandbox_ref=made.snapshot_id,
+        filesystem_path=sandbox.path,
+        size_bytes=made.size_bytes,
+        created_at=group.created_at,
+        metadata=CheckpointMetadata(
+            label=moment.label,
+            step_index=moment.step_index,
+            last_completed_step=plan.last_completed_step,
+            state_hash=made.state_hash,
+            phase=PlanPhase.APPLY
+            if moment.checkpoint_type is CheckpointType.PRE_APPLY
+            else PlanPhase.EXECUTE,
+            trigger=moment.trigger or moment.checkpoint_type.value,
+            source_tool=moment.source_tool,
+            reason=moment.reason,
+            resource=sandbox.resource,
+            not_captured=made.not_captured,
+            evidence=made.evidence,
+            partial=made.partial,
+            effective_calls=tuple(effective.calls),
+        ),
+    )

@@ -6,16 +6,18 @@ bytes after it: a kill in between leaves snapshots no record names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cleveragents.application.ports.records import Transaction
-from cleveragents.domain.checkpoints.checkpoint import (
-    Checkpoint,
-    CheckpointGroup,
-    CheckpointType,
-    Trigger,
+from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.application.services.checkpoints.resume_point import (
+    can_resume_from,
+    choose_resume_point,
+    resume_point,
+    start_of_run,
 )
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
 from cleveragents.domain.checkpoints.number_ranges import holds
 from cleveragents.domain.checkpoints.operation import OperationStatus, Position, to_redo, to_undo
 from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, select_for_pruning
@@ -62,48 +64,23 @@ def prune(
     return PruneResult(len(dropped), unused)
 
 
-def prune_after(
-    transaction: Transaction,
-    plan: Plan,
-    policy: CheckpointRetentionPolicy,
-    group: CheckpointGroup,
-    made: Checkpoint,
-    keep: Collection[str],
-) -> PruneResult:
-    """Prunes because `group`, whose first checkpoint is `made`, was added."""
-    # Numbers count from 1: there cannot be more groups than the newest one's number says.
-    if group.sequence <= policy.max_checkpoints_per_plan:
-        return PruneResult()
-    return prune(transaction, plan, policy, {group.id, *keep}, made)
+def delete_unnamed_snapshots(database: Database, snapshots: SnapshotStore, plan_id: str) -> int:
+    """Deletes the snapshots of a plan that no group names, and returns how many there were.
 
-
-def resume_point(transaction: Transaction, plan: Plan) -> Checkpoint | None:
-    """Returns the plan's last checkpoint, or the newest before it that a run can build on.
-
-    What a failure or a rollback left is kept to be looked at, not to go on from.
+    A kill between snapshot and record leaves them, or one while pruning. The
+    caller holds the plan's lease, so nobody is about to name one.
     """
-    return _resume_point(plan.last_checkpoint_id, transaction.checkpoints.newest_first(plan.id))
-
-
-def _resume_point(last: str | None, newest_first: Iterable[Checkpoint]) -> Checkpoint | None:
-    newest: Checkpoint | None = None
-    seen_last = last is None
-    for checkpoint in newest_first:
-        is_last = checkpoint.id == last
-        seen_last = seen_last or is_last
-        if can_go_on_from(checkpoint):
-            newest = checkpoint if is_last else newest or checkpoint
-        if seen_last and newest is not None:
-            break
-    return newest
-
-
-def can_go_on_from(checkpoint: Checkpoint) -> bool:
-    """Returns whether a run can build on it, or it is only kept to be looked at."""
-    return (
-        checkpoint.checkpoint_type is not CheckpointType.SAFETY
-        and checkpoint.metadata.trigger != Trigger.ON_ERROR
-    )
+    with database.read() as transaction:
+        sandboxes = transaction.sandboxes.list(plan_id)
+        groups = transaction.checkpoints.groups(plan_id)
+    named = {snapshot for group in groups for snapshot in group.snapshots.values()}
+    deleted = 0
+    for sandbox in sandboxes:
+        unnamed = set(snapshots.list_checkpoints(sandbox)) - named
+        if unnamed:
+            snapshots.delete_checkpoint(sandbox, unnamed)
+        deleted += len(unnamed)
+    return deleted
 
 
 def _needed(transaction: Transaction, plan: Plan, made: Checkpoint | None) -> set[str]:
@@ -113,10 +90,10 @@ def _needed(transaction: Transaction, plan: Plan, made: Checkpoint | None) -> se
     if last is None and plan.last_checkpoint_id is not None:
         points.append(transaction.checkpoints.get(plan.last_checkpoint_id))
     if plan.state in _UNDER_WAY:
-        if last is None or not can_go_on_from(last):
+        if last is None or not can_resume_from(last):
             points.append(resume_point(transaction, plan))
         if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
-            points.append(transaction.checkpoints.newest(plan.id, _PRE_EXECUTE))
+            points.append(start_of_run(transaction, plan.id))
     needed = {point.group_id for point in points if point is not None}
     return needed | _needed_to_take_back(transaction, plan)
 
@@ -155,13 +132,14 @@ def _needed_at(transaction: Transaction, plan: Plan, positions: Sequence[Positio
 def _needed_to_go_on(
     plan: Plan, position: Position, newest_first: Sequence[Checkpoint]
 ) -> set[str]:
-    points = [_resume_point(position.last_checkpoint_id, newest_first)]
+    points = [choose_resume_point(position.last_checkpoint_id, newest_first)]
     if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
-        starts = (item for item in newest_first if item.checkpoint_type is _PRE_EXECUTE)
+        starts = (
+            item for item in newest_first if item.checkpoint_type is CheckpointType.PRE_EXECUTE
+        )
         points.append(next(starts, None))
     return {point.group_id for point in points if point is not None}
 
 
-_PRE_EXECUTE = CheckpointType.PRE_EXECUTE
 _UNDER_WAY = (PlanState.PROCESSING, PlanState.ERRORED)
 """States from which a plan goes on with the run that it was in."""

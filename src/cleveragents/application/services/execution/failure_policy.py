@@ -7,7 +7,9 @@ from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
+from cleveragents.application.services.checkpoints.resume_point import resume_point, start_of_run
 from cleveragents.application.services.execution.step import StepContext
+from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType, Trigger
 from cleveragents.domain.decisions.decision import Decision, DecisionType, decision_context
 from cleveragents.domain.errors import CleverAgentsError, ExecutionError
@@ -23,6 +25,7 @@ class FailurePolicy:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        rollbacks: RollbackProcedure,
         clock: Clock,
         id_source: IdSource,
         events: EventSink,
@@ -30,13 +33,14 @@ class FailurePolicy:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._rollbacks = rollbacks
         self._clock = clock
         self._ids = id_source
         self._events = events
         self._faults = faults
 
-    def take_back(self, context: StepContext, attempt: int) -> None:
-        """Keeps the failed state, then brings the sandboxes back to before the step.
+    def restore_before_retry(self, context: StepContext, attempt: int) -> None:
+        """Keeps the failed state, then restores the sandboxes to before the step.
 
         Args:
             context: The step.
@@ -45,10 +49,11 @@ class FailurePolicy:
         Raises:
             CleverAgentsError: one of the two could not be done.
         """
-        point = self._checkpoints.resume_point(context.plan.id)
+        with self._database.read() as transaction:
+            point = resume_point(transaction, transaction.plans.get(context.plan.id))
         self._keep(context)
         if point is not None:
-            self._return_to(context, point)
+            self._restore(context, point)
         most = context.plan.definition.policy.max_retries_per_step
         with self._database.write() as transaction:
             transaction.events.add(
@@ -58,11 +63,11 @@ class FailurePolicy:
     def end(self, context: StepContext, error: CleverAgentsError) -> ExecutionError:
         """Keeps the failed state, follows the plan's policy, and returns the error to raise."""
         message, kept = error.message, None
-        point = self._point_to_return_to(context)
+        point = self._point_to_restore(context)
         try:
             kept = self._keep(context)
             if point is not None:
-                self._return_to(context, point)
+                self._restore(context, point)
         except CleverAgentsError as worse:
             message += f"; and the sandbox could not be taken back: {worse.message}"
         return self.errored(context, message, kept, error.hint)
@@ -136,17 +141,18 @@ class FailurePolicy:
         self._faults.reach(FaultPoint.FAILED_STATE_KEPT)
         return kept
 
-    def _return_to(self, context: StepContext, point: Checkpoint) -> None:
-        self._checkpoints.return_to(context.plan.id, point)
+    def _restore(self, context: StepContext, point: Checkpoint) -> None:
+        self._rollbacks.restore_during_run(context.plan.id, point)
         self._faults.reach(FaultPoint.FAILURE_TAKEN_BACK)
 
-    def _point_to_return_to(self, context: StepContext) -> Checkpoint | None:
+    def _point_to_restore(self, context: StepContext) -> Checkpoint | None:
         policy = context.plan.definition.policy.on_failure
         if policy is OnFailure.KEEP:
             return None
-        if policy is OnFailure.ROLLBACK_PLAN:
-            return self._checkpoints.start_of_run(context.plan.id)
-        return self._checkpoints.resume_point(context.plan.id)
+        with self._database.read() as transaction:
+            if policy is OnFailure.ROLLBACK_PLAN:
+                return start_of_run(transaction, context.plan.id)
+            return resume_point(transaction, transaction.plans.get(context.plan.id))
 
     def _recovery(
         self, transaction: Transaction, context: StepContext, plan: Plan, message: str

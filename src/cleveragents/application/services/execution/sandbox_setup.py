@@ -10,7 +10,7 @@ from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import EventSink, FaultPoints, IdSource
-from cleveragents.application.services.checkpoints.pruning import resume_point
+from cleveragents.application.services.checkpoints.resume_point import resume_point
 from cleveragents.domain.errors import SandboxMissingError, SnapshotCorruptError
 from cleveragents.domain.sandboxes.sandbox import (
     Resource,

@@ -64,24 +64,20 @@ class StepContext:
         )
 
     @property
-    def directory(self) -> str:
-        """Where the tool starts; a database is a file in the directory of its sandbox."""
-        return self.sandbox.path if self.database is None else self.database.rpartition("/")[0]
-
-    @property
-    def database(self) -> str | None:
-        """The database the tool runs on, if that is what its resource is."""
+    def is_database(self) -> bool:
+        """Whether the resource that the tool runs on is a database, a file in its sandbox."""
         kind = self.plan.definition.resources[self.sandbox.resource].type
-        return self.sandbox.path if kind is ResourceType.SQLITE else None
+        return kind is ResourceType.SQLITE
 
     @property
     def paths(self) -> dict[str, str]:
         """The path of every sandbox, by resource name."""
         return {sandbox.resource: sandbox.path for sandbox in self.sandboxes}
 
-    @property
-    def needs_outputs(self) -> bool:
-        return any(item.step.save_as for item in self.step_sequence[: self.step_index])
+    def completed(self, plan: Plan, now: datetime) -> Plan:
+        """Returns the plan with this step done; stored with whatever the step made."""
+        update = {"last_completed_step": self.step_index, "updated_at": now}
+        return plan.model_copy(update=update)
 
 
 def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str]:
@@ -94,9 +90,9 @@ def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str
     }
 
 
-def filled_input(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, JsonValue]:
+def filled_input(context: StepContext, outputs: Mapping[str, str]) -> dict[str, JsonValue]:
     """Returns the step's input with every placeholder replaced, and what a decision chose."""
-    values = template_values(context.plan.arguments, context.paths, outputs_of(context, calls))
+    values = template_values(context.plan.arguments, context.paths, outputs)
     given = {name: render_value(value, values) for name, value in context.step.input.items()}
     chosen = context.step_sequence[context.step_index].chosen
     return given if chosen is None else {**given, "chosen": chosen}

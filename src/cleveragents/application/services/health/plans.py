@@ -9,7 +9,7 @@ from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.maintenance import DatabaseInspection, Installation
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes
-from cleveragents.application.services.checkpoint_service import CheckpointService
+from cleveragents.application.services.recovery import Recovery
 from cleveragents.domain.checkpoints.operation import Operation
 from cleveragents.domain.errors import CleverAgentsError, ConflictError, SandboxMissingError
 from cleveragents.domain.health.health import FIX, Check, CheckStatus, check, worst
@@ -73,14 +73,14 @@ class PlanHealth:
         database: Database,
         sandboxes: Sandboxes,
         locks: Locks,
-        checkpoints: CheckpointService,
+        recovery: Recovery,
         installation: Installation,
         inspection: DatabaseInspection,
     ) -> None:
         self._database = database
         self._sandboxes = sandboxes
         self._locks = locks
-        self._checkpoints = checkpoints
+        self._recovery = recovery
         self._installation = installation
         self._inspection = inspection
 
@@ -121,7 +121,7 @@ class PlanHealth:
     def _end(self, record: PlanRecord) -> RepairAttempt:
         """Ends what a killed process left; the lease goes with it."""
         try:
-            done = self._checkpoints.recover(record.id)
+            done = self._recovery.finish(record.id)
         except ConflictError as error:
             return RepairAttempt(CheckStatus.WARNING, error.message)
         except CleverAgentsError as error:

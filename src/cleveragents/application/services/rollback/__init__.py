@@ -3,7 +3,8 @@
 Main objects:
 
 - `RollbackProcedure` (`procedure.py`) carries out an operation, one method per stage.
-- `Intent` (`intents.py`, `partial.py`, `revert.py`) says where sandboxes and plan should go.
+- An `Intent` (`intents.py`, `partial.py`, `revert.py`) is a value that says where sandboxes and
+  plan should go. The procedure asks it once, before anything changes.
 - `Position` (in `domain`) is everything in a plan's records that an operation changes.
 
 The stages:

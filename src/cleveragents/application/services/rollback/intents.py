@@ -1,13 +1,12 @@
-"""What an operation is to do: each kind says where the sandboxes and the plan are to go."""
+"""What an operation is to do: each intent says where the sandboxes and the plan are to go."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from cleveragents.application.ports.records import Transaction
-from cleveragents.application.services.checkpoints.milestone import Taken
 from cleveragents.application.services.rollback import positions
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.checkpoints.operation import (
@@ -17,6 +16,7 @@ from cleveragents.domain.checkpoints.operation import (
     to_redo,
     to_undo,
 )
+from cleveragents.domain.decisions.correction import CorrectionAttempt
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CheckpointPlanMismatchError,
@@ -26,21 +26,35 @@ from cleveragents.domain.errors import (
     UndoTargetMissingError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanEvent, transition
+from cleveragents.domain.sandboxes.change import PathChange
+
+
+@dataclass(frozen=True)
+class StepChanges:
+    """What one step changed in all."""
+
+    step_index: int
+    changes: Mapping[str, Mapping[str, PathChange]]
+    """By resource id and path."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A preview of a checkpoint that will be combined from the present state and another one."""
+    """The part of a checkpoint that is restored; the rest of the sandboxes stays as it is."""
 
     label: str
+    """What the checkpoint is called that holds the present state with this part restored."""
     paths: Mapping[str, Collection[str]]
-    """The only paths to restore, by resource id."""
+    """The paths that the user named, by resource id."""
+    step: StepChanges | None = None
+    """The step whose changes are the part, instead of named paths."""
 
 
 @dataclass(frozen=True)
 class Destination:
     """Where an operation goes."""
 
+    kind: OperationKind
     checkpoint: Checkpoint
     group: CheckpointGroup
     """What the sandboxes are to hold."""
@@ -51,59 +65,38 @@ class Destination:
     takes_back: Operation | None = None
     part: Part | None = None
     """What of the group is restored; None if everything is."""
+    correction: CorrectionAttempt | None = None
+    """What is stored with the journal entry of a correction, so that it can be completed."""
 
 
-class Intent(ABC):
-    """What the user wants. Asked for a preview, and again when the present state is saved."""
+class Intent(Protocol):
+    """What the user wants: a value, asked once for each preview and each operation."""
 
-    kind: OperationKind
-
-    @abstractmethod
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
         """Returns where to go from here. Changes nothing; raises if it is not possible."""
-
-    def combine(self, present: Mapping[str, str]) -> Sequence[Taken]:
-        """Stores the snapshots to go to, if they have to be made from the present ones."""
-        del present
-        return ()
-
-    def settled(
-        self, transaction: Transaction, plan: Plan, combined: Sequence[Taken]
-    ) -> Destination:
-        """Returns where to go, in the transaction that writes it to the journal."""
-        del combined
-        return self.destination(transaction, plan)
-
-    def journal(self, transaction: Transaction, operation: Operation) -> None:
-        """Stores, together with its entry in the journal, what completing it needs."""
-        del transaction, operation
+        ...
 
 
-class RollbackToCheckpoint(Intent):
+@dataclass(frozen=True)
+class RollbackToCheckpoint:
     """Back, or forth, to a checkpoint."""
 
-    kind = OperationKind.ROLLBACK
-
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        self._checkpoint = checkpoint
+    checkpoint: Checkpoint
 
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
-        checkpoint = self._checkpoint
-        if checkpoint.plan_id != plan.id:
-            raise CheckpointPlanMismatchError(checkpoint.id, plan.id, checkpoint.plan_id)
-        group = transaction.checkpoints.get_group(checkpoint.group_id)
-        refuse_damaged(checkpoint, group)
-        after = positions.at(transaction, plan, checkpoint, group)
-        return Destination(checkpoint, group, after, f"rollback to {checkpoint.metadata.label}")
+        group = group_to_restore(transaction, plan, self.checkpoint)
+        after = positions.at(transaction, plan, self.checkpoint, group)
+        note = f"rollback to {self.checkpoint.metadata.label}"
+        return Destination(OperationKind.ROLLBACK, self.checkpoint, group, after, note)
 
 
-class UndoRedo(Intent):
+@dataclass(frozen=True)
+class UndoRedo:
     """Undoes the last operation, or redoes what was undone last."""
 
-    def __init__(self, kind: OperationKind, expected: str | None = None) -> None:
-        """Args: `expected` is the operation that the user was told of, if there was time for it."""
-        self.kind = kind
-        self._expected = expected
+    kind: OperationKind
+    expected: str | None = None
+    """The operation that a preview named, if there was one."""
 
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
         operations = transaction.operations.list(plan.id)
@@ -114,7 +107,7 @@ class UndoRedo(Intent):
         # Whatever could not be rolled back now cannot go anywhere else either.
         transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
         operation = stack[-1]
-        if self._expected not in (None, operation.id):
+        if self.expected not in (None, operation.id):
             raise ConflictError(
                 f"The plan has changed meanwhile: to {self.kind.value} would now take back the "
                 f"{operation.note}",
@@ -139,13 +132,28 @@ class UndoRedo(Intent):
                 "children": {**children, **operation.before.children},
             }
         )
-        return Destination(
-            checkpoint, group, after, f"{self.kind.value} of {_bare(operation.note)}", operation
-        )
+        note = f"{self.kind.value} of {_bare(operation.note)}"
+        return Destination(self.kind, checkpoint, group, after, note, operation)
+
+
+def group_to_restore(
+    transaction: Transaction, plan: Plan, checkpoint: Checkpoint
+) -> CheckpointGroup:
+    """Returns the group of a checkpoint of the plan.
+
+    Raises:
+        CheckpointPlanMismatchError: it is another plan's checkpoint.
+        SnapshotCorruptError: its record is damaged.
+    """
+    if checkpoint.plan_id != plan.id:
+        raise CheckpointPlanMismatchError(checkpoint.id, plan.id, checkpoint.plan_id)
+    group = transaction.checkpoints.get_group(checkpoint.group_id)
+    refuse_damaged(checkpoint, group)
+    return group
 
 
 def refuse_damaged(checkpoint: Checkpoint, group: CheckpointGroup) -> None:
-    """Raises where the record of a checkpoint does not say what its group says."""
+    """Raises if the record of a checkpoint contradicts its group."""
     if checkpoint.metadata.state_hash not in group.state_hashes.values():
         raise SnapshotCorruptError(
             f"The record of checkpoint {checkpoint.id} is damaged",

@@ -114,6 +114,7 @@ def difference(transaction: Transaction, plan_id: str, wanted: Position) -> Posi
     decisions = transaction.decisions.list(plan_id, superseded=True)
     calls = transaction.tool_calls.list(plan_id)
     groups = transaction.checkpoints.groups(plan_id)
+    below = descendants(transaction, plan_id)
     # What a rollback saved stays in sight: it is the way back.
     saved = {
         checkpoint.group_id
@@ -155,13 +156,13 @@ def difference(transaction: Transaction, plan_id: str, wanted: Position) -> Posi
         ],
         children_gone=[
             child
-            for child in descendants(transaction, plan_id)
+            for child in below
             if wanted.children.get(child.id) is PlanState.CANCELLED
             and child.state is not PlanState.CANCELLED
         ],
         children_back=[
             child
-            for child in descendants(transaction, plan_id)
+            for child in below
             if wanted.children.get(child.id, PlanState.CANCELLED) is not PlanState.CANCELLED
             and child.state is PlanState.CANCELLED
         ],

@@ -1,36 +1,43 @@
-"""Going back, whatever for: one procedure, one function per stage.
+"""Rolling back, undoing, redoing, correcting: one procedure, one method per stage.
 
-1. the caller holds the lease            6. safety group of the present state
-2. guards                                7. intent into the journal
-3. preview                               8. restore every resource
-4. the caller asked for confirmation     9. verify what is on disk
-5. the caller holds the leases of        10. one transaction: records follow the files
-   all child plans: none runs
+1. the leases of the plan and of all plans below it: nobody else changes them
+2. guards: refuse what is impossible or would lose something
+3. safety checkpoint of the present state
+4. journal: where the plan stands and where it will stand
+5. restore every resource, and read it back
+6. one transaction: the records follow the files
 
-A failure in 8 to 10 restores every resource from 6 and leaves the records as
-they were. A kill leaves a pending journal entry, which `recover` completes or
-undoes.
+A failure in 5 or 6 restores every resource from 3 and leaves the records as they were. A kill
+leaves a pending journal entry, which `recover` completes or undoes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
+from cleveragents.application.services.checkpoints.group_recorder import (
+    GroupRecorder,
+    Milestone,
+    Taken,
+    snapshot_ids,
+)
 from cleveragents.application.services.rollback import positions, revert
-from cleveragents.application.services.rollback.intents import Destination, Intent
-from cleveragents.application.services.subplans.family import cancel
-from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
-from cleveragents.domain.checkpoints.number_ranges import holds
+from cleveragents.application.services.rollback.intents import Destination, Intent, Part
+from cleveragents.application.services.rollback.partial import paths_of_step
+from cleveragents.application.services.subplans.family import cancel, descendants, held_below
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
+from cleveragents.domain.checkpoints.number_ranges import holds, numbers_in, ranges_of
 from cleveragents.domain.checkpoints.operation import (
     Operation,
-    OperationKind,
     OperationStatus,
+    Position,
+    RecoveryOutcome,
     RollbackPreview,
     RollbackResult,
 )
@@ -54,48 +61,42 @@ from cleveragents.domain.sandboxes.sandbox import (
     Uncaptured,
 )
 
-
-@dataclass(frozen=True)
-class RecoveryOutcome:
-    """What became of an operation that a killed process had begun."""
-
-    kind: OperationKind
-    completed: bool
-    sentence: str
+Paths = Mapping[str, Collection[str]]
+"""The paths to restore, by resource id."""
 
 
 class RollbackProcedure:
-    """One operation on one plan, or the recovery of one that was killed."""
+    """Carries out operations on plans, and recovers one that was killed."""
 
     def __init__(
         self,
         database: Database,
         snapshots: SnapshotStore,
         sandboxes: Sandboxes,
+        locks: Locks,
+        recorder: GroupRecorder,
         clock: Clock,
         id_source: IdSource,
         faults: FaultPoints,
-        check_lease: Callable[[str], None],
-        save_present_state: Callable[[str, Destination], Checkpoint],
     ) -> None:
         self._database = database
         self._snapshots = snapshots
         self._sandboxes = sandboxes
+        self._locks = locks
+        self._recorder = recorder
         self._clock = clock
         self._ids = id_source
         self._faults = faults
-        self._check_lease = check_lease
-        self._save_present_state = save_present_state
 
     def preview(self, plan_id: str, intent: Intent) -> RollbackPreview:
-        """Runs the guards and says what the operation would do."""
-        sandboxes, destination = self._guard(plan_id, intent)
-        wanted, part = destination.group.snapshots, destination.part
+        """Says what an operation would do and changes nothing; raises what it would."""
+        sandboxes, destination, paths = self._guard(plan_id, intent)
+        part = destination.part
         restores = [
             self._snapshots.preview(
                 sandbox,
-                wanted[sandbox.resource_id],
-                part.paths.get(sandbox.resource_id, ()) if part else None,
+                destination.group.snapshots[sandbox.resource_id],
+                paths.get(sandbox.resource_id, ()) if part else None,
             )
             for sandbox in sandboxes
         ]
@@ -111,7 +112,7 @@ class RollbackProcedure:
         combined = 1 if part else 0
         return RollbackPreview(
             plan_id=plan_id,
-            kind=intent.kind,
+            kind=destination.kind,
             checkpoint=destination.checkpoint,
             changes=changes,
             left_alone=left_alone,
@@ -133,23 +134,38 @@ class RollbackProcedure:
         )
 
     def run(self, plan_id: str, intent: Intent) -> RollbackResult:
-        """Carries it out; afterwards everything is where it leads, or everything is as before."""
-        sandboxes, destination = self._guard(plan_id, intent)
-        with self._snapshots.watched(sandboxes):
-            safety = self._save_present_state(plan_id, destination)
-            self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
-            operation, destination = self._journal(plan_id, intent, safety)
-            try:
-                reports = self._restore(sandboxes, destination.group, None)
-                plan, moved, remaining = self._record(operation)
-            except BaseException as error:
-                self._compensate(operation, sandboxes, error)
-                raise
+        """Carries out an operation, or changes nothing.
+
+        After any error the sandboxes and the records are as they were before. Only if the
+        sandboxes cannot be restored either, the journal entry stays for `recover`.
+
+        Raises:
+            ConflictError: a process is working on the plan or on one below it.
+            PlanAppliedError: the plan is applied already.
+            ChildAppliedError: it would cancel a child plan that is applied.
+            SnapshotCorruptError: what was restored is not what was stored.
+            Whatever the intent raises.
+        """
+        with self._locks.hold(plan_id), held_below(self._database, self._locks, plan_id):
+            sandboxes, destination, _ = self._guard(plan_id, intent)
+            with self._snapshots.watched(sandboxes):
+                taken = self._recorder.take(sandboxes)
+                safety = self._recorder.record(
+                    plan_id, _safety(destination), taken, keep={destination.group.id}
+                )
+                self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
+                operation, checkpoint, group = self._journal(destination, safety, taken)
+                try:
+                    reports = self._restore(sandboxes, group, None)
+                    plan, moved, remaining = self._record(operation)
+                except BaseException as error:
+                    self._compensate(operation, sandboxes, error)
+                    raise
         changes, left_alone = _united(sandboxes, reports)
         return RollbackResult(
             plan_id=plan_id,
-            kind=intent.kind,
-            checkpoint=destination.checkpoint,
+            kind=destination.kind,
+            checkpoint=checkpoint,
             changes=changes,
             left_alone=left_alone,
             decisions_discarded=len(moved.decisions_gone),
@@ -168,41 +184,37 @@ class RollbackProcedure:
             verified=True,
         )
 
-    def recover(self, plan_id: str) -> RecoveryOutcome | None:
-        """Completes a killed operation, or undoes it if it cannot be completed; says which."""
+    def recover(self, operation: Operation) -> RecoveryOutcome:
+        """Completes a killed operation, or undoes it if it cannot be completed; says which.
+
+        The caller holds the plan's lease.
+        """
         with self._database.read() as transaction:
-            operation = transaction.operations.pending(plan_id)
-            sandboxes = transaction.sandboxes.list(plan_id)
-            if operation is None:
-                return None
+            sandboxes = transaction.sandboxes.list(operation.plan_id)
             group = transaction.checkpoints.get_group(operation.target_group_id)
             safety = transaction.checkpoints.get_group(operation.safety_group_id)
         for sandbox in sandboxes:
-            self._make_if_lost(sandbox)
+            try:
+                self._sandboxes.check(sandbox)
+            except SandboxMissingError:
+                self._sandboxes.reopen(sandbox)  # Empty: everything in it is restored below.
         what = f"An interrupted {operation.kind.value} to {operation.target_checkpoint_id}"
         try:
             self._restore(sandboxes, group, safety)
             self._record(operation)
         except ConflictError:
-            raise  # Another process has the plan now, and takes this up itself.
+            raise  # Another process has the plan now, and recovers it itself.
         except CleverAgentsError as error:
             self._compensate(operation, sandboxes, error)
             sentence = f"{what} could not be completed and was undone: {error.message}"
             return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
         return RecoveryOutcome(operation.kind, completed=True, sentence=f"{what} was completed")
 
-    def _make_if_lost(self, sandbox: SandboxRef) -> None:
-        """Makes a sandbox that is gone anew and empty: it is about to be filled."""
-        try:
-            self._sandboxes.check(sandbox)
-        except SandboxMissingError:
-            self._sandboxes.reopen(sandbox)
+    def restore_during_run(self, plan_id: str, checkpoint: Checkpoint) -> None:
+        """Restores the sandboxes within a run: after a failure, or before continuing it.
 
-    def return_to(self, plan_id: str, checkpoint: Checkpoint) -> None:
-        """Takes the sandboxes back within a run: after a failure, or before going on with it.
-
-        The plan stays in its state. No journal is needed: a kill leaves the plan
-        in `processing`, and going on with it begins with this very act.
+        The caller holds the plan's lease. The plan stays in its state. No journal is needed:
+        a kill leaves the plan in `processing`, and continuing it begins with this very act.
         """
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
@@ -237,56 +249,135 @@ class RollbackProcedure:
             )
         self._faults.reach(FaultPoint.RETURN_RECORDED)
 
-    def _guard(self, plan_id: str, intent: Intent) -> tuple[Sequence[SandboxRef], Destination]:
+    def _guard(
+        self, plan_id: str, intent: Intent
+    ) -> tuple[Sequence[SandboxRef], Destination, Paths]:
+        """Returns the sandboxes, where to go, and the paths if only a part is restored."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             sandboxes = transaction.sandboxes.list(plan_id)
             if plan.is_applied:
                 raise PlanAppliedError(plan_id)
             destination = intent.destination(transaction, plan)
-            self._refuse_applied_children(transaction, plan, destination)
+            applied = [
+                child.id
+                for child in descendants(transaction, plan_id)
+                if child.state is PlanState.APPLIED
+                and destination.after.children.get(child.id) is PlanState.CANCELLED
+            ]
+        if applied:
+            raise ChildAppliedError(plan_id, applied)
         for sandbox in sandboxes:
             self._sandboxes.check(sandbox)
-        return sandboxes, destination
+        return sandboxes, destination, self._paths(destination, sandboxes, None)
 
-    def _refuse_applied_children(
-        self, transaction: Transaction, plan: Plan, destination: Destination
-    ) -> None:
-        moved = positions.difference(transaction, plan.id, destination.after)
-        applied = [child.id for child in moved.children_gone if child.state is PlanState.APPLIED]
-        if applied:
-            raise ChildAppliedError(plan.id, applied)
+    def _paths(
+        self,
+        destination: Destination,
+        sandboxes: Sequence[SandboxRef],
+        present: Mapping[str, str] | None,
+    ) -> Paths:
+        """Returns the paths of a part.
+
+        Args:
+            destination: Where to go.
+            sandboxes: The plan's sandboxes.
+            present: Snapshots of what they hold; None compares with the files themselves.
+        """
+        part = destination.part
+        if part is None or part.step is None:
+            return part.paths if part else {}
+        since = {
+            sandbox.resource_id: self._snapshots.changes(
+                sandbox, then, present[sandbox.resource_id]
+            )
+            if present is not None
+            else self._snapshots.changes_since(sandbox, then)
+            for sandbox in sandboxes
+            if sandbox.resource_id in part.step.changes
+            and (then := destination.group.snapshots[sandbox.resource_id])
+        }
+        return paths_of_step(part.step, sandboxes, since)
 
     def _journal(
-        self, plan_id: str, intent: Intent, safety: Checkpoint
-    ) -> tuple[Operation, Destination]:
-        with self._database.read() as transaction:
-            present = transaction.checkpoints.get_group(safety.group_id).snapshots
-        combined = intent.combine(present)
+        self, destination: Destination, safety: Checkpoint, taken: Sequence[Taken]
+    ) -> tuple[Operation, Checkpoint, CheckpointGroup]:
+        """Stores the intent; returns it with the checkpoint and the group to restore."""
+        plan_id, part = safety.plan_id, destination.part
+        checkpoint, group, after = destination.checkpoint, destination.group, destination.after
+        combined = self._combine(destination, taken) if part else ()
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
             before = positions.present(transaction, plan)
-            destination = intent.settled(transaction, plan, combined)
+            if part is not None:
+                checkpoint, group, after = self._add_combined(
+                    transaction,
+                    plan,
+                    part,
+                    combined,
+                    before.model_copy(update={"calls": after.calls}),
+                )
             takes_back = destination.takes_back
             operation = Operation(
                 id=self._ids.new(),
                 plan_id=plan_id,
-                kind=intent.kind,
+                kind=destination.kind,
                 status=OperationStatus.PENDING,
-                target_checkpoint_id=destination.checkpoint.id,
-                target_group_id=destination.group.id,
+                target_checkpoint_id=checkpoint.id,
+                target_group_id=group.id,
                 safety_group_id=safety.group_id,
                 note=destination.note,
                 created_at=self._clock.now(),
                 finished_at=None,
                 before=before,
-                after=destination.after,
+                after=after,
                 takes_back=takes_back.id if takes_back else None,
             )
-            intent.journal(transaction, operation)
+            if destination.correction is not None:
+                archived = {
+                    "operation_id": operation.id,
+                    "archived_checkpoint_id": safety.id,
+                    "archived_artifacts_path": safety.sandbox_ref,
+                }
+                transaction.corrections.add(destination.correction.model_copy(update=archived))
             transaction.operations.add(operation)
         self._faults.reach(FaultPoint.ROLLBACK_JOURNALED)
-        return operation, destination
+        return operation, checkpoint, group
+
+    def _combine(self, destination: Destination, taken: Sequence[Taken]) -> list[Taken]:
+        """Stores snapshots of the present state with a part of the destination in it.
+
+        The paths are compared with the safety checkpoint: since the guards looked at the
+        files, somebody may have changed them.
+        """
+        present = snapshot_ids(taken)
+        paths = self._paths(destination, [sandbox for sandbox, _ in taken], present)
+        combined: list[Taken] = []
+        for sandbox, made in taken:
+            here, wanted = made.snapshot_id, paths.get(sandbox.resource_id, ())
+            there = destination.group.snapshots[sandbox.resource_id] if wanted else here
+            combined.append((sandbox, self._snapshots.combine(sandbox, here, there, wanted)))
+        return combined
+
+    def _add_combined(
+        self,
+        transaction: Transaction,
+        plan: Plan,
+        part: Part,
+        combined: Sequence[Taken],
+        after: Position,
+    ) -> tuple[Checkpoint, CheckpointGroup, Position]:
+        """Records the combined snapshots as a checkpoint, at which the plan then stands."""
+        moment = Milestone(
+            CheckpointType.COMBINED,
+            label=part.label,
+            reason="put together for a rollback of a part",
+            step_index=max(plan.last_completed_step, 0),
+        )
+        group, checkpoints = self._recorder.add_group(transaction, plan, moment, combined)
+        groups = ranges_of([*numbers_in(after.groups), group.sequence])
+        update = {"last_checkpoint_id": checkpoints[0].id, "groups": tuple(groups)}
+        return checkpoints[0], group, after.model_copy(update=update)
 
     def _restore(
         self,
@@ -294,7 +385,7 @@ class RollbackProcedure:
         group: CheckpointGroup,
         safety: CheckpointGroup | None,
     ) -> list[RestoreReport]:
-        self._check_lease(group.plan_id)  # Files have no transaction that could refuse them.
+        self._locks.check(group.plan_id)  # Files have no transaction that could refuse them.
         reports: list[RestoreReport] = []
         for sandbox in sandboxes:
             wanted = group.snapshots[sandbox.resource_id]
@@ -311,7 +402,7 @@ class RollbackProcedure:
         return reports
 
     def _record(self, operation: Operation) -> tuple[Plan, positions.PositionDifference, int]:
-        """Stage 10; returns the plan, what changed in the records, and the checkpoints left."""
+        """Returns the plan, what changed in the records, and the checkpoints left."""
         now = self._clock.now()
         with self._database.write() as transaction:
             after = operation.after or positions.meant_by(transaction, operation)
@@ -334,7 +425,7 @@ class RollbackProcedure:
     def _compensate(
         self, operation: Operation, sandboxes: Sequence[SandboxRef], cause: BaseException
     ) -> None:
-        """Puts every resource back from the safety group; the journal stays open if that fails.
+        """Restores every resource from the safety group; the journal stays open if that fails.
 
         An interruption may come after the records were stored: then there is nothing to undo.
         """
@@ -376,22 +467,25 @@ def _ended(operation: Operation, status: OperationStatus, now: datetime) -> Oper
     return operation.model_copy(update={"status": status, "finished_at": now})
 
 
+def _safety(destination: Destination) -> Milestone:
+    return Milestone(
+        CheckpointType.SAFETY,
+        label=f"before {destination.note}",
+        reason=f"the state that a way to {destination.checkpoint.id} started from",
+        step_index=max(destination.checkpoint.metadata.step_index, 0),
+    )
+
+
 def _united(
     sandboxes: Sequence[SandboxRef], parts: Sequence[RestorePreview | RestoreReport]
 ) -> tuple[tuple[FileChange, ...], tuple[Uncaptured, ...]]:
     """Returns all changes in one list; with several resources a path names its resource first."""
-
-    def named(sandbox: SandboxRef, path: str) -> str:
-        return path if len(sandboxes) == 1 else f"{sandbox.resource}/{path}"
-
-    changes = tuple(
-        change.model_copy(update={"file": named(sandbox, change.file)})
-        for sandbox, part in zip(sandboxes, parts, strict=True)
-        for change in part.changes
-    )
-    left_alone = tuple(
-        item.model_copy(update={"path": named(sandbox, item.path)})
-        for sandbox, part in zip(sandboxes, parts, strict=True)
-        for item in part.left_alone
-    )
-    return changes, left_alone
+    changes: list[FileChange] = []
+    left_alone: list[Uncaptured] = []
+    for sandbox, part in zip(sandboxes, parts, strict=True):
+        prefix = "" if len(sandboxes) == 1 else f"{sandbox.resource}/"
+        for change in part.changes:
+            changes.append(change.model_copy(update={"file": f"{prefix}{change.file}"}))
+        for item in part.left_alone:
+            left_alone.append(item.model_copy(update={"path": f"{prefix}{item.path}"}))
+    return tuple(changes), tuple(left_alone)

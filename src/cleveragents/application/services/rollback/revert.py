@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cleveragents.application.ports.records import Transaction
-from cleveragents.application.services.checkpoints.pruning import can_go_on_from
+from cleveragents.application.services.checkpoints.resume_point import can_resume_from
 from cleveragents.application.services.rollback import positions
-from cleveragents.application.services.rollback.intents import Destination, Intent, refuse_damaged
+from cleveragents.application.services.rollback.intents import Destination, refuse_damaged
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.checkpoints.number_ranges import chosen, ranges_of
-from cleveragents.domain.checkpoints.operation import Operation, OperationKind, Position
+from cleveragents.domain.checkpoints.operation import OperationKind, Position
 from cleveragents.domain.decisions.correction import (
     CorrectionAttempt,
     CorrectionMode,
@@ -43,29 +43,28 @@ class CorrectionRequest:
     now: datetime
 
 
-class Revert(Intent):
-    """Back to before a decision; what hangs on it falls, everything else stays decided."""
+@dataclass(frozen=True)
+class Revert:
+    """Back to before a decision; what depends on it falls, everything else stays decided."""
 
-    kind = OperationKind.CORRECTION
-
-    def __init__(self, decision: Decision, wish: CorrectionRequest) -> None:
-        self._decision = decision
-        self._wish = wish
+    decision: Decision
+    request: CorrectionRequest
 
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
-        decision = transaction.decisions.get(self._decision.id)
+        decision = transaction.decisions.get(self.decision.id)
         if decision.superseded_by is not None:
             raise DecisionSupersededError(decision.id, plan.id)
         phase, state = transition(plan.phase, plan.state, PlanEvent.REVERT)
         first_step = _first_step(decision)
-        choices = _choices(plan, decision, self._wish.choose)
+        choices = _choices(plan, decision, self.request.choose)
         checkpoint = _point_before(transaction, plan, decision, first_step)
         group = transaction.checkpoints.get_group(checkpoint.group_id)
         refuse_damaged(checkpoint, group)
         there = positions.at(transaction, plan, checkpoint, group)
-        fallen = {item.id for item in affected(transaction, decision)}
+        fallen = reverted(transaction, plan, decision)
+        gone = {item.decision_id for item in fallen}
         standing = transaction.decisions.list(plan.id)
-        decisions = ranges_of(item.sequence for item in standing if item.id not in fallen)
+        decisions = ranges_of(item.sequence for item in standing if item.id not in gone)
         after = there.model_copy(
             update={
                 "phase": phase,
@@ -78,34 +77,34 @@ class Revert(Intent):
                 "children": positions.children_at(transaction, plan.id, decisions),
             }
         )
-        return Destination(checkpoint, group, after, f"correction of {decision.question}")
-
-    def journal(self, transaction: Transaction, operation: Operation) -> None:
-        plan = transaction.plans.get(operation.plan_id)
-        kept = next(
-            item
-            for item in transaction.checkpoints.list(plan.id, set_aside=True)
-            if item.group_id == operation.safety_group_id
+        return Destination(
+            OperationKind.CORRECTION,
+            checkpoint,
+            group,
+            after,
+            f"correction of {decision.question}",
+            correction=self._attempt(plan, fallen),
         )
-        transaction.corrections.add(
-            CorrectionAttempt(
-                id=self._wish.attempt_id,
-                plan_id=plan.id,
-                original_decision_id=self._decision.id,
-                new_decision_id=self._wish.new_decision_id,
-                operation_id=operation.id,
-                mode=CorrectionMode.REVERT,
-                guidance=self._wish.guidance,
-                choose=self._wish.choose,
-                attempt=plan.attempt + 1,
-                state=CorrectionState.EXECUTING,
-                original_subtree=reverted(transaction, plan, self._decision),
-                archived_checkpoint_id=kept.id,
-                archived_artifacts_path=kept.sandbox_ref,
-                child_plan_id=None,
-                created_at=self._wish.now,
-                completed_at=None,
-            )
+
+    def _attempt(self, plan: Plan, fallen: tuple[RevertedDecision, ...]) -> CorrectionAttempt:
+        """Returns the attempt; the operation and what it archives are known with the journal."""
+        return CorrectionAttempt(
+            id=self.request.attempt_id,
+            plan_id=plan.id,
+            original_decision_id=self.decision.id,
+            new_decision_id=self.request.new_decision_id,
+            operation_id=None,
+            mode=CorrectionMode.REVERT,
+            guidance=self.request.guidance,
+            choose=self.request.choose,
+            attempt=plan.attempt + 1,
+            state=CorrectionState.EXECUTING,
+            original_subtree=fallen,
+            archived_checkpoint_id=None,
+            archived_artifacts_path=None,
+            child_plan_id=None,
+            created_at=self.request.now,
+            completed_at=None,
         )
 
 
@@ -266,7 +265,7 @@ def _point_before(
         item
         for item in visible
         if item.metadata.last_completed_step < first_step
-        and can_go_on_from(item)
+        and can_resume_from(item)
         and (own is None or item.sequence < own.sequence)
     ]
     if decision.parent_id is None:

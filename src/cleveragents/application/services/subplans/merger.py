@@ -18,8 +18,11 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
-from cleveragents.application.services.checkpoints.changes import ResourceChanges
-from cleveragents.application.services.checkpoints.milestone import Taken, snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import (
+    GroupRecorder,
+    Taken,
+    snapshot_ids,
+)
 from cleveragents.application.services.execution.step import StepContext
 from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup, CheckpointType, Trigger
 from cleveragents.domain.errors import (
@@ -50,6 +53,7 @@ class ChildMerger:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        recorder: GroupRecorder,
         snapshots: SnapshotStore,
         locks: Locks,
         clock: Clock,
@@ -58,6 +62,7 @@ class ChildMerger:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._recorder = recorder
         self._snapshots = snapshots
         self._locks = locks
         self._clock = clock
@@ -77,7 +82,7 @@ class ChildMerger:
             ExecutionError: the strategy allows no conflict, and there is one.
         """
         call = self._begin(context, name, child)
-        before = self._checkpoints.take(context.plan.id)
+        before = self._recorder.take(context.sandboxes)
         try:
             merge = self._merge(context, name, child, before, strategy)
             if merge.has_conflicts and strategy is MergeStrategy.FAIL_ON_CONFLICT:
@@ -140,7 +145,7 @@ class ChildMerger:
                 differences=wrong,
             )
         moment = self._moment(context, f"before merging {name}", "its work is in conflict")
-        taken = self._checkpoints.take(context.plan.id)
+        taken = self._recorder.take(context.sandboxes)
         self._checkpoints.create_as_required(context.plan, moment, taken=taken)
         return taken
 
@@ -178,7 +183,7 @@ class ChildMerger:
     def _succeed(
         self, context: StepContext, call: ToolCall, merge: SubplanMerge, before: Sequence[Taken]
     ) -> None:
-        after = self._checkpoints.take(context.plan.id)
+        after = self._recorder.take(context.sandboxes)
         changes = self._checkpoints.changes_between(
             context.plan.id, snapshot_ids(before), snapshot_ids(after)
         )
@@ -192,7 +197,8 @@ class ChildMerger:
 
         def merged(transaction: Transaction, plan: Plan) -> Plan:
             transaction.tool_calls.save(ended)
-            _record(transaction, ended, changes)
+            for sandbox, found in changes:
+                transaction.changes.add(plan.id, ended.id, sandbox.resource, found)
             if not merge.has_conflicts:
                 return plan
             return plan.after(PlanEvent.CONFLICT, self._clock.now())
@@ -222,11 +228,6 @@ class ChildMerger:
             trigger=Trigger.AFTER_SUBPLAN,
             source_tool=SPAWN_SUBPLAN,
         )
-
-
-def _record(transaction: Transaction, call: ToolCall, changes: ResourceChanges) -> None:
-    for sandbox, found in changes:
-        transaction.changes.add(call.plan_id, call.id, sandbox.resource, found)
 
 
 def _ends(transaction: Transaction, child: Plan) -> tuple[CheckpointGroup, CheckpointGroup]:

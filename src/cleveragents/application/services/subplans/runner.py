@@ -14,14 +14,11 @@ from cleveragents.application.events import SubplanFinished, SubplanStarted, War
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.plans import ChildPlans, ChildRun
-from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, Interruption
-from cleveragents.application.services.checkpoint_service import (
-    CheckpointService,
-    Milestone,
-    Records,
-)
+from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
 from cleveragents.application.services.execution.step import StepContext
+from cleveragents.application.services.recovery import Recovery
 from cleveragents.application.services.subplans import family
 from cleveragents.application.services.subplans.merger import ChildMerger
 from cleveragents.application.services.subplans.spawner import ChildSpawner
@@ -97,6 +94,7 @@ class SubplanRunner:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        recovery: Recovery,
         spawning: ChildSpawner,
         merging: ChildMerger,
         children: ChildPlans,
@@ -108,6 +106,7 @@ class SubplanRunner:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._recovery = recovery
         self._spawning = spawning
         self._merging = merging
         self._children = children
@@ -117,13 +116,12 @@ class SubplanRunner:
         self._faults = faults
         self._interruption = interruption
 
-    def run(self, context: StepContext, subplans: SubplansDefinition, on_success: Records) -> None:
+    def run(self, context: StepContext, subplans: SubplansDefinition) -> None:
         """Has the subplans do their part, and merges it.
 
         Args:
             context: The step.
             subplans: What it has others do.
-            on_success: Runs in the transaction that stores that all of it is done.
 
         Raises:
             ExecutionError: one of them failed; nothing of its wave was merged.
@@ -142,7 +140,7 @@ class SubplanRunner:
                 child = self._plan(family[name].id)
                 if child.id not in done:
                     self._merging.merge(context, name, child, subplans.merge_strategy)
-        self._end(context, on_success)
+        self._end(context)
 
     def _run_wave(self, wave: _Wave) -> None:
         """Runs all children of the wave. Raises ExecutionError if one fails for good."""
@@ -259,7 +257,7 @@ class SubplanRunner:
 
     def _fail_late(self, child: Plan) -> Plan:
         with self._locks.hold(child.id):
-            self._checkpoints.recover(child.id)
+            self._recovery.finish(child.id)
             with self._database.write() as transaction:
                 latest = transaction.plans.get(child.id)
                 if (latest.phase, latest.state) != (PlanPhase.EXECUTE, PlanState.PROCESSING):
@@ -277,7 +275,10 @@ class SubplanRunner:
                 transaction.plans.save(failed)
         return failed
 
-    def _end(self, context: StepContext, on_success: Records) -> None:
+    def _end(self, context: StepContext) -> None:
+        def completed(_: Transaction, plan: Plan) -> Plan:
+            return context.completed(plan, self._clock.now())
+
         moment = Milestone(
             CheckpointType.AUTOMATIC,
             label=f"after {context.step.name}",
@@ -287,7 +288,7 @@ class SubplanRunner:
             source_tool=SPAWN_SUBPLAN,
         )
         self._checkpoints.auto_create_if_configured(
-            Trigger.AFTER_TOOL_EXECUTE, context.plan, moment, on_success
+            Trigger.AFTER_TOOL_EXECUTE, context.plan, moment, completed
         )
         self._faults.reach(FaultPoint.OUTCOME_RECORDED)
 

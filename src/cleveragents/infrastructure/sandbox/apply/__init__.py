@@ -2,11 +2,14 @@
 
 Main objects:
 
-- `AllTargets` (`targets.py`) is the `Targets` port: plan, lock, write, settle, undo, finish.
+- `AllTargets` (`targets.py`) is the `Targets` port: it plans a target, and opens it.
 - `ApplyJournal` (`journal.py`) is what an apply found and will leave, stored in the mirror
-  together with all bytes that doing and undoing it needs.
-- `GitTarget`, `DirectoryTarget`, `SqliteTarget` carry it out for one kind of resource.
+  together with all bytes that doing and undoing it needs; `ApplyProgress` notes how far it came.
+- `plan_git`, `plan_directory`, `plan_database` make the journal of one kind of resource.
+- `GitTarget`, `DirectoryTarget`, `SqliteTarget` are open targets: lock, write, settle, finish, or
+  undo.
 - `ProjectWriter` (`project_writer.py`) replaces files, each by an atomic rename.
+- `MergeWorkspace` (`merge_workspace.py`) is where git merges trees and builds the new index.
 
 An apply:
 

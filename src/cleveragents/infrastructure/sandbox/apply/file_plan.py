@@ -1,26 +1,30 @@
-"""What becomes of the files of a resource: the parts that all kinds of resources share."""
+"""The parts of planning and applying that all kinds of resources share."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import Protocol, TypeVar
 
+from cleveragents.domain.errors import TargetRefusedError
 from cleveragents.domain.plans.apply import Target, TargetWork
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.sandbox import DiffFile
-from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal, keep, name_of
-from cleveragents.infrastructure.sandbox.apply.project_writer import (
+from cleveragents.infrastructure.sandbox.apply.journal import (
+    ApplyJournal,
     DirectoryUpdate,
     PathUpdate,
     PathUpdates,
-    ProjectWriter,
-    directories_above,
+    store_journal,
 )
+from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind
-from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
+from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry, ancestors
 
 Files = dict[str, TreeEntry | None]
 LineCounts = Mapping[str, tuple[int | None, int | None]]
@@ -32,58 +36,64 @@ def files_of(changes: Iterable[PathChange]) -> tuple[Files, Files]:
     old: Files = {}
     new: Files = {}
     for change in changes:
-        before = _file(change.before_mode, change.before_hash)
-        after = _file(change.after_mode, change.after_hash)
+        # A directory has a mode and no hash.
+        sides = (change.before_mode, change.before_hash), (change.after_mode, change.after_hash)
+        before, after = (
+            None if mode is None or content is None else TreeEntry(content, mode)
+            for mode, content in sides
+        )
         if before is not None or after is not None:
             old[change.path], new[change.path] = before, after
     return old, new
 
 
 def directory_changes(
-    place: ProjectWriter, changes: Mapping[str, PathChange], files: Iterable[PathUpdate]
+    project: ProjectFiles, changes: Mapping[str, PathChange], files: Iterable[PathUpdate]
 ) -> list[DirectoryUpdate]:
     """Returns the directories to make, to set the bits of, and to remove if they are empty."""
-    wanted = [item.path for item in files if item.after is not None]
-    after = dict.fromkeys(directories_above(place, wanted), _DIRECTORY_MODE)
-    gone: dict[str, int] = {}
+    above = {
+        directory for item in files if item.after is not None for directory in ancestors(item.path)
+    }
+    present = {path: project.directory_mode(path) for path in above | changes.keys()}
+    after = {path: _DIRECTORY_MODE for path in above if present[path] is None}
+    gone: list[DirectoryUpdate] = []
     for path, change in changes.items():
-        now = place.directory_mode(path)
-        was, mode = _directory(change.before_mode), _directory(change.after_mode)
+        was, mode = (
+            stat.S_IMODE(mode) if mode is not None and stat.S_ISDIR(mode) else None
+            for mode in (change.before_mode, change.after_mode)
+        )
+        now = present[path]
         if mode is not None and (now is None or mode != was):
             after[path] = mode
         elif mode is None and was is not None and now is not None:
-            gone[path] = now
-    made = [DirectoryUpdate(path, place.directory_mode(path), after[path]) for path in after]
+            gone.append(DirectoryUpdate(path, now, None))
+    made = [DirectoryUpdate(path, present[path], mode) for path, mode in after.items()]
     kept = [item for item in made if item.before != item.after]
-    kept += [DirectoryUpdate(path, mode, None) for path, mode in gone.items()]
-    return sorted(kept, key=lambda item: item.path)
+    return sorted((*kept, *gone), key=lambda item: item.path)
 
 
-def in_the_way(place: ProjectWriter, wanted: PathUpdates) -> list[str]:
-    """Returns what stands where a file or a directory is to be, and is not of its kind."""
-    leaving = {item.path for item in wanted.files if item.after is None}
-    removed = {item.path for item in wanted.directories if item.after is None}
+def in_the_way(project: ProjectFiles, updates: PathUpdates) -> list[str]:
+    """Returns the paths where something of another kind stands than will be there.
+
+    That is: a file where a directory will be, a directory where a file will be, and whatever is
+    in a directory that a file replaces. What the plan itself removes does not count.
+    """
+    leaving = {item.path for item in updates.files if item.after is None}
+    removed = {item.path for item in updates.directories if item.after is None}
     blocked = [
         item.path
-        for item in wanted.directories
+        for item in updates.directories
         if item.after is not None
         and item.path not in leaving
-        and place.entry(item.path) is not None
+        and project.entry(item.path) is not None
     ]
-    blocked += [
-        item.path
-        for item in wanted.files
-        if item.after is not None
-        and item.path not in removed
-        and place.directory_mode(item.path) is not None
-    ]
-    blocked += [
-        inside
-        for item in wanted.files
-        if item.after is not None and item.path in removed
-        for inside in place.below(item.path)
-        if inside not in leaving
-    ]
+    for item in updates.files:
+        if item.after is None:
+            continue
+        if item.path in removed:
+            blocked += [path for path in project.below(item.path) if path not in leaving]
+        elif project.directory_mode(item.path) is not None:
+            blocked.append(item.path)
     return sorted(blocked)
 
 
@@ -93,18 +103,18 @@ def stored_objects(root: Path, found: Mapping[str, TreeEntry | None]) -> list[Ne
     for path, entry in found.items():
         if entry is None:
             continue
-        place = root / path
+        file = root / path
         if entry.is_link:
-            made = NewObject.of(ObjectKind.BLOB, os.readlink(os.fsencode(place)))
+            made = NewObject.of(ObjectKind.BLOB, os.readlink(os.fsencode(file)))
         else:
-            size = place.lstat().st_size
-            made = NewObject(entry.object_id, ObjectKind.BLOB, None, str(place), size)
+            size = file.lstat().st_size
+            made = NewObject(entry.object_id, ObjectKind.BLOB, None, str(file), size)
         objects[made.id] = made
     return list(objects.values())
 
 
 def is_same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
-    """Says whether two files have the same bytes; whoever else set permission bits may have."""
+    """Says whether two files have the same kind and bytes; permission bits do not count."""
     if one is None or other is None:
         return one is other
     kinds = {stat.S_IFMT(one.mode), stat.S_IFMT(other.mode)}
@@ -123,7 +133,7 @@ def status_of(before: TreeEntry | None, after: TreeEntry | None) -> str:
 
 
 def target_of(
-    git: Git,
+    mirror: Git,
     work: TargetWork,
     journal: ApplyJournal,
     new: Iterable[NewObject],
@@ -131,7 +141,7 @@ def target_of(
     counts: LineCounts,
     branch: str | None = None,
 ) -> Target:
-    """Keeps the journal, unless it says that nothing changes, and returns what names it."""
+    """Stores the journal, unless it says that nothing changes, and returns what names it."""
     files = [
         DiffFile(
             path=path,
@@ -141,26 +151,46 @@ def target_of(
         )
         for path in sorted(statuses)
     ]
-    document = ""
-    if journal.does_anything:
-        name = name_of(work.plan_id, work.resource.name)
-        document = keep(git, Path(work.sandbox.store), name, journal, new)
+    objects = Path(work.sandbox.store) / "objects"
     return Target(
         resource_id=work.resource.id,
         resource=work.resource.name,
         type=work.resource.type,
         path=str(journal.root),
         store=work.sandbox.store,
-        document=document,
+        document=store_journal(mirror, objects, work.resource.name, journal, new),
         files=tuple(files),
         commit=journal.move.after if journal.move else None,
         branch=branch,
     )
 
 
-def _file(mode: int | None, content: str | None) -> TreeEntry | None:
-    return None if mode is None or content is None else TreeEntry(content, mode)
+@contextmanager
+def os_errors_refused(path: str) -> Generator[None]:
+    """Says what a full disk or a missing permission means for an apply."""
+    try:
+        yield
+    except OSError as error:
+        raise TargetRefusedError(
+            path,
+            f"something cannot be read or written: {error}",
+            hint="Make room or give permission, then apply again",
+        ) from error
 
 
-def _directory(mode: int | None) -> int | None:
-    return stat.S_IMODE(mode) if mode is not None and stat.S_ISDIR(mode) else None
+class _HasRoot(Protocol):
+    root: Path
+
+
+_Target = TypeVar("_Target", bound=_HasRoot)
+
+
+def target_act(act: Callable[[_Target], None]) -> Callable[[_Target], None]:
+    """Marks an act on one target: an OSError in it is about this target, not about another."""
+
+    @wraps(act)
+    def acting(target: _Target) -> None:
+        with os_errors_refused(str(target.root)):
+            act(target)
+
+    return acting

@@ -1,17 +1,26 @@
-"""What is to become of a repository when a plan is applied to it: found out, nothing touched.
+"""What will become of a repository when a plan is applied to it; nothing of it is touched.
 
-What the plan changed is the difference between its first and its last snapshot, as raw bytes.
-Made what a commit would hold, it is merged with the project's present commit; the files get
-the plan's own bytes wherever the merge came to the same.
+There are two kinds of bytes. A snapshot has the *raw bytes* of files as they are on disk. A commit
+has what git makes of these: the project's attributes may convert line endings, and of the
+permission bits only one is left. The plan's changes are known as raw bytes, merging needs what a
+commit would hold, and the project's files need raw bytes again. So:
+
+1. `base` and `theirs`: the tree that the plan started from, with the plan's files before and
+   after, converted as a commit would.
+2. `ours`: the tree of the project's present commit, or with `--include-uncommitted` that tree
+   with the user's edits.
+3. Merge these; conflicts end it here.
+4. Files: whatever differs between `ours` and the merged tree. A file gets the plan's own raw bytes
+   where the merge came to the same as the plan, and else what git would check out.
+5. Index and commit follow from the merged tree.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
-from contextlib import closing
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from cleveragents.domain.errors import (
@@ -21,7 +30,6 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest, Target, TargetWork
 from cleveragents.domain.sandboxes.sandbox import ProjectFacts
-from cleveragents.infrastructure.sandbox.apply.commits import PlanCommits
 from cleveragents.infrastructure.sandbox.apply.file_plan import (
     directory_changes,
     files_of,
@@ -31,15 +39,19 @@ from cleveragents.infrastructure.sandbox.apply.file_plan import (
     stored_objects,
     target_of,
 )
-from cleveragents.infrastructure.sandbox.apply.index import IndexMove, ProjectIndex, look_at_index
-from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal, BranchMove
-from cleveragents.infrastructure.sandbox.apply.merge_workspace import MergeWorkspace, Nodes, is_gone
-from cleveragents.infrastructure.sandbox.apply.preconditions import look_at_target, new_branch
-from cleveragents.infrastructure.sandbox.apply.project_writer import (
+from cleveragents.infrastructure.sandbox.apply.journal import (
+    ApplyJournal,
+    BranchMove,
     PathUpdate,
     PathUpdates,
-    ProjectWriter,
 )
+from cleveragents.infrastructure.sandbox.apply.merge_workspace import (
+    GONE,
+    IndexMove,
+    MergeWorkspace,
+)
+from cleveragents.infrastructure.sandbox.apply.preconditions import look_at_target, new_branch
+from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles
 from cleveragents.infrastructure.sandbox.files.ignore_rules import GitIgnoreRules
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.layout import git_on_sandbox
@@ -47,7 +59,6 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     NewObject,
     ObjectKind,
-    StoredPack,
     store_pack,
 )
 from cleveragents.infrastructure.sandbox.git.repository import Repository
@@ -62,21 +73,16 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
 from cleveragents.infrastructure.sandbox.store.mirror import refresh_mirror
 
 _NOT_COMMITTED = (
-    "The plan's change rests on work that is not committed: commit that first, "
+    "The plan's change depends on work that is not committed: commit that first, "
     "or add `--no-commit`; the project was not changed"
 )
-_INDEX_STAYS = IndexMove()
 _FILE_MODES = {True: stat.S_IFREG | 0o755, False: stat.S_IFREG | 0o644}
 
 
-def plan_git(git: Git, room: Path, work: TargetWork, request: ApplyRequest) -> Target:
-    """Finds out what is to become of a repository, and keeps it in its mirror.
-
-    Args:
-        git: Any git.
-        room: A directory for working trees of ours.
-        work: What the plan did.
-        request: What the user asks for.
+def plan_git(
+    git: Git, workspace: MergeWorkspace, work: TargetWork, request: ApplyRequest
+) -> Target:
+    """Finds out what will become of a repository, and stores it in its mirror.
 
     Raises:
         TargetRefusedError: nothing can be applied to it as it is.
@@ -84,10 +90,12 @@ def plan_git(git: Git, room: Path, work: TargetWork, request: ApplyRequest) -> T
         MergeConflictError: both have changed the same.
     """
     repository, facts = look_at_target(git, work)
-    mirror = Path(work.sandbox.store)
-    refresh_mirror(repository, git, mirror.parent, facts.head_commit)
-    with closing(MergeWorkspace(git, mirror, room)) as merging:
-        return _GitPlan(git, merging, repository, facts, work, request).target()
+    refresh_mirror(repository, git, Path(work.sandbox.store).parent, facts.head_commit)
+    with ExitStack() as packs:
+        plan = _GitPlan(git, workspace, repository, facts, work, request, packs)
+        if request.mode is ApplyMode.BRANCH:
+            return plan.on_new_branch(request.branch or "")
+        return plan.in_working_tree()
 
 
 class _GitPlan:
@@ -96,124 +104,109 @@ class _GitPlan:
     def __init__(
         self,
         git: Git,
-        room: MergeWorkspace,
+        workspace: MergeWorkspace,
         repository: Repository,
         facts: ProjectFacts,
         work: TargetWork,
         request: ApplyRequest,
+        packs: ExitStack,
     ) -> None:
-        self._git = git
-        self._project = git.at(repository.git_dir)
-        self._room = room
-        self._commits = PlanCommits(room, self._project, work)
+        """Args: `packs` keeps objects from being collected until the journal names them."""
+        self._workspace = workspace
         self._repository = repository
-        self._head = facts.head_commit
-        self._branch = facts.branch
+        self._project = git.at(repository.git_dir)
+        self._project_files = ProjectFiles(repository.root)
         self._work = work
         self._request = request
-        self._store = Path(work.sandbox.store)
-        self._place = ProjectWriter(repository.root)
+        self._packs = packs
+        self._identity = _identity(self._project.user_settings())
+        self._branch = facts.branch
+        self._head = facts.head_commit
+        self._head_ref = None if facts.branch is None else f"refs/heads/{facts.branch}"
         self._changes = {change.path: change for change in work.changes if change.path != TOP}
         self._old, self._new = files_of(self._changes.values())
-        self._loose = self._ignored()
-        self._tracked = self._new.keys() - self._loose
-        self._kept: list[StoredPack] = []
+        start = self._tree_of(work.sandbox.base_commit)
+        self._untracked = self._ignored(git, start)
+        self._tracked = self._new.keys() - self._untracked
+        self._base = workspace.tree_with(start, {path: self._old[path] for path in self._tracked})
+        self._theirs = workspace.tree_with(
+            self._base, {path: self._new[path] for path in self._tracked}
+        )
 
-    def target(self) -> Target:
-        try:
-            if self._request.mode is ApplyMode.BRANCH:
-                return self._new_branch(self._request.branch or "")
-            return self._merged_files()
-        finally:
-            for pack in self._kept:
-                pack.release()
+    def on_new_branch(self, name: str) -> Target:
+        """The plan's work alone, as a commit on the one it started from; no file changes."""
+        ref = new_branch(self._project, self._repository.root, name, self._head_ref)
+        move = BranchMove(ref, self._head_ref, None, self._plan_commit(), (), self._head)
+        journal = self._journal(PathUpdates((), ()), move, IndexMove())
+        statuses = {path: status_of(self._old[path], self._new[path]) for path in self._tracked}
+        counts = line_counts(self._workspace.git, self._base, self._theirs)
+        return target_of(self._workspace.git, self._work, journal, (), statuses, counts, name)
 
-    def _ignored(self) -> set[str]:
-        """Returns files of the plan that no commit is to hold: `git add` would leave them out.
+    def in_working_tree(self) -> Target:
+        """The merge with the project, in its files and, unless `--no-commit`, as a commit."""
+        workspace = self._workspace
+        self._ours = self._tree_of(self._head)
+        self._in_head = workspace.nodes(self._ours)
+        self._index = workspace.index_of(self._repository)
 
-        They get into the project's files all the same.
+        # With uncommitted edits there are two merges: one for the files, which have the edits,
+        # and one for the commit, which must not contain them.
+        edited: list[str] = []
+        if self._request.include_uncommitted:
+            edited = [path for path in sorted(self._tracked) if self._is_uncommitted(path)]
+        present = self._with_uncommitted(edited) if edited else self._ours
+        in_files = self._merge(present)
+        merged = self._ours
+        if self._request.mode is ApplyMode.COMMIT:
+            merged = self._merge(self._ours, _NOT_COMMITTED) if edited else in_files
+
+        updates, new = self._updates(present, in_files, edited)
+        index, commit = IndexMove(), None
+        if merged != self._ours:
+            nodes = workspace.differing(self._ours, merged)
+            with_edits = workspace.differing(self._ours, in_files)
+            for path in edited:  # What was staged stays staged.
+                if self._index.nodes.get(path) != self._in_head.get(path) and path in with_edits:
+                    nodes[path] = with_edits[path]
+            index = workspace.index_with(self._repository, nodes)
+            commit = self._merge_commit(merged)
+
+        logs = [self._repository.git_dir / "logs" / "HEAD"]
+        if self._head_ref is not None:
+            logs.append(self._repository.common_dir / "logs" / self._head_ref)
+        sizes = tuple((str(log), log.stat().st_size if log.is_file() else None) for log in logs)
+        move = BranchMove("HEAD", self._head_ref, self._head, commit, sizes, self._head)
+        journal = self._journal(updates, move, index)
+        contents = (index.before, index.after)
+        new += [NewObject.of(ObjectKind.BLOB, each) for each in contents if each is not None]
+        statuses = {item.path: status_of(item.before, item.after) for item in updates.files}
+        counts = line_counts(workspace.git, present, in_files)
+        branch = None if commit is None else self._branch
+        return target_of(workspace.git, self._work, journal, new, statuses, counts, branch)
+
+    def _tree_of(self, commit: str | None) -> str:
+        if commit is None:
+            return EMPTY_TREE
+        return self._workspace.git.run("rev-parse", f"{commit}^{{tree}}").decode().strip()
+
+    def _ignored(self, git: Git, start: str) -> set[str]:
+        """Returns files of the plan that no commit will hold: `git add` would leave them out.
+
+        They are written into the project's files all the same.
         """
         made = [path for path, entry in self._new.items() if entry is not None]
-        inside = git_on_sandbox(self._git, self._work.sandbox)
+        inside = git_on_sandbox(git, self._work.sandbox)
         with closing(GitIgnoreRules(inside, self._work.sandbox.path)) as rules:
             rules.learn(made)
             found = {path for path in made if rules.covers(path)}
         if not found:
             return found
+        # Git tracks an ignored file that was added by force, or that a commit has.
         added = {os.fsdecode(name) for name in inside.run("ls-files", "-z").split(b"\0")}
-        return found - added - self._room.nodes(self._start).keys()
-
-    @cached_property
-    def _start(self) -> str:
-        return self._tree_of(self._work.sandbox.base_commit)
-
-    @cached_property
-    def _base(self) -> str:
-        return self._room.tree_with(self._start, {path: self._old[path] for path in self._tracked})
-
-    @cached_property
-    def _theirs(self) -> str:
-        return self._room.tree_with(self._base, {path: self._new[path] for path in self._tracked})
-
-    @cached_property
-    def _ours(self) -> str:
-        return self._tree_of(self._head)
-
-    @cached_property
-    def _index(self) -> ProjectIndex:
-        return look_at_index(self._room, self._repository)
-
-    @cached_property
-    def _in_head(self) -> Nodes:
-        return self._room.nodes(self._ours)
-
-    def _tree_of(self, commit: str | None) -> str:
-        if commit is None:
-            return EMPTY_TREE
-        return os.fsdecode(self._room.git.run("rev-parse", f"{commit}^{{tree}}")).strip()
-
-    def _new_branch(self, name: str) -> Target:
-        ref = new_branch(self._project, self._repository.root, name, self._head_ref)
-        commit = self._commits.of_plan(self._theirs)
-        move = BranchMove(ref, self._head_ref, None, commit, (), self._head)
-        journal = self._journal(PathUpdates((), ()), move)
-        statuses = {path: status_of(self._old[path], self._new[path]) for path in self._tracked}
-        counts = line_counts(self._room.git, self._base, self._theirs)
-        return target_of(self._git, self._work, journal, (), statuses, counts, name)
-
-    def _merged_files(self) -> Target:
-        edited = self._edited()
-        present = self._with_uncommitted(edited) if edited else self._ours
-        placed = self._merge(present)
-        commits = self._request.mode is ApplyMode.COMMIT
-        merged = self._ours
-        if commits:
-            merged = self._merge(self._ours, _NOT_COMMITTED) if edited else placed
-        commits = merged != self._ours
-        placements, new = self._placements(present, placed, edited)
-        index = _INDEX_STAYS
-        if commits:
-            index = self._index.with_nodes(self._staged(merged, edited, placed))
-        commit = self._commits.merged(merged, self._theirs, self._head) if commits else None
-        move = BranchMove("HEAD", self._head_ref, self._head, commit, self._reflogs(), self._head)
-        journal = self._journal(placements, move, index)
-        contents = (index.before, index.after)
-        new += [
-            NewObject.of(ObjectKind.BLOB, content) for content in contents if content is not None
-        ]
-        statuses = {item.path: status_of(item.before, item.after) for item in placements.files}
-        counts = line_counts(self._room.git, present, placed)
-        branch = self._branch if commits else None
-        return target_of(self._git, self._work, journal, new, statuses, counts, branch)
-
-    def _edited(self) -> list[str]:
-        """Returns the files of the plan that hold uncommitted work which is to be merged."""
-        if not self._request.include_uncommitted:
-            return []
-        return [path for path in sorted(self._tracked) if self._is_uncommitted(path)]
+        return found - added - self._workspace.nodes(start).keys()
 
     def _merge(self, ours: str, hint: str | None = None) -> str:
-        merged = self._room.merge(self._base, ours, self._theirs)
+        merged = self._workspace.merge(self._base, ours, self._theirs)
         if merged.conflicts:
             by_hand = (
                 f"Run `agents plan apply {self._work.plan_id} --branch NAME` and merge that "
@@ -226,23 +219,27 @@ class _GitPlan:
 
     def _is_uncommitted(self, path: str) -> bool:
         """Says whether there is something at a path that the project's commit does not have."""
-        if self._index.node(path) != self._in_head.get(path):
+        if self._index.nodes.get(path) != self._in_head.get(path):
             return True
         if path in self._in_head:
             return path in self._index.changed
-        return self._place.entry(path) is not None
+        return self._project_files.entry(path) is not None
 
     def _with_uncommitted(self, paths: Iterable[str]) -> str:
-        """Returns the project's tree with the files as they are; refuses what is in two states."""
-        found = {path: self._place.entry(path) for path in paths}
-        bytes_found = stored_objects(self._repository.root, found)
-        self._kept.append(store_pack(self._store / "objects", bytes_found))
-        tree = self._room.tree_with(self._ours, found)
-        nodes = self._room.nodes(tree)
+        """Returns the project's tree with the user's edits of some files.
+
+        Refuses a file that is staged in one state and has another: only one can be merged.
+        """
+        found = {path: self._project_files.entry(path) for path in paths}
+        objects = stored_objects(self._repository.root, found)
+        pack = store_pack(Path(self._work.sandbox.store) / "objects", objects)
+        self._packs.callback(pack.release)
+        tree = self._workspace.tree_with(self._ours, found)
+        nodes = self._workspace.nodes(tree)
         twice = [
             path
             for path in found
-            if self._index.node(path) not in (self._in_head.get(path), nodes.get(path))
+            if self._index.nodes.get(path) not in (self._in_head.get(path), nodes.get(path))
         ]
         if twice:
             raise TargetRefusedError(
@@ -252,53 +249,52 @@ class _GitPlan:
             )
         return tree
 
-    def _staged(self, merged: str, edited: Iterable[str], placed: str) -> Nodes:
-        """Returns what the index gets: what is committed, and what was staged stays so."""
-        nodes = self._room.differing(self._ours, merged)
-        with_edits = self._room.differing(self._ours, placed)
-        for path in edited:
-            if self._index.node(path) != self._in_head.get(path) and path in with_edits:
-                nodes[path] = with_edits[path]
-        return nodes
-
-    def _placements(
-        self, present: str, placed: str, edited: Sequence[str]
+    def _updates(
+        self, present: str, merged: str, edited: Iterable[str]
     ) -> tuple[PathUpdates, list[NewObject]]:
         """Returns what becomes of each file, and the bytes that the mirror may lack."""
-        theirs = self._room.nodes(self._theirs)
-        differing = self._room.differing(present, placed)
-        loose, lost = self._loose_files()
+        differing = self._workspace.differing(present, merged)
+        files, lost = self._untracked_updates()
         lost += [path for path in differing if path not in edited and self._is_uncommitted(path)]
         if lost:
             raise UncommittedChangesError(str(self._repository.root), sorted(lost))
-        found = {path: self._place.entry(path) for path in differing}
-        own = {path for path, node in differing.items() if theirs.get(path) == node} & {*self._new}
-        merged = [path for path in differing if path not in own and not is_gone(differing[path])]
-        contents = self._room.checked_out(placed, merged) if merged else {}
+
+        # Checking out would change raw bytes that the plan has written, such as line endings,
+        # so only what the merge itself has made is checked out.
+        theirs = self._workspace.nodes(self._theirs)
+        raw = {
+            path: self._new[path]
+            for path, node in differing.items()
+            if path in self._new and theirs.get(path) == node
+        }
+        made = [path for path, (mode, _) in differing.items() if path not in raw and mode != GONE]
+        contents = self._workspace.checked_out(merged, made) if made else {}
         new = {path: NewObject.of(ObjectKind.BLOB, content) for path, content in contents.items()}
-        files: list[PathUpdate] = []
         for path, (git_mode, _) in differing.items():
+            found = self._project_files.entry(path)
             after = None
-            if not is_gone(differing[path]):
-                raw = self._new.get(path) if path in own else None
-                content = new[path].id if raw is None else raw.object_id
-                after = TreeEntry(content, self._mode(path, git_mode, found[path]))
-            files.append(PathUpdate(path, found[path], after))
-        files += [*self._only_raw({*differing}), *loose]
+            if git_mode != GONE:
+                own = raw.get(path)
+                content = new[path].id if own is None else own.object_id
+                after = TreeEntry(content, self._mode(path, git_mode, found))
+            files.append(PathUpdate(path, found, after))
+        files += self._raw_updates(differing)
         files.sort(key=lambda item: item.path)
-        placements = PathUpdates(files, directory_changes(self._place, self._changes, files))
-        blocked = in_the_way(self._place, placements)
+
+        directories = directory_changes(self._project_files, self._changes, files)
+        updates = PathUpdates(files, directories)
+        blocked = in_the_way(self._project_files, updates)
         if blocked:
             raise UncommittedChangesError(str(self._repository.root), blocked)
         before = {item.path: item.before for item in files}
-        return placements, [*new.values(), *stored_objects(self._repository.root, before)]
+        return updates, [*new.values(), *stored_objects(self._repository.root, before)]
 
-    def _loose_files(self) -> tuple[list[PathUpdate], list[str]]:
-        """Returns what becomes of files that no commit is to hold, and those that are not free."""
+    def _untracked_updates(self) -> tuple[list[PathUpdate], list[str]]:
+        """Returns what becomes of files that no commit will hold, and those that are not free."""
         found: list[PathUpdate] = []
         lost: list[str] = []
-        for path in self._loose:
-            old, new, present = self._old[path], self._new[path], self._place.entry(path)
+        for path in self._untracked:
+            old, new, present = self._old[path], self._new[path], self._project_files.entry(path)
             if new is None or not (is_same(present, old) or is_same(present, new)):
                 lost.append(path)
                 continue
@@ -308,12 +304,12 @@ class _GitPlan:
                 found.append(PathUpdate(path, present, after))
         return found, lost
 
-    def _only_raw(self, others: set[str]) -> list[PathUpdate]:
-        """Returns files whose change no commit would show: line ends, permission bits."""
-        shown = self._room.differing(self._base, self._theirs)
+    def _raw_updates(self, others: Iterable[str]) -> list[PathUpdate]:
+        """Returns files whose change no commit would show: line endings, permission bits."""
+        shown = self._workspace.differing(self._base, self._theirs)
         found: list[PathUpdate] = []
-        for path in self._tracked - shown.keys() - others:
-            old, new, present = self._old[path], self._new[path], self._place.entry(path)
+        for path in self._tracked - shown.keys() - {*others}:
+            old, new, present = self._old[path], self._new[path], self._project_files.entry(path)
             if old is None or new is None or present is None or present.is_link:
                 continue
             content = new if present.object_id == old.object_id else present
@@ -323,12 +319,14 @@ class _GitPlan:
         return found
 
     def _mode(self, path: str, git_mode: str | None, present: TreeEntry | None) -> int:
-        """Returns type and permission bits: the plan's where it set them, or else as they are."""
+        """Returns type and permission bits: the plan's where it set them, or else the user's.
+
+        A commit has one of the bits only, which the merge may have decided: `git_mode`.
+        """
         if git_mode == LINK:
             return LINK_MODE
         old, new = self._old.get(path), self._new.get(path)
-        set_by_plan = new is not None and not new.is_link and (old is None or old.mode != new.mode)
-        if new is not None and set_by_plan:
+        if new is not None and not new.is_link and (old is None or old.mode != new.mode):
             mode = new.mode
         elif present is not None and not present.is_link:
             mode = present.mode
@@ -338,22 +336,28 @@ class _GitPlan:
             return mode
         return mode | 0o111 if git_mode == EXECUTABLE else mode & ~0o111
 
-    @property
-    def _head_ref(self) -> str | None:
-        return None if self._branch is None else f"refs/heads/{self._branch}"
+    def _plan_commit(self) -> str:
+        """Makes a commit of the plan's work alone, on the commit that it started from."""
+        base = self._work.sandbox.base_commit
+        message = _message(f"Plan {self._work.plan_name}", self._work)
+        parents = [] if base is None else [base]
+        return self._workspace.commit(self._theirs, parents, message, self._identity)
 
-    def _reflogs(self) -> tuple[tuple[str, int | None], ...]:
-        places = [self._repository.git_dir / "logs" / "HEAD"]
-        if self._head_ref is not None:
-            places.append(self._repository.common_dir / "logs" / self._head_ref)
-        return tuple((str(place), _size(place)) for place in places)
+    def _merge_commit(self, tree: str) -> str:
+        """Makes the commit that the project gets.
 
-    def _journal(
-        self,
-        placements: PathUpdates,
-        move: BranchMove,
-        index: IndexMove = _INDEX_STAYS,
-    ) -> ApplyJournal:
+        Where the commit that the plan started from is no longer in the project's history, a
+        merge would return it there; so the commit has one parent only.
+        """
+        base, head = self._work.sandbox.base_commit, self._head
+        parents = [] if head is None else [head]
+        git = self._workspace.git
+        if base and head and git.succeeds("merge-base", "--is-ancestor", base, head):
+            parents.append(self._plan_commit())
+        message = _message(f"Apply plan {self._work.plan_name}", self._work)
+        return self._workspace.commit(tree, parents, message, self._identity)
+
+    def _journal(self, updates: PathUpdates, move: BranchMove, index: IndexMove) -> ApplyJournal:
         before, after = (
             None if content is None else NewObject.of(ObjectKind.BLOB, content).id
             for content in (index.before, index.after)
@@ -363,14 +367,28 @@ class _GitPlan:
             root=self._repository.root,
             git_dir=self._repository.git_dir,
             mode=self._request.mode,
-            files=placements,
+            files=updates,
             move=move,
             index_before=before,
             index_after=after,
             index_time=index.time,
-            identity=tuple(sorted(self._commits.identity.items())),
+            identity=tuple(sorted(self._identity.items())),
         )
 
 
-def _size(path: Path) -> int | None:
-    return path.stat().st_size if path.is_file() else None
+def _identity(settings: Mapping[str, str]) -> dict[str, str]:
+    """Returns git's variables for who commits: the user, or nothing if no setting names one."""
+    name = settings.get("user.name", "").strip()
+    email = settings.get("user.email", "").strip()
+    if not name or not email:
+        return {}
+    return {
+        f"GIT_{role}_{what}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", name), ("EMAIL", email))
+    }
+
+
+def _message(subject: str, work: TargetWork) -> str:
+    body = [work.description.strip(), f"Plan: {work.plan_id}"]
+    return "\n\n".join([subject, *(part for part in body if part)]) + "\n"

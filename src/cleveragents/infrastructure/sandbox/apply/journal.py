@@ -1,29 +1,61 @@
-"""What an apply found and what it is to leave, as a document kept in the resource's store.
+"""What an apply found and what it will leave, stored in the mirror of the resource.
 
-The bytes it names, those from before included, are kept by the same ref.
+One ref keeps the document together with all bytes that it names, those from before included, so
+an apply can be completed or undone from the mirror alone.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cleveragents.domain.errors import SnapshotCorruptError
 from cleveragents.domain.plans.apply import ApplyMode
-from cleveragents.infrastructure.sandbox.apply.project_writer import (
-    DirectoryUpdate,
-    PathUpdate,
-    PathUpdates,
-)
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
 from cleveragents.infrastructure.sandbox.store.captured_state import REGULAR, TreeEntry
 from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
 from cleveragents.infrastructure.sandbox.store.snapshot_objects import commit_object
+
+# The second name is older than the word; refs of earlier versions must still be understood.
+BEGUN = "begun"
+WRITTEN = "brought"
+
+
+@dataclass(frozen=True)
+class PathUpdate:
+    """What was found at a path, and what will be there; None is nothing."""
+
+    path: str
+    before: TreeEntry | None
+    after: TreeEntry | None
+
+
+@dataclass(frozen=True)
+class DirectoryUpdate:
+    """A directory, with its permission bits before and after; None is no directory."""
+
+    path: str
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True)
+class PathUpdates:
+    """Everything that changes below one directory."""
+
+    files: Sequence[PathUpdate]
+    directories: Sequence[DirectoryUpdate]
+
+    def reversed(self) -> PathUpdates:
+        """Returns the updates that undo these."""
+        return PathUpdates(
+            [PathUpdate(item.path, item.after, item.before) for item in self.files],
+            [DirectoryUpdate(item.path, item.after, item.before) for item in self.directories],
+        )
 
 
 @dataclass(frozen=True)
@@ -31,22 +63,22 @@ class BranchMove:
     """What moves in a repository besides files."""
 
     ref: str
-    """`HEAD`, or the branch that is made."""
+    """`HEAD`, or the new branch."""
     head: str | None
-    """What `HEAD` is: a branch, or None when detached."""
+    """The branch that `HEAD` names, or None when it is detached."""
     before: str | None
-    """The commit it had, if any."""
+    """The commit of `ref` before, if any."""
     after: str | None
-    """The commit it gets, or None if it stays."""
+    """The commit of `ref` afterwards, or None if it does not move."""
     reflogs: tuple[tuple[str, int | None], ...]
-    """The logs that git may add to, with their sizes; None for one that is not there."""
+    """The logs that git may append to, with their sizes; None for a missing one."""
     known: str | None
-    """A commit that the project has with all that leads to it."""
+    """A commit that the project has with its whole history."""
 
 
 @dataclass(frozen=True)
 class DatabaseMove:
-    """Snapshots of a database: what was found, and what is to be."""
+    """Snapshots of a database: what was found, and what will be there."""
 
     before: str
     after: str
@@ -64,10 +96,10 @@ class ApplyJournal:
     files: PathUpdates
     move: BranchMove | None = None
     index_before: str | None = None
-    """The index as an object; None where there was none, or it stays."""
+    """The index as an object; None where there was none, or it does not change."""
     index_after: str | None = None
     index_time: int | None = None
-    """When the index was written: by that git knows which files it has to read."""
+    """When the index was written: git compares this with the times of files."""
     identity: tuple[tuple[str, str], ...] = ()
     """Git's variables that say who commits."""
     database: DatabaseMove | None = None
@@ -81,7 +113,14 @@ class ApplyJournal:
             "git_dir": None if self.git_dir is None else str(self.git_dir),
             "mode": self.mode.value,
             "files": [
-                [item.path, _pair(item.before), _pair(item.after)] for item in self.files.files
+                [
+                    item.path,
+                    *(
+                        entry and [entry.object_id, entry.mode]
+                        for entry in (item.before, item.after)
+                    ),
+                ]
+                for item in self.files.files
             ],
             "directories": [
                 [item.path, item.before, item.after] for item in self.files.directories
@@ -109,7 +148,7 @@ class ApplyJournal:
                 mode=ApplyMode(content["mode"]),
                 files=PathUpdates(
                     [
-                        PathUpdate(path, _entry(before), _entry(after))
+                        PathUpdate(path, before and TreeEntry(*before), after and TreeEntry(*after))
                         for path, before, after in content["files"]
                     ],
                     [DirectoryUpdate(*item) for item in content["directories"]],
@@ -135,103 +174,68 @@ class ApplyJournal:
                 f"The journal of an apply cannot be read: {error!r}"
             ) from error
 
-    @property
-    def objects(self) -> set[str]:
-        """The bytes that doing or undoing it needs."""
-        entries = [entry for item in self.files.files for entry in (item.before, item.after)]
-        found = {entry.object_id for entry in entries if entry is not None}
-        return found | {index for index in (self.index_before, self.index_after) if index}
 
-    @property
-    def commits(self) -> list[str]:
-        """The commits that have to stay, with all they lead to."""
-        new = [] if self.move is None or self.move.after is None else [self.move.after]
-        states = [] if self.database is None else [self.database.before, self.database.after]
-        return [*new, *states]
-
-    @property
-    def does_anything(self) -> bool:
-        return bool(self.commits or self.files.files or self.files.directories)
-
-
-def keep(git: Git, store: Path, name: str, journal: ApplyJournal, new: Iterable[NewObject]) -> str:
-    """Stores a journal with new objects, durably, and returns its id.
+def store_journal(
+    mirror: Git, objects: Path, resource: str, journal: ApplyJournal, new: Iterable[NewObject]
+) -> str:
+    """Stores a journal durably, and returns its id; "" if the resource does not change.
 
     Args:
-        git: Any git.
-        store: The store of the resource.
-        name: Tells whose journal it is, in the ref that keeps everything.
+        mirror: Git on the mirror of the resource.
+        objects: The object directory of the mirror.
+        resource: The name of the resource.
         journal: The journal.
-        new: Objects that the store may lack.
+        new: Objects that the journal names and the mirror may lack.
     """
+    updates, move, database = journal.files, journal.move, journal.database
+    # Git keeps what a parent of our commit leads to: the new commit, or snapshots of a database.
+    parents = [move.after] if move is not None and move.after is not None else []
+    parents += [] if database is None else [database.before, database.after]
+    if not (parents or updates.files or updates.directories):
+        return ""
     document = NewObject.of(ObjectKind.BLOB, journal.dump())
-    named = sorted({document.id, *journal.objects})
-    _, trees = build_trees({object_id: (REGULAR, object_id) for object_id in named})
-    anchor = commit_object(trees[-1].id, journal.commits, b"CleverAgents apply\n")
-    pack = store_pack(
-        store / "objects",
-        list({item.id: item for item in (*new, document, *trees, anchor)}.values()),
-    )
+    entries = [entry for item in updates.files for entry in (item.before, item.after)]
+    named = {document.id, *(entry.object_id for entry in entries if entry is not None)}
+    named |= {index for index in (journal.index_before, journal.index_after) if index}
+    _, trees = build_trees({name: (REGULAR, name) for name in sorted(named)})
+    anchor = commit_object(trees[-1].id, parents, b"CleverAgents apply\n")
+    added = {item.id: item for item in (*new, document, *trees, anchor)}
+    pack = store_pack(objects, list(added.values()))
     try:
-        ours = git_on_mirror(git, store)
-        ApplyProgress(ours, name, document.id).clear()  # Of an earlier apply that came to the same.
-        ours.run("update-ref", f"refs/cleveragents/applies/{name}", anchor.id)
+        # An earlier apply with the same result may have been undone, and left its notes.
+        ApplyProgress(mirror, journal.plan_id, resource, document.id).drop(WRITTEN, BEGUN)
+        name = f"refs/cleveragents/applies/{journal.plan_id}/{resource}"
+        mirror.run("update-ref", name, anchor.id)
     finally:
         pack.release()
     return document.id
 
 
+@dataclass(frozen=True)
 class ApplyProgress:
-    """Durable notes in the store about how far the files of one journal have come.
+    """Durable notes in the mirror about how far the files of one journal have come.
 
-    What is found on disk does not tell: the user may have written the same, or gone on since.
+    The disk alone does not tell: the user may have written the same bytes, or edited a file
+    after all of them were written.
     """
 
-    def __init__(self, store: Git, name: str, document: str) -> None:
-        self._store = store
-        self._document = document
-        self._begun, self._brought = (
-            f"refs/cleveragents/{stage}/{name}" for stage in ("begun", "brought")
-        )
+    mirror: Git
+    plan_id: str
+    resource: str
+    document: str
 
-    @property
-    def is_begun(self) -> bool:
-        """Whether one of the files may be in its place."""
-        return self._is_set(self._begun)
+    def has(self, stage: str) -> bool:
+        """Says whether writing has begun, or whether all files have been written."""
+        name = f"refs/cleveragents/{stage}/{self.plan_id}/{self.resource}"
+        found = self.mirror.run("rev-parse", "--verify", "-q", name, ok=(0, 1))
+        return found.decode().strip() == self.document
 
-    @property
-    def is_brought(self) -> bool:
-        """Whether all of them have been in their places."""
-        return self._is_set(self._brought)
+    def note(self, stage: str) -> None:
+        name = f"refs/cleveragents/{stage}/{self.plan_id}/{self.resource}"
+        self.mirror.run("update-ref", name, self.document)
 
-    def begin(self) -> None:
-        self._store.run("update-ref", self._begun, self._document)
-
-    def end(self) -> None:
-        self._store.run("update-ref", self._brought, self._document)
-
-    def turn_back(self) -> None:
-        """Some of them may not be in their places any more."""
-        self._store.run("update-ref", "-d", self._brought)
-
-    def clear(self) -> None:
-        """None of them is in its place."""
-        self.turn_back()
-        self._store.run("update-ref", "-d", self._begun)
-
-    def _is_set(self, ref: str) -> bool:
-        found = self._store.run("rev-parse", "--verify", "-q", ref, ok=(0, 1))
-        return found.decode().strip() == self._document
-
-
-def name_of(plan_id: str, resource: str) -> str:
-    """Returns what tells the journal of one resource from others."""
-    return f"{plan_id}/{resource}"
-
-
-def _pair(entry: TreeEntry | None) -> list[object] | None:
-    return None if entry is None else [entry.object_id, entry.mode]
-
-
-def _entry(pair: tuple[str, int] | None) -> TreeEntry | None:
-    return None if pair is None else TreeEntry(pair[0], pair[1])
+    def drop(self, *stages: str) -> None:
+        """Forgets notes, in this order."""
+        for stage in stages:
+            name = f"refs/cleveragents/{stage}/{self.plan_id}/{self.resource}"
+            self.mirror.run("update-ref", "-d", name)

@@ -1,30 +1,33 @@
-"""Merging what a plan did with what the project has become, without either noticing.
+"""Merging what a plan did with what the project has become, without touching either.
 
-Everything happens in the private mirror and in a room of our own: raw bytes become blobs as
-the project's attributes want them in a commit, trees are merged by git, and merged files are
-checked out to see their bytes. Our own configuration is the only one, so no filter program
-and no merge driver exists here.
+Everything happens in the private mirror and in a directory of our own: raw bytes become blobs as
+the project's attributes want them in a commit, git merges trees, and merged files are checked out
+to get their bytes. Only our own configuration is in force, so no filter program and no merge
+driver of the project or the user runs here.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror, private_directory
+from cleveragents.infrastructure.sandbox.git.layout import private_directory
+from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
 
 Nodes = dict[str, tuple[str, str]]
 """Git mode and object id, by path."""
 
-_NOTHING = "000000"
+GONE = "000000"
+"""The mode that `MergeWorkspace.differing` gives a file that is gone."""
+_PLAIN = ("H", "0")
+_CONFLICTED = ("conflicted", "")
 
 
 @dataclass(frozen=True)
@@ -35,42 +38,72 @@ class MergeOutcome:
     conflicts: tuple[str, ...]
 
 
-class MergeWorkspace:
-    """Where the files of one apply become trees."""
+@dataclass(frozen=True)
+class ProjectIndex:
+    """What is staged, and which files differ from what is staged."""
 
-    def __init__(self, git: Git, mirror: Path, place: Path) -> None:
-        """Args: `place` is an empty directory; whoever gave it removes it."""
-        self._place = place
+    nodes: Nodes
+    """An entry with a conflict or a flag differs from every node of a tree."""
+    changed: Set[str]
+
+
+@dataclass(frozen=True)
+class IndexMove:
+    """The bytes of an index; None where there is none, or it does not change."""
+
+    before: bytes | None = None
+    after: bytes | None = None
+    time: int | None = None
+    """When the index that is there was written, in nanoseconds."""
+
+
+class MergeWorkspace:
+    """A directory in which the files of one apply become trees."""
+
+    def __init__(self, mirror: Git, store: Path, objects: BlobReader, path: Path) -> None:
+        """Args: `path` is an empty directory; whoever gave it removes it."""
+        self.git = mirror
+        self._private = private_directory(store)
+        self._objects = objects
+        self._path = path
         self._numbers = count()
-        self._private = private_directory(mirror)
-        self._any_git = git
-        self.git = git_on_mirror(git, mirror)
-        self.objects = BlobReader(self.git)
 
     def tree_with(self, base: str, files: Mapping[str, TreeEntry | None]) -> str:
-        """Returns a tree with some files of it other: raw bytes, made what a commit holds."""
-        git, place = self._worktree()
+        """Returns a tree with some of its files replaced by raw bytes.
+
+        Git adds them from a working tree, so that line endings and other attributes of the
+        project make of them what a commit would hold.
+        """
+        git, path = self._worktree()
         git.run("read-tree", base)
-        gone = [path for path, entry in files.items() if entry is None]
+        gone = [name for name, entry in files.items() if entry is None]
         git.run("update-index", "--force-remove", "-z", "--stdin", stdin=_listed(gone))
-        for path, entry in files.items():
-            if entry is not None:
-                self._write(place / path, entry)
-        put = [path for path, entry in files.items() if entry is not None]
+        for name, entry in files.items():
+            if entry is None:
+                continue
+            file = path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if entry.is_link:
+                os.symlink(self._objects.read(entry.object_id), os.fsencode(file))
+                continue
+            with file.open("xb") as stream:
+                self._objects.copy(entry.object_id, stream.write)
+            file.chmod(0o755 if entry.mode & 0o100 else 0o644)
+        put = [name for name, entry in files.items() if entry is not None]
         git.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=_listed(put))
-        return _text(git.run("write-tree"))
+        return git.run("write-tree").decode().strip()
 
     def merge(self, base: str, ours: str, theirs: str) -> MergeOutcome:
-        """Merges two trees that came from a third; git takes commits for that."""
+        """Merges two trees that came from a third."""
         if base == ours:
             return MergeOutcome(theirs, ())
+        # `merge-tree` finds the base by itself, so it wants commits.
         start = self.commit(base, (), "base")
         sides = [self.commit(tree, (start,), "side") for tree in (ours, theirs)]
         options = ("--write-tree", "--name-only", "--no-messages", "-z")
         said = self.git.run("merge-tree", *options, *sides, ok=(0, 1)).split(b"\0")
-        return MergeOutcome(
-            _text(said[0]), tuple(sorted(os.fsdecode(name) for name in said[1:] if name))
-        )
+        conflicts = sorted(os.fsdecode(name) for name in said[1:] if name)
+        return MergeOutcome(said[0].decode().strip(), tuple(conflicts))
 
     def commit(
         self,
@@ -81,10 +114,11 @@ class MergeWorkspace:
     ) -> str:
         git = self.git.with_variables(**(identity or {}))
         options = [option for parent in parents for option in ("-p", parent)]
-        return _text(git.run("commit-tree", tree, *options, stdin=os.fsencode(message)))
+        made = git.run("commit-tree", tree, *options, stdin=os.fsencode(message))
+        return made.decode().strip()
 
     def differing(self, old: str, new: str) -> Nodes:
-        """Returns the files that differ, as the new tree has them; gone ones have mode 000000."""
+        """Returns the files that differ, as the new tree has them; those gone have mode GONE."""
         options = ("-r", "-z", "--no-renames", "--no-abbrev", "--raw")
         fields = self.git.run("diff-tree", *options, old, new).split(b"\0")[:-1]
         found: Nodes = {}
@@ -105,58 +139,64 @@ class MergeWorkspace:
     def checked_out(self, tree: str, paths: Iterable[str]) -> dict[str, bytes]:
         """Returns the bytes that files of a tree have in a working tree."""
         wanted = list(paths)
-        git, place = self._worktree()
+        git, path = self._worktree()
         git.run("read-tree", tree)
         git.run("checkout-index", "--force", "-z", "--stdin", stdin=_listed(wanted))
-        return {path: _content(place / path) for path in wanted}
+        return {name: _content(path / name) for name in wanted}
 
-    @contextmanager
-    def looking_at(self, git_dir: Path, root: Path) -> Generator[Git]:
-        """Gives a git that sees a project's files, and a copy of its index as its own."""
-        git, place = self._worktree()
+    def project_git(self, git_dir: Path, root: Path) -> Git:
+        """Returns a git that sees a project's files, and has a copy of its index as its own."""
+        git, _ = self._worktree()
         for name in ("index", *(path.name for path in git_dir.glob("sharedindex.*"))):
             if (git_dir / name).is_file():
                 # With its times: by these git knows which entries to look at twice.
                 shutil.copy2(git_dir / name, git.directory / name)
-        del place  # The project's own is looked at.
-        yield git.with_variables(GIT_WORK_TREE=str(root))
+        return git.with_variables(GIT_WORK_TREE=str(root))
 
-    def close(self) -> None:
-        self.objects.close()
+    def index_of(self, repository: Repository) -> ProjectIndex:
+        git = self.project_git(repository.git_dir, repository.root)
+        listing = git.run("ls-files", "-z", "--stage", "-v").split(b"\0")[:-1]
+        # A file that was only touched is read, and found to be the same.
+        git.run("update-index", "-q", "--unmerged", "--refresh", ok=(0, 1))
+        changed = git.run("diff-files", "-z", "--name-only").split(b"\0")[:-1]
+        nodes: Nodes = {}
+        for line in listing:
+            head, _, name = line.partition(b"\t")
+            tag, mode, object_id, stage = head.decode().split(" ")
+            plain = (tag, stage) == _PLAIN
+            nodes[os.fsdecode(name)] = (mode, object_id) if plain else _CONFLICTED
+        return ProjectIndex(nodes, {os.fsdecode(name) for name in changed})
+
+    def index_with(self, repository: Repository, nodes: Nodes) -> IndexMove:
+        """Returns a project's index as it is, and with some of its entries replaced."""
+        git = self.project_git(repository.git_dir, repository.root)
+        copy = git.directory / "index"
+        before = copy.read_bytes() if copy.exists() else None
+        time = copy.stat().st_mtime_ns if before is not None else None
+        # Parts of it may be in files of their own, which would have to be written too.
+        git.run("update-index", "--no-split-index")
+        lines = (
+            f"{mode} {object_id}\t".encode() + os.fsencode(path) + b"\0"
+            for path, (mode, object_id) in nodes.items()
+        )
+        git.run("update-index", "-z", "--index-info", stdin=b"".join(lines))
+        return IndexMove(before, copy.read_bytes(), time)
 
     def _worktree(self) -> tuple[Git, Path]:
-        """Makes a working tree with an index of its own."""
+        """Makes an empty working tree with an index of its own."""
         number = next(self._numbers)
-        place, admin = self._place / f"{number}", self._place / f"{number}.git"
-        place.mkdir(parents=True)
+        path, admin = self._path / f"{number}", self._path / f"{number}.git"
+        path.mkdir(parents=True)
         admin.mkdir()
         (admin / "HEAD").write_text("ref: refs/heads/none\n")
-        git = self._any_git.at(admin).with_variables(
-            GIT_COMMON_DIR=str(self._private), GIT_WORK_TREE=str(place)
+        git = self.git.at(admin).with_variables(
+            GIT_COMMON_DIR=str(self._private), GIT_WORK_TREE=str(path)
         )
-        return git, place
-
-    def _write(self, place: Path, entry: TreeEntry) -> None:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if entry.is_link:
-            os.symlink(self.objects.read(entry.object_id), os.fsencode(place))
-            return
-        with place.open("xb") as stream:
-            self.objects.copy(entry.object_id, stream.write)
-        place.chmod(0o755 if entry.mode & 0o100 else 0o644)
-
-
-def is_gone(node: tuple[str, str]) -> bool:
-    """Returns whether `MergeWorkspace.differing` says that a file is gone."""
-    return node[0] == _NOTHING
+        return git, path
 
 
 def _listed(paths: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
-
-
-def _text(said: bytes) -> str:
-    return os.fsdecode(said).strip()
 
 
 def _content(path: Path) -> bytes:

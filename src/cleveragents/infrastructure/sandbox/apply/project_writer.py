@@ -1,8 +1,9 @@
-"""Bringing files into a directory of the user's, each at one stroke, and back again.
+"""Writing files into a directory of the user's, and undoing it.
 
-Every file is written whole beside its place and renamed into it, so at any moment each path
-is either as it was or as it is to be, and a look at the disk says which. That makes both ways
-repeatable after a kill. Nothing is written through a symlink.
+Every file is written whole beside its path and renamed to it, so at any moment each path is
+either as it was found or as it will be, and a look at the disk says which. That makes both
+directions repeatable after a kill. No symlink is followed: paths are opened name by name, because
+the user may replace a directory by a symlink at any time.
 """
 
 from __future__ import annotations
@@ -10,68 +11,43 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.system import FaultPoints
+from cleveragents.domain.errors import TargetChangedError
 from cleveragents.infrastructure.files import fsync_directory
-from cleveragents.infrastructure.sandbox.files.writer import WriteBlob
+from cleveragents.infrastructure.sandbox.apply.journal import (
+    BEGUN,
+    WRITTEN,
+    ApplyJournal,
+    ApplyProgress,
+    PathUpdate,
+    PathUpdates,
+)
 from cleveragents.infrastructure.sandbox.git.objects import (
     ObjectChangedError,
     ObjectKind,
     hash_file,
     object_id,
 )
-from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry, ancestors
+from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
+from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_SHOWN = 10
 
 
 @dataclass(frozen=True)
-class PathUpdate:
-    """What was found at a path, and what is to be there; None is nothing."""
+class ProjectFiles:
+    """A directory of the user's, looked at by path."""
 
-    path: str
-    before: TreeEntry | None
-    after: TreeEntry | None
-
-
-@dataclass(frozen=True)
-class DirectoryUpdate:
-    """A directory, with its permission bits before and after; None is no directory."""
-
-    path: str
-    before: int | None
-    after: int | None
-
-
-@dataclass(frozen=True)
-class PathUpdates:
-    """Everything that changes below one directory."""
-
-    files: Sequence[PathUpdate]
-    directories: Sequence[DirectoryUpdate]
-
-    @property
-    def is_nothing(self) -> bool:
-        return not (self.files or self.directories)
-
-    def reversed(self) -> PathUpdates:
-        """Returns the way back."""
-        return PathUpdates(
-            [PathUpdate(item.path, item.after, item.before) for item in self.files],
-            [DirectoryUpdate(item.path, item.after, item.before) for item in self.directories],
-        )
-
-
-class ProjectWriter:
-    """A directory of the user's, looked at and written to by path."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    root: Path
 
     def entry(self, path: str) -> TreeEntry | None:
         """Returns the file or symlink at a path; None for nothing, or for a directory.
@@ -80,90 +56,49 @@ class ProjectWriter:
             OSError: something else is there, or it cannot be read.
         """
         try:
-            with self._parent(path) as (parent, name):
-                return _entry(parent, name)
+            with self.parent(path) as (parent, name):
+                status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+                if stat.S_ISLNK(status.st_mode):
+                    target = os.readlink(os.fsencode(name), dir_fd=parent)
+                    return TreeEntry(object_id(ObjectKind.BLOB, target), status.st_mode)
+                if stat.S_ISDIR(status.st_mode):
+                    return None
+                if not stat.S_ISREG(status.st_mode):
+                    raise OSError(None, f"{name} is neither a file nor a symlink")
+                descriptor = os.open(name, _READ, dir_fd=parent)
+                try:
+                    return TreeEntry(hash_file(descriptor, status.st_size), status.st_mode)
+                except ObjectChangedError as error:
+                    raise OSError(None, f"{name} is being written to") from error
+                finally:
+                    os.close(descriptor)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def directory_mode(self, path: str) -> int | None:
         """Returns the permission bits of a directory, or None if there is none."""
         try:
-            with self._parent(path) as (parent, name):
+            with self.parent(path) as (parent, name):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
             return None
         return stat.S_IMODE(status.st_mode) if stat.S_ISDIR(status.st_mode) else None
 
     def below(self, path: str) -> list[str]:
-        """Returns everything in a directory, however deep, that is no directory."""
+        """Returns everything in a directory, however deep, that is not a directory."""
         found: list[str] = []
-        for directory, names, files in os.walk(self._root / path):
+        for directory, names, files in os.walk(self.root / path):
             links = [name for name in names if (Path(directory) / name).is_symlink()]
             found += [
-                str((Path(directory) / name).relative_to(self._root)) for name in (*files, *links)
+                str((Path(directory) / name).relative_to(self.root)) for name in (*files, *links)
             ]
         return found
 
-    def others(self, wanted: PathUpdates) -> list[str]:
-        """Returns the paths at which there is neither what was found nor what is to be."""
-        return [
-            item.path
-            for item in wanted.files
-            if self.entry(item.path) not in (item.before, item.after)
-        ]
-
-    def bring(
-        self, wanted: PathUpdates, staging: Path, blob: WriteBlob, placed: Callable[[], None]
-    ) -> None:
-        """Makes everything what it is to be; what is so already stays untouched.
-
-        Args:
-            wanted: What is to be where.
-            staging: A directory on the same file system; it is made and removed.
-            blob: Gives the bytes of an object.
-            placed: Called after each path.
-
-        Raises:
-            OSError: something could not be written; what was done so far is still done.
-        """
-        shutil.rmtree(staging, ignore_errors=True)
-        staging.mkdir(mode=0o700)
-        for item in wanted.directories:
-            self._open_up(item.path)
-        for item in wanted.files:
-            if item.after is None and self._is_to_do(item):
-                self._unlink(item.path)
-                placed()
-        for item in sorted(wanted.directories, key=lambda item: -item.path.count("/")):
-            if item.after is None:
-                self._remove_directory(item.path)
-        for item in sorted(wanted.directories, key=lambda item: item.path.count("/")):
-            if item.after is not None:
-                self._make_directory(item.path, item.after)
-        for number, item in enumerate(wanted.files):
-            if item.after is not None and self._is_to_do(item):
-                self._put(item.path, item.after, staging / str(number), blob)
-                placed()
-        for item in wanted.directories:
-            # One that was to go and holds something of the user's stays as it was.
-            mode = item.before if item.after is None else item.after
-            if mode is not None and self.directory_mode(item.path) is not None:
-                self._set_mode(item.path, mode)
-        self._sync(wanted)
-        shutil.rmtree(staging)
-
-    def _is_to_do(self, item: PathUpdate) -> bool:
-        """Says whether a path is as it was; raises where somebody has just changed it."""
-        present = self.entry(item.path)
-        if present not in (item.before, item.after):
-            raise OSError(None, f"{item.path} is being changed by somebody else")
-        return present != item.after
-
     @contextmanager
-    def _parent(self, path: str) -> Generator[tuple[int, str]]:
+    def parent(self, path: str) -> Generator[tuple[int, str]]:
         """Yields a descriptor of the directory that a path is in, and its last name."""
         *above, name = path.split("/")
-        descriptor = os.open(self._root, _DIRECTORY)
+        descriptor = os.open(self.root, _DIRECTORY)
         try:
             for component in above:
                 inner = os.open(component, _DIRECTORY, dir_fd=descriptor)
@@ -173,71 +108,126 @@ class ProjectWriter:
         finally:
             os.close(descriptor)
 
-    def _unlink(self, path: str) -> None:
-        with self._parent(path) as (parent, name):
-            os.unlink(name, dir_fd=parent)
 
-    def _remove_directory(self, path: str) -> None:
-        """Removes a directory unless something of the user's is in it."""
-        with suppress(OSError), self._parent(path) as (parent, name):
-            os.rmdir(name, dir_fd=parent)
+class ProjectWriter:
+    """Writes the files of one journal, or undoes that."""
 
-    def _make_directory(self, path: str, mode: int) -> None:
-        with suppress(FileExistsError), self._parent(path) as (parent, name):
-            os.mkdir(name, mode | 0o700, dir_fd=parent)
+    def __init__(
+        self,
+        journal: ApplyJournal,
+        objects: BlobReader,
+        progress: ApplyProgress,
+        faults: FaultPoints,
+    ) -> None:
+        self._files = ProjectFiles(journal.root)
+        self._updates = journal.files
+        self._objects = objects
+        self._faults = faults
+        self.progress = progress
+        # Files can be renamed on their own file system only; `.git` may be on another one.
+        git_dir, root = journal.git_dir, journal.root
+        hidden = git_dir is not None and git_dir.stat().st_dev == root.stat().st_dev
+        place = git_dir if hidden and git_dir is not None else root
+        self._staging = place / f".cleveragents-apply-{journal.plan_id}"
 
-    def _open_up(self, path: str) -> None:
-        """Makes a directory that gets other bits, or goes, one that can be written to."""
-        mode = self.directory_mode(path)
-        if mode is not None and mode & 0o700 != 0o700:
-            self._set_mode(path, mode | 0o700)
+    def refuse_others(self) -> None:
+        """Raises TargetChangedError if a file is neither as it was found nor as it will be."""
+        others = [
+            item.path
+            for item in self._updates.files
+            if self._files.entry(item.path) not in (item.before, item.after)
+        ]
+        if others:
+            raise TargetChangedError(
+                str(self._files.root),
+                f"{', '.join(others[:_SHOWN])} changed",
+                hint="Restore or move away what was changed there, then try again",
+            )
+
+    def write(self) -> None:
+        """Writes everything, unless that was done before: the user may have gone on since."""
+        if not (self._updates.files or self._updates.directories) or self.progress.has(WRITTEN):
+            return
+        self.refuse_others()
+        self.progress.note(BEGUN)
+        self._apply(self._updates)
+        self.progress.note(WRITTEN)
+
+    def undo(self) -> None:
+        """Restores what was found, if writing has begun; removes what a kill left beside it."""
+        if self.progress.has(BEGUN):
+            # From here on some files may be missing again, so `write` must not skip them.
+            self.progress.drop(WRITTEN)
+            self._apply(self._updates.reversed())
+            self.progress.drop(BEGUN)
+        shutil.rmtree(self._staging, ignore_errors=True)
+
+    def _apply(self, updates: PathUpdates) -> None:
+        """Makes everything as it will be; what is so already is not touched.
+
+        The order matters: a file may take the path of a directory that goes, and a directory
+        that of a file. So everything that goes goes first, directories from the inside out.
+
+        Raises:
+            OSError: something could not be written; what was done so far is still done.
+        """
+        shutil.rmtree(self._staging, ignore_errors=True)
+        self._staging.mkdir(mode=0o700)
+        for item in updates.directories:
+            # One that goes or gets other bits may forbid us to write to it.
+            mode = self._files.directory_mode(item.path)
+            if mode is not None and mode & 0o700 != 0o700:
+                self._set_mode(item.path, mode | 0o700)
+        for item in updates.files:
+            if item.after is None and self._is_to_do(item):
+                with self._files.parent(item.path) as (parent, name):
+                    os.unlink(name, dir_fd=parent)
+                self._faults.reach(FaultPoint.FILE_PLACED)
+        outside_in = sorted(updates.directories, key=lambda item: item.path.count("/"))
+        for item in reversed(outside_in):
+            if item.after is None:  # It stays if something of the user's is in it.
+                with suppress(OSError), self._files.parent(item.path) as (parent, name):
+                    os.rmdir(name, dir_fd=parent)
+        for item in outside_in:
+            if item.after is not None:
+                with suppress(FileExistsError), self._files.parent(item.path) as (parent, name):
+                    os.mkdir(name, item.after | 0o700, dir_fd=parent)
+        for number, item in enumerate(updates.files):
+            if item.after is not None and self._is_to_do(item):
+                self._write_file(item.path, item.after, self._staging / str(number))
+                self._faults.reach(FaultPoint.FILE_PLACED)
+        for item in updates.directories:
+            # One that was to go and holds something of the user's stays as it was.
+            mode = item.before if item.after is None else item.after
+            if mode is not None and self._files.directory_mode(item.path) is not None:
+                self._set_mode(item.path, mode)
+        paths = [item.path for item in (*updates.files, *updates.directories)]
+        for directory in sorted({path.rpartition("/")[0] for path in paths}):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                fsync_directory(self._files.root / directory)
+        shutil.rmtree(self._staging)
+
+    def _is_to_do(self, item: PathUpdate) -> bool:
+        """Says whether a path is as it was; raises where somebody has just changed it."""
+        present = self._files.entry(item.path)
+        if present not in (item.before, item.after):
+            raise OSError(None, f"{item.path} is being changed by somebody else")
+        return present != item.after
 
     def _set_mode(self, path: str, mode: int) -> None:
-        if self.directory_mode(path) != mode:
-            with self._parent(path) as (parent, name):
+        if self._files.directory_mode(path) != mode:
+            with self._files.parent(path) as (parent, name):
                 os.chmod(name, mode, dir_fd=parent)
 
-    def _put(self, path: str, entry: TreeEntry, draft: Path, blob: WriteBlob) -> None:
+    def _write_file(self, path: str, entry: TreeEntry, draft: Path) -> None:
         if entry.is_link:
-            target = bytearray()
-            blob(entry.object_id, target.extend)
-            os.symlink(bytes(target), os.fsencode(draft))
+            os.symlink(self._objects.read(entry.object_id), os.fsencode(draft))
         else:
             descriptor = os.open(draft, _CREATE, 0o600)
             with open(descriptor, "wb") as stream:
-                blob(entry.object_id, stream.write)
+                self._objects.copy(entry.object_id, stream.write)
                 stream.flush()
                 os.fchmod(descriptor, stat.S_IMODE(entry.mode))
                 os.fsync(descriptor)
-        with self._parent(path) as (parent, name):
+        with self._files.parent(path) as (parent, name):
             os.rename(draft, name, dst_dir_fd=parent)
-
-    def _sync(self, wanted: PathUpdates) -> None:
-        paths = [*(item.path for item in wanted.files), *(item.path for item in wanted.directories)]
-        for directory in sorted({path.rpartition("/")[0] for path in paths}):
-            with suppress(FileNotFoundError, NotADirectoryError):
-                fsync_directory(self._root / directory)
-
-
-def _entry(parent: int, name: str) -> TreeEntry | None:
-    status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    if stat.S_ISLNK(status.st_mode):
-        target = os.readlink(os.fsencode(name), dir_fd=parent)
-        return TreeEntry(object_id(ObjectKind.BLOB, target), status.st_mode)
-    if stat.S_ISDIR(status.st_mode):
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(None, f"{name} is neither a file nor a symlink")
-    descriptor = os.open(name, _READ, dir_fd=parent)
-    try:
-        return TreeEntry(hash_file(descriptor, status.st_size), status.st_mode)
-    except ObjectChangedError as error:
-        raise OSError(None, f"{name} is being written to") from error
-    finally:
-        os.close(descriptor)
-
-
-def directories_above(place: ProjectWriter, paths: Iterable[str]) -> set[str]:
-    """Returns the directories above some paths that are not there."""
-    above = {directory for path in paths for directory in ancestors(path)}
-    return {directory for directory in above if place.directory_mode(directory) is None}

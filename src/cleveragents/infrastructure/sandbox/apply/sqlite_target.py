@@ -1,4 +1,4 @@
-"""Bringing a plan's result into a database: only one that nobody else has changed."""
+"""Applying to a database: only to one that nobody else has changed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from cleveragents.application.ports.targets import OpenTarget
 from cleveragents.domain.errors import MergeConflictError, TargetChangedError, TargetRefusedError
 from cleveragents.domain.plans.apply import ApplyRequest, Target, TargetWork
 from cleveragents.infrastructure.sandbox.apply.directory_target import refuse_branch
-from cleveragents.infrastructure.sandbox.apply.file_plan import target_of
-from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal, DatabaseMove
-from cleveragents.infrastructure.sandbox.apply.project_writer import PathUpdates
+from cleveragents.infrastructure.sandbox.apply.file_plan import target_act, target_of
+from cleveragents.infrastructure.sandbox.apply.journal import (
+    ApplyJournal,
+    DatabaseMove,
+    PathUpdates,
+)
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.sqlite.chunks import DatabaseState, FileKind
 from cleveragents.infrastructure.sandbox.sqlite.files import (
     PATIENCE_SECONDS,
@@ -26,17 +29,20 @@ from cleveragents.infrastructure.sandbox.sqlite.files import (
 from cleveragents.infrastructure.sandbox.sqlite.inspect import look
 from cleveragents.infrastructure.sandbox.sqlite.restore import put_back
 from cleveragents.infrastructure.sandbox.sqlite.stored import load_state, rebuild
-from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, blob_reader
+from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 
 _TRY_AGAIN = "Try again when nobody writes to it"
 
 
-def plan_database(git: Git, room: Path, work: TargetWork, request: ApplyRequest) -> Target:
-    """Finds out whether a database can get what the plan made of it, and keeps that in its store.
+def plan_database(
+    mirror: Git, objects: BlobReader, workspace: Path, work: TargetWork, request: ApplyRequest
+) -> Target:
+    """Finds out whether a database can get what the plan made of it, and stores that.
 
     Args:
-        git: Any git.
-        room: A directory for copies.
+        mirror: Git on the mirror of the database.
+        objects: The objects of the mirror.
+        workspace: A directory for copies.
         work: What the plan did.
         request: What the user asks for.
 
@@ -44,90 +50,95 @@ def plan_database(git: Git, room: Path, work: TargetWork, request: ApplyRequest)
         TargetRefusedError: it cannot be read, or a branch was asked for.
         MergeConflictError: it has changed since the plan's sandbox was made.
     """
-    place = Path(work.resource.path)
+    path = Path(work.resource.path)
     refuse_branch(work, request)
     move = DatabaseMove(work.first, work.last)
     journal = ApplyJournal(
         plan_id=work.plan_id,
-        root=place,
+        root=path,
         git_dir=None,
         mode=request.mode,
         files=PathUpdates((), ()),
         database=move,
     )
-    store = git_on_mirror(git, Path(work.sandbox.store))
-    with blob_reader(store) as blobs, _readable(place):
+    with _readable(path):
         before, after = (
-            load_state(store, each, blobs, place.name) for each in (move.before, move.after)
+            load_state(mirror, each, objects, path.name) for each in (move.before, move.after)
         )
-        found = look(place, room / "present", PATIENCE_SECONDS).state
+        found = look(path, workspace / "present", PATIENCE_SECONDS).state
     if not (_is_same(found, before) or _is_same(found, after)):
         raise MergeConflictError(
-            str(place),
-            [place.name],
+            str(path),
+            [path.name],
             hint="Run the plan again on the database as it is now; nothing was changed",
         )
-    statuses = {place.name: _status(before, after)}
-    return target_of(git, work, journal, (), statuses, {place.name: (None, None)})
+    status = "mode changed" if _is_same(before, after) else "modified"
+    if after.kind is FileKind.MISSING:
+        status = "deleted"
+    counts = {path.name: (None, None)}
+    return target_of(mirror, work, journal, (), {path.name: status}, counts)
 
 
-class SqliteTarget:
-    """One database that is made what the plan made of its copy."""
+class SqliteTarget(OpenTarget):
+    """One database that gets the state which the plan gave to its copy."""
 
     def __init__(
-        self, git: Git, target: Target, journal: ApplyJournal, move: DatabaseMove, room: Path
+        self,
+        mirror: Git,
+        journal: ApplyJournal,
+        move: DatabaseMove,
+        objects: BlobReader,
+        workspace: Path,
     ) -> None:
-        """Args: `room` is a directory that is there while this is open."""
-        self._place = journal.root
-        self._room = room
-        self._staged = self._place.with_name(
-            f".{self._place.name}.cleveragents-apply-{journal.plan_id}"
+        """Args: `workspace` is a directory for copies."""
+        self.root = journal.root
+        self._objects = objects
+        self._workspace = workspace
+        self._staged = self.root.with_name(
+            f".{self.root.name}.cleveragents-apply-{journal.plan_id}"
         )
-        store = git_on_mirror(git, Path(target.store))
-        self._objects = BlobReader(store)
         self._before, self._after = (
-            load_state(store, each, self._objects, self._place.name)
-            for each in (move.before, move.after)
+            load_state(mirror, each, objects, self.root.name) for each in (move.before, move.after)
         )
 
-    def close(self) -> None:
-        self._objects.close()
-
+    @target_act
     def lock(self) -> None:
-        """Nobody can be kept out for long; it is looked at once more."""
+        """Checks the database once more: nobody can be kept out of it for long."""
         found = self._found()
         if not _is_same(found, self._before) and not _is_same(found, self._after):
-            raise TargetChangedError(str(self._place), "it was written to", hint=_TRY_AGAIN)
+            raise TargetChangedError(str(self.root), "it was written to", hint=_TRY_AGAIN)
 
     def write(self) -> None:
-        """There are no parts: it is replaced at one stroke when it is settled."""
+        """Does nothing: a database has no parts, so `settle` replaces all of it at once."""
 
+    @target_act
     def settle(self) -> None:
         self._move(self._before, self._after)
 
+    @target_act
     def undo(self) -> None:
         self._staged.unlink(missing_ok=True)
         if _is_same(self._found(), self._after):
             self._move(self._after, self._before)
 
     def finish(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing: `settle` leaves nothing behind."""
 
     def _move(self, old: DatabaseState, new: DatabaseState) -> None:
-        """Makes it the one state if it is the other; one of somebody else's is left alone."""
-        files = DatabaseFiles(self._place)
+        """Gives it the new state if it has the old one; refuses if somebody else wrote to it."""
+        files = DatabaseFiles(self.root)
         seen = files.content_signature()
         found = self._found()
         if _is_same(found, new) and found.mode == new.mode:
             return
         if not _is_same(found, old) and not _is_same(found, new):
-            raise TargetChangedError(str(self._place), "it was written to", hint=_TRY_AGAIN)
+            raise TargetChangedError(str(self.root), "it was written to", hint=_TRY_AGAIN)
         self._staged.unlink(missing_ok=True)
         content = rebuild(new, self._staged, self._objects)
         try:
-            with _readable(self._place):
+            with _readable(self.root):
                 put_back(
-                    self._place,
+                    self.root,
                     content,
                     _kept(found, old, new),
                     found.kind,
@@ -138,8 +149,8 @@ class SqliteTarget:
             self._staged.unlink(missing_ok=True)
 
     def _found(self) -> DatabaseState:
-        with _readable(self._place):
-            return look(self._place, self._room / "present", PATIENCE_SECONDS).state
+        with _readable(self.root):
+            return look(self.root, self._workspace / "present", PATIENCE_SECONDS).state
 
 
 def _is_same(one: DatabaseState, other: DatabaseState) -> bool:
@@ -154,26 +165,20 @@ def _kept(found: DatabaseState, old: DatabaseState, new: DatabaseState) -> Datab
     return replace(new, mode=mode, write_ahead=journal)
 
 
-def _status(before: DatabaseState, after: DatabaseState) -> str:
-    if after.kind is FileKind.MISSING:
-        return "deleted"
-    return "mode changed" if _is_same(before, after) else "modified"
-
-
 def _refuse_changed(files: DatabaseFiles, seen: object) -> None:
     if files.content_signature() != seen:
         raise DatabaseChangedError(str(files.main))
 
 
 @contextmanager
-def _readable(place: Path) -> Generator[None]:
+def _readable(path: Path) -> Generator[None]:
     try:
         yield
     except DatabaseBusyError as error:
         raise TargetChangedError(
-            str(place), "another program keeps it locked", hint=_TRY_AGAIN
+            str(path), "another program keeps it locked", hint=_TRY_AGAIN
         ) from error
     except DatabaseChangedError as error:
-        raise TargetChangedError(str(place), "it was written to", hint=_TRY_AGAIN) from error
+        raise TargetChangedError(str(path), "it was written to", hint=_TRY_AGAIN) from error
     except sqlite3.Error as error:
-        raise TargetRefusedError(str(place), f"SQLite cannot use it: {error}") from error
+        raise TargetRefusedError(str(path), f"SQLite cannot use it: {error}") from error

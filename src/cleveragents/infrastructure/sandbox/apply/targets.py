@@ -1,54 +1,37 @@
-"""AllTargets: every kind of resource that a plan's result can be brought into."""
+"""AllTargets: every kind of resource that a plan's result can be written into."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Generator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from cleveragents.application.ports.system import FaultPoints
-from cleveragents.application.ports.targets import Targets
-from cleveragents.domain.errors import (
-    CleverAgentsError,
-    TargetRefusedError,
-)
+from cleveragents.application.ports.targets import OpenTarget, Targets
 from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest, Target, TargetWork
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.infrastructure.sandbox.apply.directory_target import (
     DirectoryTarget,
     plan_directory,
 )
+from cleveragents.infrastructure.sandbox.apply.file_plan import os_errors_refused
 from cleveragents.infrastructure.sandbox.apply.git_plan import plan_git
 from cleveragents.infrastructure.sandbox.apply.git_target import GitTarget
-from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal
+from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal, ApplyProgress
+from cleveragents.infrastructure.sandbox.apply.merge_workspace import MergeWorkspace
+from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectWriter
 from cleveragents.infrastructure.sandbox.apply.sqlite_target import SqliteTarget, plan_database
 from cleveragents.infrastructure.sandbox.create.maker import sandbox_place
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
-from cleveragents.infrastructure.sandbox.store.blobs import blob_reader
+from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.drafts import scratch
 from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
 
 
-class _TargetActions(Protocol):
-    """What can be done with one resource; `Targets` says what each act must keep to."""
-
-    def lock(self) -> None: ...
-
-    def write(self) -> None: ...
-
-    def settle(self) -> None: ...
-
-    def undo(self) -> None: ...
-
-    def finish(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
 class AllTargets(Targets):
-    """Chooses by the type of the resource; each act reads the journal that `plan` kept."""
+    """Chooses by the type of the resource; what `plan` stored in the mirror, `open` reads."""
 
     def __init__(self, git: Git, home: Path, faults: FaultPoints) -> None:
         self._git = git
@@ -56,91 +39,65 @@ class AllTargets(Targets):
         self._faults = faults
 
     def plan(self, work: TargetWork, request: ApplyRequest) -> Target:
-        if _is_nothing(work, request):
-            return _untouched(work)
-        place = sandbox_place(self._home, work.plan_id, work.resource.name)
+        resource, store = work.resource, Path(work.sandbox.store)
+        makes_branch = (
+            request.mode is ApplyMode.BRANCH and resource.type is ResourceType.GIT_CHECKOUT
+        )
+        # Without isolation the plan has worked in the resource itself, so all of it is there.
+        if work.sandbox.strategy is SandboxStrategy.NONE or not (work.changes or makes_branch):
+            return Target(
+                resource_id=resource.id,
+                resource=resource.name,
+                type=resource.type,
+                path=resource.path,
+                store="",
+                document="",
+                files=(),
+            )
+        mirror = git_on_mirror(self._git, store)
         with (
-            _translated(work.resource.path),
-            closing(MirrorUse(Path(work.sandbox.store))),
-            scratch(place) as room,
+            os_errors_refused(resource.path),
+            closing(MirrorUse(store)),
+            closing(BlobReader(mirror)) as objects,
+            scratch(sandbox_place(self._home, work.plan_id, resource.name)) as workspace,
         ):
-            match work.resource.type:
+            match resource.type:
                 case ResourceType.GIT_CHECKOUT:
-                    return plan_git(self._git, room, work, request)
+                    merging = MergeWorkspace(mirror, store, objects, workspace)
+                    return plan_git(self._git, merging, work, request)
                 case ResourceType.FS_DIRECTORY:
-                    return plan_directory(self._git, work, request)
+                    return plan_directory(mirror, work, request)
                 case ResourceType.SQLITE:
-                    return plan_database(self._git, room, work, request)
+                    return plan_database(mirror, objects, workspace, work, request)
                 case _ as never:
                     assert_never(never)
 
-    def lock(self, target: Target) -> None:
-        self._do(target, lambda resource: resource.lock())
+    @contextmanager
+    def open(self, target: Target) -> Generator[OpenTarget]:
+        held = ExitStack()
+        try:
+            with os_errors_refused(target.path):
+                opened = self._opened(target, held)
+            yield opened
+        finally:
+            # What is left of a workspace is removed by a later command: no reason to fail.
+            with suppress(OSError):
+                held.close()
 
-    def write(self, target: Target) -> None:
-        self._do(target, lambda resource: resource.write())
-
-    def settle(self, target: Target) -> None:
-        self._do(target, lambda resource: resource.settle())
-
-    def undo(self, target: Target) -> None:
-        self._do(target, lambda resource: resource.undo())
-
-    def finish(self, target: Target) -> None:
-        with suppress(CleverAgentsError):
-            self._do(target, lambda resource: resource.finish())
-
-    def _do(self, target: Target, act: Callable[[_TargetActions], None]) -> None:
+    def _opened(self, target: Target, held: ExitStack) -> OpenTarget:
         store = Path(target.store)
-        with _translated(target.path), closing(MirrorUse(store)):
-            with blob_reader(git_on_mirror(self._git, store)) as objects:
-                journal = ApplyJournal.load(objects.read(target.document))
-            place = sandbox_place(self._home, journal.plan_id, target.resource)
-            with (
-                scratch(place) as room,
-                closing(self._acts(target, journal, place, room)) as resource,
-            ):
-                act(resource)
-
-    def _acts(
-        self, target: Target, journal: ApplyJournal, place: Path, room: Path
-    ) -> _TargetActions:
-        if journal.git_dir is not None and journal.move is not None:
-            place, move = journal.git_dir, journal.move
-            return GitTarget(self._git, target, journal, place, move, room, self._faults)
+        held.enter_context(closing(MirrorUse(store)))
+        mirror = git_on_mirror(self._git, store)
+        objects = held.enter_context(closing(BlobReader(mirror)))
+        journal = ApplyJournal.load(objects.read(target.document))
+        sandbox = sandbox_place(self._home, journal.plan_id, target.resource)
+        workspace = held.enter_context(scratch(sandbox))
         if journal.database is not None:
-            return SqliteTarget(self._git, target, journal, journal.database, room)
-        return DirectoryTarget(self._git, target, journal, place, self._faults)
-
-
-def _is_nothing(work: TargetWork, request: ApplyRequest) -> bool:
-    """Says whether a resource stays as it is: the plan changed nothing, or all of it is there."""
-    if work.sandbox.strategy is SandboxStrategy.NONE:
-        return True
-    branches = request.mode is ApplyMode.BRANCH and work.resource.type is ResourceType.GIT_CHECKOUT
-    return not work.changes and not branches
-
-
-def _untouched(work: TargetWork) -> Target:
-    return Target(
-        resource_id=work.resource.id,
-        resource=work.resource.name,
-        type=work.resource.type,
-        path=work.resource.path,
-        store="",
-        document="",
-        files=(),
-    )
-
-
-@contextmanager
-def _translated(path: str) -> Generator[None]:
-    """Says what a full disk or a missing permission means for an apply."""
-    try:
-        yield
-    except OSError as error:
-        raise TargetRefusedError(
-            path,
-            f"something cannot be read or written: {error}",
-            hint="Make room or give permission, then apply again",
-        ) from error
+            return SqliteTarget(mirror, journal, journal.database, objects, workspace)
+        progress = ApplyProgress(mirror, journal.plan_id, target.resource, target.document)
+        writer = ProjectWriter(journal, objects, progress, self._faults)
+        if journal.git_dir is None or journal.move is None:
+            return DirectoryTarget(journal.root, sandbox, writer)
+        merging = MergeWorkspace(mirror, store, objects, workspace)
+        git_dir, move = journal.git_dir, journal.move
+        return GitTarget(journal, git_dir, move, merging, objects, writer, self._faults)

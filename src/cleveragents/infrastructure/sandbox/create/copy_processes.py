@@ -1,7 +1,7 @@
 """Copying the directories of a tree in several processes.
 
-Making a file is work of the system's, of which two processes get nearly twice as much
-done as one. Threads do not: each waits for the other after every call.
+Making a file is work of the system: two processes do nearly twice as much of it as one. Threads
+do not, because each waits for the other after every call. `copy_worker` is what they run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import IO, cast
 
 import cleveragents
 from cleveragents.infrastructure.descriptors import readable
-from cleveragents.infrastructure.sandbox.create.copy_worker import understood
+from cleveragents.infrastructure.sandbox.create.copy_worker import receive, send
 from cleveragents.infrastructure.sandbox.create.directory_copy import CopyResult
 
 _PACKAGES = Path(cleveragents.__file__).parents[1]
@@ -32,7 +32,7 @@ _PROCESSORS = os.cpu_count() or 1
 _AT_MOST = 4 if _PROCESSORS > 1 else 0
 _AHEAD = 2
 """Directories that a process has been asked for: it need not wait for the next."""
-_PIECE = 1 << 16
+_ENDED = "A process that copies files has ended early"
 
 
 class _Worker:
@@ -41,29 +41,29 @@ class _Worker:
         self.requests = cast("IO[bytes]", process.stdin)
         self.answers = cast("IO[bytes]", process.stdout)
         self.waited_for = 0
-        self._heard = b""
 
     def ask(self, relative: str) -> None:
         self.waited_for += 1
-        self.requests.write(os.fsencode(relative) + b"\0")
-        self.requests.flush()
+        try:
+            send(self.requests.fileno(), relative)
+        except BrokenPipeError as error:
+            raise ChildProcessError(_ENDED) from error
 
-    def hear(self) -> Generator[CopyResult]:
-        """Yields what has been answered completely."""
-        piece = os.read(self.answers.fileno(), _PIECE)
-        if not piece:
-            raise ChildProcessError("A process that copies files has ended early")
-        *whole, self._heard = (self._heard + piece).split(b"\0\0")
-        for answer in whole:
-            self.waited_for -= 1
-            yield understood(answer + b"\0")
+    def answer(self) -> CopyResult:
+        """Waits for one answer; raises the OSError that the process met."""
+        self.waited_for -= 1
+        answer = receive(self.answers.fileno())
+        if isinstance(answer, OSError):
+            raise answer
+        if not isinstance(answer, CopyResult):
+            raise ChildProcessError(_ENDED)
+        return answer
 
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
         self.answers.close()
-        with suppress(BrokenPipeError):
-            self.requests.close()
+        self.requests.close()
 
 
 class CopyWorkers(AbstractContextManager["CopyWorkers"]):
@@ -115,9 +115,9 @@ class CopyWorkers(AbstractContextManager["CopyWorkers"]):
             if not busy:
                 return
             for ready in readable(busy):
-                for copied in by_answers[ready].hear():
-                    waiting += copied.inside
-                    yield copied
+                copied = by_answers[ready].answer()
+                waiting += copied.inside
+                yield copied
 
 
 def _started(command: list[str]) -> subprocess.Popen[bytes]:

@@ -1,19 +1,19 @@
 """A process that copies directories for another, until that closes the pipe or ends.
 
-It is asked with a path and a zero byte for each directory. It answers with records that
-a zero byte ends, of a word, a number and a path where the word needs them, and an empty
-record at the end of each answer.
+Both sides send Python objects: the parent a path for each directory, the worker a `CopyResult` or
+an OSError for each of these. Starting a worker must be cheap, so this module imports little; what
+the parent needs is in `copy_processes`.
 """
 
 from __future__ import annotations
 
 import os
+import pickle  # nosec B403 # both ends of the pipe are this program
 
-from cleveragents.infrastructure.sandbox.create.directory_copy import CopyResult, DirectoryCopy
+from cleveragents.infrastructure.sandbox.create.directory_copy import DirectoryCopy
 
-_END = b"\0"
+_LENGTH = 4
 _PIECE = 1 << 16
-_KINDS = ("fifo", "socket", "device")
 
 
 def main(source: str, target: str, *, share: bool, streams: tuple[int, int] = (0, 1)) -> None:
@@ -27,68 +27,44 @@ def main(source: str, target: str, *, share: bool, streams: tuple[int, int] = (0
     """
     parent = os.getppid()
 
-    def go_on() -> None:
-        """What is being copied belongs to the next process if ours has been killed."""
+    def stop_without_parent() -> None:
+        # If the parent was killed, the next command owns the copy and may be removing it.
         if os.getppid() != parent:
             raise SystemExit
 
-    copy = DirectoryCopy(source, target, can_share=lambda _: share, before_each=go_on)
+    copy = DirectoryCopy(source, target, can_share=lambda _: share, before_each=stop_without_parent)
     requests, answers = streams
-    asked = b""
-    while piece := os.read(requests, _PIECE):
-        *whole, asked = (asked + piece).split(_END)
-        for relative in whole:
-            answer = _answer(copy, os.fsdecode(relative))
-            while answer:
-                answer = answer[os.write(answers, answer) :]
+    while (relative := receive(requests)) is not None:
+        try:
+            send(answers, copy.copy(str(relative)))
+        except OSError as error:
+            send(answers, error)
 
 
-def _answer(copy: DirectoryCopy, relative: str) -> bytes:
-    try:
-        return told(copy.copy(relative))
-    except OSError as error:
-        return b"failed %d " % (error.errno or 0) + os.fsencode(relative) + _END + _END
+def send(descriptor: int, message: object) -> None:
+    """Writes an object to a pipe, with its length before it."""
+    content = pickle.dumps(message)
+    data = len(content).to_bytes(_LENGTH) + content
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
-def told(copied: CopyResult) -> bytes:
-    """Returns the answer that tells what became of a directory."""
-    records = [b"copied %d %d" % (copied.files, copied.written_bytes)]
-    records += [] if copied.all_shared else [b"unshared 0 "]
-    records += [b"inside 0 " + os.fsencode(path) for path in copied.inside]
-    records += [b"later %d " % mode + os.fsencode(path) for path, mode in copied.later]
-    records += [
-        b"special %d " % _KINDS.index(kind) + os.fsencode(path)
-        for path, kind in copied.special.items()
-    ]
-    records += [
-        b"unreadable %d " % number + os.fsencode(path) for path, number in copied.unreadable.items()
-    ]
-    return b"".join(record + _END for record in records) + _END
+def receive(descriptor: int) -> object | None:
+    """Reads an object from a pipe, not a byte more; None at its end.
 
-
-def understood(answer: bytes) -> CopyResult:
-    """Returns what an answer, without its last record, says.
-
-    Raises:
-        OSError: the copy could not be written.
+    Nothing is buffered, so a pipe is readable whenever an answer is left.
     """
-    copied = CopyResult()
-    for record in answer.split(_END)[:-1]:
-        word, number, rest = record.split(b" ", 2)
-        path = os.fsdecode(rest)
-        match word:
-            case b"copied":
-                copied.files, copied.written_bytes = int(number), int(rest)
-            case b"unshared":
-                copied.all_shared = False
-            case b"inside":
-                copied.inside.append(path)
-            case b"later":
-                copied.later.append((path, int(number)))
-            case b"special":
-                copied.special[path] = _KINDS[int(number)]
-            case b"unreadable":
-                copied.unreadable[path] = int(number)
-            case _:
-                raise OSError(int(number), os.strerror(int(number)), path)
-    return copied
+    head = _read(descriptor, _LENGTH)
+    content = _read(descriptor, int.from_bytes(head)) if head else b""
+    return pickle.loads(content) if content else None  # nosec B301
+
+
+def _read(descriptor: int, count: int) -> bytes:
+    """Returns that many bytes, or none where the pipe ends before."""
+    content = bytearray()
+    while len(content) < count:
+        piece = os.read(descriptor, min(count - len(content), _PIECE))
+        if not piece:
+            return b""
+        content += piece
+    return bytes(content)

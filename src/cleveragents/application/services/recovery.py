@@ -1,0 +1,80 @@
+"""Recovery: finishes whatever a killed process left unfinished.
+
+In this order, because each needs what is before it:
+
+1. end the processes that tools of the killed run left behind: nothing else writes any more
+2. complete the operation in the journal, or undo it
+3. delete the snapshots that no record names
+4. remove the sandboxes that the records have given up
+
+Each can be killed and repeated.
+"""
+
+from __future__ import annotations
+
+from cleveragents.application.events import WarningIssued
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.application.ports.system import EventSink
+from cleveragents.application.ports.tools import ToolBackend
+from cleveragents.application.services.apply.procedure import ApplyProcedure
+from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
+from cleveragents.application.services.rollback.procedure import RollbackProcedure
+from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
+from cleveragents.domain.plans.plan import PlanState
+from cleveragents.domain.wording import counted
+
+
+class Recovery:
+    """Makes a plan's processes, files and records agree again before anything else is done."""
+
+    def __init__(
+        self,
+        database: Database,
+        snapshots: SnapshotStore,
+        tools: ToolBackend,
+        locks: Locks,
+        events: EventSink,
+        applies: ApplyProcedure,
+        rollbacks: RollbackProcedure,
+        removal: SandboxRemoval,
+    ) -> None:
+        self._database = database
+        self._snapshots = snapshots
+        self._tools = tools
+        self._locks = locks
+        self._events = events
+        self._applies = applies
+        self._rollbacks = rollbacks
+        self._removal = removal
+
+    def finish(self, plan_id: str) -> RecoveryOutcome | None:
+        """Finishes what is left of killed processes; returns what became of an operation, if any.
+
+        After an error the plan is as unfinished as before, and the next call tries again.
+
+        Raises:
+            ConflictError: a process is working on the plan.
+            SnapshotError: an operation could be neither completed nor undone.
+        """
+        with self._locks.hold(plan_id):
+            with self._database.read() as transaction:
+                plan = transaction.plans.get(plan_id)
+                operation = transaction.operations.pending(plan_id)
+            # A plan in any other state has no run that could have left a process.
+            ended = self._tools.end_leftovers(plan_id) if plan.state is PlanState.PROCESSING else 0
+            if ended:
+                what = counted(ended, "process", "processes")
+                self._events.emit(
+                    WarningIssued(f"Ended {what} that the interrupted run had left behind")
+                )
+            outcome = None
+            if operation is not None and operation.kind is OperationKind.APPLY:
+                outcome = self._applies.recover(plan_id)
+            elif operation is not None:
+                outcome = self._rollbacks.recover(operation)
+            delete_unnamed_snapshots(self._database, self._snapshots, plan_id)
+            self._removal.remove_given_up(plan_id)
+            return outcome
