@@ -7,7 +7,7 @@ for what it uses. Imports are inside the methods for the same reason.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from cleveragents.application.services.rollback.history_service import HistoryService
     from cleveragents.application.services.subplans.runner import SubplanRunner
     from cleveragents.application.services.tool_runner import ToolRunner
-    from cleveragents.domain.plans.events import StoredEvent
     from cleveragents.infrastructure.database.unit_of_work import Connections
     from cleveragents.infrastructure.locks import DatabaseLocks
     from cleveragents.infrastructure.sandbox.apply.targets import AllTargets
@@ -461,12 +460,11 @@ class Container:
         """
         from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
 
-        def emit_all(events: Sequence[StoredEvent]) -> None:
-            for event in events:
-                self._events.emit(event)
-
         return SqlDatabase(
-            self._connections, self._clock, on_begin=self._locks.verify, on_commit=emit_all
+            self._connections,
+            self._clock,
+            on_begin=[self._locks.verify],
+            on_event=[self._events.emit],
         )
 
     @cached_property
