@@ -7,10 +7,10 @@ for what it uses. Imports are inside the methods for the same reason.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cleveragents.domain.settings.registry import (
     AUTO_CREATE_ON,
@@ -70,6 +70,23 @@ sys.exit(main(sys.argv[1:]))
 """Runs the package that this process runs, wherever it was found; tools do not inherit the path."""
 
 
+_T = TypeVar("_T")
+
+
+def _built_once(build: Callable[[Container], _T]) -> Callable[[Container], _T]:
+    """Has a method build its object at the first call, and return the same one afterwards."""
+
+    @wraps(build)
+    def get(container: Container) -> _T:
+        # Where `cached_property` keeps a value too: it lives as long as the container.
+        kept, name = vars(container), f"_{build.__name__}"
+        if name not in kept:
+            kept[name] = build(container)
+        return kept[name]
+
+    return get
+
+
 class Container:
     """Services wired to one home directory and one set of settings."""
 
@@ -89,63 +106,6 @@ class Container:
         self._environment = environment
         self._events = events
 
-    def artifact_service(self) -> ArtifactService:
-        return self._artifact_service
-
-    def checkpoint_service(self) -> CheckpointService:
-        return self._checkpoint_service
-
-    def doctor_service(self) -> DoctorService:
-        return self._doctor_service
-
-    def log_service(self) -> LogService:
-        return self._log_service
-
-    def maintenance_service(self) -> MaintenanceService:
-        return self._maintenance_service
-
-    def plan_apply_service(self) -> PlanApplyService:
-        return self._plan_apply_service
-
-    def plan_executor(self) -> PlanExecutor:
-        return self._plan_executor
-
-    def plan_service(self) -> PlanService:
-        return self._plan_service
-
-    def plan_resume_service(self) -> PlanResumeService:
-        return self._plan_resume_service
-
-    def decision_service(self) -> DecisionService:
-        return self._decision_service
-
-    def history_service(self) -> HistoryService:
-        return self._history_service
-
-    def conflict_service(self) -> ConflictService:
-        return self._conflict_service
-
-    def correction_service(self) -> CorrectionService:
-        return self._correction_service
-
-    def retention_service(self) -> RetentionService:
-        return self._retention_service
-
-    def tools(self) -> Tools:
-        return self._tools
-
-    def tool_runner(self) -> ToolRunner:
-        return self._tool_runner
-
-    def checkpoint_manager(self) -> CheckpointManager:
-        return self._checkpoint_manager
-
-    def git(self) -> Git:
-        return self._git
-
-    def database(self) -> Database:
-        return self._database
-
     def close(self) -> None:
         """Closes the database."""
         if "_locks" in self.__dict__:
@@ -153,27 +113,27 @@ class Container:
         if "_connections" in self.__dict__:
             self._connections.close()
 
-    @cached_property
-    def _artifact_service(self) -> ArtifactService:
+    @_built_once
+    def artifact_service(self) -> ArtifactService:
         from cleveragents.application.services.artifact_service import ArtifactService
 
-        return ArtifactService(self._database, self._checkpoint_manager)
+        return ArtifactService(self.database(), self.checkpoint_manager())
 
-    @cached_property
-    def _checkpoint_service(self) -> CheckpointService:
+    @_built_once
+    def checkpoint_service(self) -> CheckpointService:
         from cleveragents.application.services.checkpoint_service import CheckpointService
         from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
 
         return CheckpointService(
-            database=self._database,
-            snapshots=self._checkpoint_manager,
+            database=self.database(),
+            snapshots=self.checkpoint_manager(),
             sandboxes=self._sandboxes,
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
             faults=self._faults,
-            tools=self._tools,
+            tools=self.tools(),
             targets=self._targets,
             triggers=frozenset(self._settings[AUTO_CREATE_ON]),
             retention=CheckpointRetentionPolicy(
@@ -181,52 +141,52 @@ class Container:
             ),
         )
 
-    @cached_property
-    def _doctor_service(self) -> DoctorService:
+    @_built_once
+    def doctor_service(self) -> DoctorService:
         from cleveragents.application.services.doctor_service import DoctorService
         from cleveragents.infrastructure.database.inspection import SqlInspection
         from cleveragents.infrastructure.installation import ThisInstallation
 
         return DoctorService(
-            database=self._database,
+            database=self.database(),
             inspection=SqlInspection(self._settings[DATABASE_URL], self._home),
-            installation=ThisInstallation(self._git, self._home),
+            installation=ThisInstallation(self.git(), self._home),
             stores=self._stores,
             sandboxes=self._sandboxes,
             locks=self._locks,
-            checkpoints=self._checkpoint_service,
-            maintenance=self._maintenance_service,
+            checkpoints=self.checkpoint_service(),
+            maintenance=self.maintenance_service(),
         )
 
-    @cached_property
-    def _log_service(self) -> LogService:
+    @_built_once
+    def log_service(self) -> LogService:
         from cleveragents.application.services.log_service import LogService
 
-        return LogService(self._database)
+        return LogService(self.database())
 
-    @cached_property
-    def _maintenance_service(self) -> MaintenanceService:
+    @_built_once
+    def maintenance_service(self) -> MaintenanceService:
         from cleveragents.application.services.maintenance_service import MaintenanceService
 
         return MaintenanceService(
-            database=self._database,
+            database=self.database(),
             stores=self._stores,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             events=self._events,
         )
 
-    @cached_property
-    def _plan_apply_service(self) -> PlanApplyService:
+    @_built_once
+    def plan_apply_service(self) -> PlanApplyService:
         from cleveragents.application.services.plan_apply_service import PlanApplyService
 
         return PlanApplyService(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
             sandboxes=self._sandboxes,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             targets=self._targets,
-            tools=self._tools,
+            tools=self.tools(),
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
@@ -236,17 +196,17 @@ class Container:
             cleanup=self._settings[CLEANUP],
         )
 
-    @cached_property
-    def _plan_executor(self) -> PlanExecutor:
+    @_built_once
+    def plan_executor(self) -> PlanExecutor:
         from cleveragents.application.services.plan_executor import PlanExecutor
 
         return PlanExecutor(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
-            tools=self._tool_runner,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
+            tools=self.tool_runner(),
             subplans=self._subplans,
             sandboxes=self._sandboxes,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
@@ -255,63 +215,63 @@ class Container:
             interruption=self._interruption,
         )
 
-    @cached_property
-    def _plan_resume_service(self) -> PlanResumeService:
+    @_built_once
+    def plan_resume_service(self) -> PlanResumeService:
         from cleveragents.application.services.plan_resume_service import PlanResumeService
 
         return PlanResumeService(
-            database=self._database,
-            executor=self._plan_executor,
+            database=self.database(),
+            executor=self.plan_executor(),
             sandboxes=self._sandboxes,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
         )
 
-    @cached_property
-    def _history_service(self) -> HistoryService:
+    @_built_once
+    def history_service(self) -> HistoryService:
         from cleveragents.application.services.rollback.history_service import HistoryService
 
-        return HistoryService(self._checkpoint_service)
+        return HistoryService(self.checkpoint_service())
 
-    @cached_property
-    def _correction_service(self) -> CorrectionService:
+    @_built_once
+    def correction_service(self) -> CorrectionService:
         from cleveragents.application.services.correction_service import CorrectionService
 
         return CorrectionService(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
             faults=self._faults,
         )
 
-    @cached_property
-    def _decision_service(self) -> DecisionService:
+    @_built_once
+    def decision_service(self) -> DecisionService:
         from cleveragents.application.services.decision_service import DecisionService
 
-        return DecisionService(self._database)
+        return DecisionService(self.database())
 
-    @cached_property
-    def _retention_service(self) -> RetentionService:
+    @_built_once
+    def retention_service(self) -> RetentionService:
         from cleveragents.application.services.retention_service import RetentionService
 
         return RetentionService(
-            database=self._database,
-            snapshots=self._checkpoint_manager,
+            database=self.database(),
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             events=self._events,
             faults=self._faults,
         )
 
-    @cached_property
-    def _plan_service(self) -> PlanService:
+    @_built_once
+    def plan_service(self) -> PlanService:
         from cleveragents.application.services.plan_service import PlanService
 
         return PlanService(
-            database=self._database,
+            database=self.database(),
             plan_files=self._plan_files,
-            tools=self._tools,
+            tools=self.tools(),
             sandboxes=self._sandboxes,
             locks=self._locks,
             clock=self._clock,
@@ -322,15 +282,15 @@ class Container:
             max_child_depth=self._settings[MAX_CHILD_DEPTH],
         )
 
-    @cached_property
-    def _conflict_service(self) -> ConflictService:
+    @_built_once
+    def conflict_service(self) -> ConflictService:
         from cleveragents.application.services.conflict_service import ConflictService
 
         return ConflictService(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
             sandboxes=self._sandboxes,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
@@ -344,20 +304,20 @@ class Container:
         from cleveragents.application.services.subplans.spawner import ChildSpawner
 
         return SubplanRunner(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
             spawning=ChildSpawner(
-                self._database,
-                self._checkpoint_service,
+                self.database(),
+                self.checkpoint_service(),
                 self._sandboxes,
                 self._clock,
                 self._ids,
                 self._faults,
             ),
             merging=ChildMerger(
-                self._database,
-                self._checkpoint_service,
-                self._checkpoint_manager,
+                self.database(),
+                self.checkpoint_service(),
+                self.checkpoint_manager(),
                 self._locks,
                 self._clock,
                 self._ids,
@@ -371,22 +331,22 @@ class Container:
             interruption=self._interruption,
         )
 
-    @cached_property
-    def _tool_runner(self) -> ToolRunner:
+    @_built_once
+    def tool_runner(self) -> ToolRunner:
         from cleveragents.application.services.tool_runner import ToolRunner
 
         return ToolRunner(
-            database=self._database,
-            tools=self._tools,
-            checkpoints=self._checkpoint_service,
+            database=self.database(),
+            tools=self.tools(),
+            checkpoints=self.checkpoint_service(),
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
             faults=self._faults,
         )
 
-    @cached_property
-    def _checkpoint_manager(self) -> CheckpointManager:
+    @_built_once
+    def checkpoint_manager(self) -> CheckpointManager:
         from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
         from cleveragents.infrastructure.sandbox.store.limits import Limits
 
@@ -396,34 +356,34 @@ class Container:
             deadline_seconds=self._settings[DEADLINE],
             include_ignored=self._settings[INCLUDE_IGNORED],
         )
-        return CheckpointManager(self._git, self._clock, limits)
+        return CheckpointManager(self.git(), self._clock, limits)
 
     @cached_property
     def _sandboxes(self) -> AllSandboxes:
         from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 
-        return AllSandboxes(self._git, self._home, self._clock, self._checkpoint_manager)
+        return AllSandboxes(self.git(), self._home, self._clock, self.checkpoint_manager())
 
     @cached_property
     def _stores(self) -> ProjectMirrors:
         from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
 
-        return ProjectMirrors(self._git, self._home)
+        return ProjectMirrors(self.git(), self._home)
 
     @cached_property
     def _targets(self) -> AllTargets:
         from cleveragents.infrastructure.sandbox.apply.targets import AllTargets
 
-        return AllTargets(self._git, self._home, self._faults)
+        return AllTargets(self.git(), self._home, self._faults)
 
-    @cached_property
-    def _git(self) -> Git:
+    @_built_once
+    def git(self) -> Git:
         from cleveragents.infrastructure.sandbox.git.command import Git
 
         return Git(self._environment, self._home)
 
-    @cached_property
-    def _tools(self) -> Tools:
+    @_built_once
+    def tools(self) -> Tools:
         from cleveragents.infrastructure.tools.registry import Tools
 
         return Tools(self._environment, self._interruption)
@@ -448,10 +408,10 @@ class Container:
     def _plan_files(self) -> PlanFiles:
         from cleveragents.infrastructure.plan_files import YamlPlanFiles
 
-        return YamlPlanFiles(self._tools.specs())
+        return YamlPlanFiles(self.tools().specs())
 
-    @cached_property
-    def _database(self) -> Database:
+    @_built_once
+    def database(self) -> Database:
         """The database of the services.
 
         Each write verifies the leases of this process in its own transaction, so a
