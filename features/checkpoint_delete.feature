@@ -9,7 +9,7 @@ Feature: Deleting checkpoints
 
     Scenario: Nobody is there to be asked
       When the user asks to delete the checkpoints "after one"
-      Then it is refused with the code 2 and the sentence "Delete?" needs a confirmation, and nobody can be asked
+      Then it is refused with the code 2 and the sentence "Delete?" needs confirmation, but this command cannot ask for it
       And nothing has changed
 
     Scenario: The user says no
@@ -91,20 +91,20 @@ Feature: Deleting checkpoints
       Given the plan has been rolled back to "after one"
       When the user deletes the checkpoints "before rollback to after one"
       Then the exit code is 0
-      And it warns that "Without `before rollback to after one` the rollback to after one cannot be undone"
+      And it warns that "Without `before rollback to after one`, the rollback to after one cannot be undone"
       And the operation that cannot be undone is named
 
     Scenario: What an undo needs, in the preview
       Given the plan has been rolled back to "after one"
       And the user sits before a terminal
       When the user answers "n" when asked to delete the checkpoints "before rollback to after one"
-      Then the error output says "Without `before rollback to after one` the rollback to after one cannot be undone."
+      Then the error output says "Without `before rollback to after one`, the rollback to after one cannot be undone."
       And nothing has changed
 
     Scenario: Where the plan began
       When the user deletes the checkpoints "before execution"
       Then the exit code is 0
-      And it warns that "Without `before execution` the plan's changes are shown from a later checkpoint on"
+      And it warns that "Without `before execution`, the plan's changes are shown from a later checkpoint on"
       And the checkpoints are before one, after one, before two, after two, after execution
 
     Scenario: More than the preview lists

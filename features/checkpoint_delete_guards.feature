@@ -8,7 +8,7 @@ Feature: Checkpoints that cannot be deleted
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the checkpoints "after one", "after two" are pinned
       When the user deletes the checkpoints "before one", "after one", "after two"
-      Then it is refused with the code 4 and the sentence What is pinned cannot be deleted: «after one», «after two»
+      Then it is refused with the code 4 and the sentence Pinned checkpoints cannot be deleted: «after one», «after two»
       And the hint is "Run `agents plan checkpoint unpin PLAN «after one» «after two»` first, or leave it out"
       And nothing has changed
 

@@ -53,7 +53,7 @@ Feature: Pinning checkpoints
       And the checkpoint "after one" is pinned
       When the user pins the checkpoints "after one"
       Then the exit code is 0
-      And the messages are 1 checkpoint was pinned already
+      And the messages are 1 checkpoint was already pinned
       And nothing has changed
 
     Scenario: Unpinning what is not pinned

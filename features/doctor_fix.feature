@@ -52,7 +52,7 @@ Feature: Mending the installation
         | there is a sandbox with snapshots of a plan that nobody knows |
         | others may look into the home directory                       |
       When the user has the installation mended
-      Then the messages are Fixed 5 issues; no problem left
+      Then the output says "Fixed 5 issues; no problem left"
       And checking again finds nothing
 
   Rule: what is not safe to mend is left, and named

@@ -68,7 +68,7 @@ Feature: Leases on plans
     Scenario: A lease that is gone altogether is not held
       Given all leases are gone from the records
       When the first host writes
-      Then the host is told that Plan PLAN was taken over by nobody known
+      Then the host is told that The lease on plan PLAN was lost
 
   Rule: a lease belongs to one process and all its threads
 

@@ -16,15 +16,15 @@ Feature: What is lost or damaged is noticed before anything is touched
 
       Examples:
         | damage                              | reason                                     |
-        | the bytes of a file are gone        | are not all in                             |
+        | the bytes of a file are gone        | are missing in                             |
         | the bytes of a file are others      | is damaged                                 |
-        | the bytes of a file are cut off     | are not all in                             |
-        | the tree is gone                    | are not all in                             |
-        | the document is gone                | are not all in                             |
+        | the bytes of a file are cut off     | are missing in                             |
+        | the tree is gone                    | are missing in                             |
+        | the document is gone                | are missing in                             |
         | the snapshot is another commit      | is not a snapshot                          |
         | the document is another's           | does not hold what it lists                |
         | the document is no document         | cannot be read                             |
-        | a staged file is gone               | are not all in                             |
+        | a staged file is gone               | are missing in                             |
         | the repository is gone              | is not known to its private repository     |
 
     Scenario: A whole snapshot is found whole, and its damage found
@@ -35,7 +35,7 @@ Feature: What is lost or damaged is noticed before anything is touched
     Scenario Outline: <fault> is no proof
       Given the circumstance that <fault>
       When the user wants to go back
-      Then it fails, because are not all in
+      Then it fails, because are missing in
       And the sandbox is as the agent left it
 
       Examples:

@@ -21,7 +21,7 @@ Feature: The rollback command
 
     Scenario: Nobody is there to be asked
       When the user asks for a rollback to "after one"
-      Then it is refused with the code 2 and the sentence "Roll back?" needs a confirmation, and nobody can be asked
+      Then it is refused with the code 2 and the sentence "Roll back?" needs confirmation, but this command cannot ask for it
       And nothing has changed
 
     Scenario: The user says no
@@ -70,7 +70,7 @@ Feature: The rollback command
       When the user answers "n" when asked for a rollback to "after one"
       Then the error output says "would restore 1 path, remove 31 paths"
       And the error output says "… and 12 more"
-      And the error output says "1 path that no checkpoint holds stays as it is."
+      And the error output says "1 path in no checkpoint stays as it is."
 
     Scenario: --no-input never asks, not even at a terminal
       Given the user sits before a terminal

@@ -35,7 +35,7 @@ Feature: A rollback that fails
       And the next rollback fails for good
       When the user rolls the plan back to "after one"
       Then it is refused with the code 7 and the sentence The rollback failed (The disk gave up) and what it had begun could not be taken back: The disk gave up
-      And the plan is shown as interrupted in a rollback
+      And the plan is shown as interrupted in the rollback
 
     Scenario: An undo that cannot be taken back is called by its name
       Given a plan that wrote a.txt in step one and b.txt in step two
@@ -43,7 +43,7 @@ Feature: A rollback that fails
       And the next rollback fails for good
       When the user undoes the last operation
       Then it is refused with the code 7 and the sentence The undo failed (The disk gave up) and what it had begun could not be taken back: The disk gave up
-      And the plan is shown as interrupted in an undo
+      And the plan is shown as interrupted in the undo
 
     Scenario: The next command completes it once the cause is mended
       Given a plan that wrote a.txt in step one and b.txt in step two

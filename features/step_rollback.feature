@@ -24,7 +24,7 @@ Feature: Rolling back one step
         | two  | runs `echo 2 >> a.txt`                   |
       And the plan has run
       When the user rolls back only step 1
-      Then it is refused with the code 4 and the sentence Step 1 alone cannot be taken back, because these paths were changed again after it: a.txt
+      Then it is refused with the code 4 and the sentence Step 1 cannot be rolled back alone, because later steps changed the same paths: a.txt
       And the sandbox is as it was at "after execution"
 
     Scenario: Somebody built on it by hand
@@ -50,7 +50,7 @@ Feature: Rolling back one step
         | two  | runs `echo 2 > src/new`  |
       And the plan has run
       When the user rolls back only step 1
-      Then it is refused with the code 4 and the sentence Step 1 alone cannot be taken back, because these paths were changed again after it: src
+      Then it is refused with the code 4 and the sentence Step 1 cannot be rolled back alone, because later steps changed the same paths: src
 
     Scenario: It did nothing
       Given a plan with the steps
@@ -59,13 +59,13 @@ Feature: Rolling back one step
         | two  | writes b.txt      |
       And the plan has run
       When the user rolls back only step 1
-      Then it is refused with the code 4 and the sentence Nothing that step 1 changed is there to be taken back
+      Then it is refused with the code 4 and the sentence Step 1 has no changes to roll back
 
     Scenario: No state from before it is kept
       Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"
       And a plan that wrote a.txt in step one and b.txt in step two
       When the user rolls back only step 2
-      Then it is refused with the code 4 and the sentence The rollback of step 2 is not possible any more: no checkpoint holds the state to go to
+      Then it is refused with the code 4 and the sentence Cannot roll back step 2: a checkpoint that this needs was deleted or pruned
 
     Scenario: A decision is none
       Given a plan with a decision between a file and a database

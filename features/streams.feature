@@ -23,14 +23,14 @@ Feature: Talking to the user
     Scenario: Without a terminal the command refuses instead of hanging
       When the user runs "agents sample ask"
       Then the exit code is 2
-      And the error output says "needs a confirmation, and nobody can be asked"
+      And the error output says "needs confirmation, but this command cannot ask for it"
       And the error output says "Hint: Add `--yes`"
 
     Scenario: The user can forbid questions
       Given the user sits before a terminal
       When the user runs "agents sample ask --no-input"
       Then the exit code is 2
-      And the error output says "needs a confirmation"
+      And the error output says "needs confirmation"
 
     Scenario: A directory that was removed under the user is no crash
       Given the current directory has been removed

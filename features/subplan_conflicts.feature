@@ -13,7 +13,7 @@ Feature: Subplans that change the same
     Scenario: The plan stops, lists the files, and keeps what could be merged
       When the user runs the plan
       Then the exit code is 6
-      And the error is "What `two` made conflicts with what was there: README.md"
+      And the error is "Subplan `two` conflicts with the parent in: README.md"
       And the plan is execute/conflict with 1 steps done
       And README.md in the sandbox has the lines of both between markers
       And two.txt in the sandbox is `2\n`
@@ -43,7 +43,7 @@ Feature: Subplans that change the same
       Given the plan has come into conflict
       When the user executes the plan
       Then the exit code is 6
-      And the error is "What `two` made conflicts with what was there: README.md"
+      And the error is "Subplan `two` conflicts with the parent in: README.md"
 
   Rule: somebody says what holds, and the plan goes on
 
@@ -87,7 +87,7 @@ Feature: Subplans that change the same
       And the plan has been rolled back to "after subplan two"
       When the user executes the plan
       Then the exit code is 6
-      And the error is "What `two` made conflicts with what was there: README.md"
+      And the error is "Subplan `two` conflicts with the parent in: README.md"
 
   Rule: what is asked for wrongly is refused
 

@@ -85,7 +85,7 @@ Feature: What is done to a plan reaches its subplans
     Scenario: Alone they are not
       Given the plan has run
       When the user applies the subplan docs
-      Then it is refused with the code 4 and the sentence Plan OTHER is a part of plan PLAN, and is applied with it
+      Then it is refused with the code 4 and the sentence Plan OTHER is part of plan PLAN and is applied with it
       And nothing has changed
 
   Rule: the looking commands tell which plan made what

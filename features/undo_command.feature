@@ -43,14 +43,14 @@ Feature: The undo and redo commands
       And the plan has been rolled back to "after one"
       And the records of "before rollback to after one" are gone
       When the user undoes the last operation
-      Then it is refused with the code 4 and the sentence The undo of rollback to after one is not possible any more: no checkpoint holds the state to go to
+      Then it is refused with the code 4 and the sentence Cannot undo rollback to after one: a checkpoint that this needs was deleted or pruned
 
     Scenario: An older program did it
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
       And an older program recorded the rollback
       When the user undoes the last operation
-      Then it is refused with the code 4 and the sentence The undo of rollback to after one is not possible any more: no checkpoint holds the state to go to
+      Then it is refused with the code 4 and the sentence Cannot undo rollback to after one: a checkpoint that this needs was deleted or pruned
 
     Scenario: The checkpoint the plan stood on was deleted
       Given a plan that wrote a.txt in step one and b.txt in step two

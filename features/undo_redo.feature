@@ -90,12 +90,12 @@ Feature: Undo and redo
       And the last operation has been undone
       And the plan has been rolled back to "before one"
       When the user redoes what was undone last
-      Then it is refused with the code 4 and the sentence There is nothing to redo: no undo of this plan is left to take back
+      Then it is refused with the code 4 and the sentence There is nothing to redo: no undo of this plan is in effect
 
     Scenario: Nothing was ever rolled back
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user undoes the last operation
-      Then it is refused with the code 4 and the sentence There is nothing to undo: no rollback or correction of this plan is left to take back
+      Then it is refused with the code 4 and the sentence There is nothing to undo: no rollback or correction of this plan is in effect
 
   Rule: going to any saved state brings back what was on the way to it
 

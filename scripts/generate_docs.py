@@ -21,14 +21,14 @@ NOTE = "<!-- Written by scripts/generate_docs.py; change the code, not this page
 EXIT_CODES = {
     0: "Done.",
     1: "Failed.",
-    2: "The command was called in a way that cannot work, or needs a confirmation.",
+    2: "The command was called in a way that cannot work, or needs confirmation.",
     3: "Done, but something was skipped; the output says what and why.",
     4: "Refused by a guard; nothing was changed.",
     5: "What was named does not exist.",
     6: "Busy or in conflict: another holds it or has changed it. Trying again may help.",
     7: "A stored snapshot is missing or damaged.",
     8: "A step of the plan failed; the plan's state says what was rolled back.",
-    10: "A setting is unknown or has a value it cannot have.",
+    10: "A setting is unknown or has an invalid value.",
     70: "A bug in this program. Please report it.",
     130: "Interrupted.",
 }
@@ -47,7 +47,6 @@ def page(title: str, *parts: str) -> str:
 
 def errors() -> str:
     from cleveragents.domain.errors import CleverAgentsError
-    from cleveragents.domain.plans import apply  # noqa: F401 # so that their errors are known
 
     def family(kind: type[CleverAgentsError], depth: int) -> Iterator[tuple[str, ...]]:
         meaning = (kind.__doc__ or "").strip().splitlines()[0]
@@ -55,8 +54,7 @@ def errors() -> str:
         name = "&nbsp;" * 4 * depth + f"`{kind.__name__}`"
         yield name, f"`{kind.code}`", str(kind.exit_code), retryable, meaning
         for child in kind.__subclasses__():
-            if child.__module__.startswith("cleveragents.domain."):
-                yield from family(child, depth + 1)
+            yield from family(child, depth + 1)
 
     return page(
         "Errors",
@@ -72,7 +70,6 @@ def errors() -> str:
 
 def exit_codes() -> str:
     from cleveragents.domain.errors import CleverAgentsError
-    from cleveragents.domain.plans import apply  # noqa: F401 # so that their errors are known
 
     def family(kind: type[CleverAgentsError]) -> Iterator[type[CleverAgentsError]]:
         yield kind

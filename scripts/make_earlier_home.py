@@ -35,7 +35,7 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from features.support.earlier_home import ACTIONS, EXPECTED, PARTS, REPORTS, EarlierHome
+from features.support.situations.earlier_home import ACTIONS, EXPECTED, PARTS, REPORTS, EarlierHome
 from features.support.world import Outcome, World
 
 COMMIT = "e3a7344"

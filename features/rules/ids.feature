@@ -47,7 +47,7 @@ Feature: How plans and checkpoints are named
 
     Scenario: A beginning that two share
       When somebody names `cp_01AR`
-      Then it is refused because `cp_01AR` fits 2 checkpoints: 01ARZ3NDEKTSV4RRFFQ69G5FAA, 01ARZ3NDEKTSV4RRFFQ69G5FAB
+      Then it is refused because `cp_01AR` matches 2 checkpoints: 01ARZ3NDEKTSV4RRFFQ69G5FAA, 01ARZ3NDEKTSV4RRFFQ69G5FAB
 
     Scenario: More than ten are not all listed
       Given 14 ids that begin alike

@@ -4,10 +4,11 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import apply_faults, operation_sweep, plan_faults
-from features.support.applies import Acting, Interrupting, NoEvents, applies
-from features.support.operation_sweep import Throwing
+from features.support.faults import apply_faults, plan_faults
 from features.support.plans import plans
+from features.support.situations.applies import Acting, Interrupting, NoEvents, applies
+from features.support.sweeps import operation_sweep
+from features.support.sweeps.operation_sweep import Throwing
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.container import Container

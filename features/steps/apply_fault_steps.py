@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import fault_sweep as faults
-from features.support.applies import applies
-from features.support.apply_sweep import ApplySweep
 from features.support.plans import plans
+from features.support.situations.applies import applies
+from features.support.sweeps import fault_sweep as faults
+from features.support.sweeps.apply_sweep import ApplySweep
 
 from cleveragents.application.fault_points import FaultPoint
 

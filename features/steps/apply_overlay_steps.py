@@ -6,10 +6,10 @@ from unittest.mock import patch
 
 from behave import given, then
 from behave.runner import Context
-from features.support import plan_faults
-from features.support.applies import Watching, applies
+from features.support.faults import plan_faults
+from features.support.faults.strategy_faults import can_mount_in
 from features.support.plans import plans
-from features.support.strategy_faults import can_mount_in
+from features.support.situations.applies import Watching, applies
 from features.support.trees import tree
 
 from cleveragents.application.fault_points import FaultPoint

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import apply_faults, plan_faults
-from features.support.applies import applies
+from features.support.faults import apply_faults, plan_faults
 from features.support.plans import data, plans
+from features.support.situations.applies import applies
 from features.support.trees import difference
 from features.support.values import table_rows
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from behave import then, when
 from behave.runner import Context
-from features.support.applies import applies
 from features.support.plans import data, plans
+from features.support.situations.applies import applies
 from features.support.values import table_rows
 
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import budget_bench as support
 from features.support.plans import plans
-from features.support.sandbox_bench import bench
-from features.support.watching_bench import objects_of
+from features.support.sandboxes import budget_bench as support
+from features.support.sandboxes.sandbox_bench import bench
+from features.support.sandboxes.watching_bench import objects_of
 
 
 @given("snapshots are made under {words}")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import change_notes
-from features.support.changes import CallChanges, written
+from features.support.situations import change_notes
+from features.support.situations.changes import CallChanges, written
 
 from cleveragents.domain.sandboxes.artifact import ArtifactSummary, artifacts_of, summary_of
 

@@ -5,9 +5,9 @@ import subprocess
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import fault_sweep as faults
-from features.support import operation_sweep
 from features.support.plans import Plans, data, plans
+from features.support.sweeps import fault_sweep as faults
+from features.support.sweeps import operation_sweep
 
 from cleveragents.application.fault_points import FaultPoint
 

@@ -6,7 +6,7 @@ from benchmarks.compare.exactness import Witness, standing_of
 from benchmarks.compare.judging import failures, judge, limit_of
 from benchmarks.compare.page import page
 from benchmarks.compare.results import Check, Measured, Role, Scenario
-from features.support.comparisons import (
+from features.support.situations.comparisons import (
     RESTORED,
     ROLES,
     STANDINGS,

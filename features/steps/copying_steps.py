@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import copy_faults
-from features.support.strategy_bench import strategy_bench
+from features.support.faults import copy_faults
+from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.infrastructure.sandbox.create import copy_worker
 from cleveragents.infrastructure.sandbox.create.copy_processes import CopyWorkers

@@ -5,9 +5,9 @@ from contextlib import closing
 
 from behave import given, then
 from behave.runner import Context
-from features.support import database_applies
-from features.support import plan_faults as mishaps
+from features.support.faults import plan_faults as mishaps
 from features.support.plans import plans
+from features.support.situations import database_applies
 
 
 @given("a plan that made a database so that it {change}")

@@ -7,8 +7,8 @@ from pathlib import Path
 from behave import given, then, when
 from behave.parser import parse_feature
 from behave.runner import Context
-from features.support import damaged_databases
-from features.support.strategy_bench import strategy_bench
+from features.support.faults import damaged_databases
+from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.testing import sqlite_store_contract as contract
 
@@ -136,7 +136,7 @@ def same_and_whole(context: Context) -> None:
 def killed_while(context: Context, act: str) -> None:
     stride = "1" if context.config.userdata.get("sweep") == "whole" else "3"
     done = subprocess.run(
-        [sys.executable, "-m", "features.support.strategy_kill_sweep", act, stride],
+        [sys.executable, "-m", "features.support.sweeps.strategy_kill_sweep", act, stride],
         env=context.world.with_features,
         capture_output=True,
         text=True,

@@ -13,9 +13,9 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import databases as support
-from features.support.database_states import SITUATIONS
-from features.support.databases import Databases
+from features.support.sandboxes import databases as support
+from features.support.sandboxes.database_states import SITUATIONS
+from features.support.sandboxes.databases import Databases
 
 from cleveragents.domain.errors import CleverAgentsError, SchemaVersionError
 from cleveragents.infrastructure.database import schema

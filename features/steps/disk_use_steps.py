@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from behave import then, when
 from behave.runner import Context
-from features.support.damage import owned_bytes
-from features.support.strategy_bench import strategy_bench
+from features.support.faults.damage import owned_bytes
+from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay
 from cleveragents.infrastructure.sandbox.gc.disk_use import measure, removable_bytes

@@ -10,8 +10,10 @@ from unittest.mock import patch
 import yaml
 from behave import given, then, when
 from behave.runner import Context
-from features.support import crash, damage, garbage, plan_faults, postgres
+from features.support import postgres
+from features.support.faults import crash, damage, plan_faults
 from features.support.plans import data, plans
+from features.support.sandboxes import garbage
 from features.support.trees import difference, tree
 
 import cleveragents

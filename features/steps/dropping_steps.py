@@ -4,8 +4,8 @@ from pathlib import Path
 
 from behave import given, then
 from behave.runner import Context
-from features.support.sandbox_bench import bench
-from features.support.watching_bench import watching
+from features.support.sandboxes.sandbox_bench import bench
+from features.support.sandboxes.watching_bench import watching
 
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 

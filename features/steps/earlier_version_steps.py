@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.earlier_home import ARCHIVE, REPORTS, EarlierHome, lost, unpack
+from features.support.situations.earlier_home import ARCHIVE, REPORTS, EarlierHome, lost, unpack
 
 
 @given("the home directory that version 0.1.0 left behind")

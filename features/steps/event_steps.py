@@ -10,7 +10,7 @@ from typing import Any
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import listeners, plan_faults
+from features.support.faults import listeners, plan_faults
 from features.support.plans import data, plans
 
 ODD = "odd \x1b[31m\u202e\nname"

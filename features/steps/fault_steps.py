@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import fault_sweep as faults
 from features.support.plans import plans
+from features.support.sweeps import fault_sweep as faults
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.domain.errors import SnapshotError

@@ -6,10 +6,10 @@ from pathlib import Path
 from behave import given, then, when
 from behave.parser import parse_feature
 from behave.runner import Context
-from features.support.families import database_families, families
-from features.support.fork_faults import FAILING, MEANWHILE, ForkBench
-from features.support.strategy_bench import strategy_bench
-from features.support.strategy_faults import can_mount
+from features.support.faults.fork_faults import FAILING, MEANWHILE, ForkBench
+from features.support.faults.strategy_faults import can_mount
+from features.support.sandboxes.families import database_families, families
+from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import SnapshotMissingError
 from cleveragents.domain.sandboxes.merge import MergeReport, MergeStrategy

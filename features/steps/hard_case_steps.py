@@ -7,9 +7,9 @@ from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import sandbox_faults
-from features.support.databases import largest_file
-from features.support.sandbox_bench import Moment, bench
+from features.support.faults import sandbox_faults
+from features.support.sandboxes.databases import largest_file
+from features.support.sandboxes.sandbox_bench import Moment, bench
 
 from cleveragents.testing.trees import differing
 
@@ -71,7 +71,7 @@ def kill_sweep(context: Context, stride: str, acts: str) -> None:
         [
             sys.executable,
             "-m",
-            "features.support.sandbox_kill_sweep",
+            "features.support.sweeps.sandbox_kill_sweep",
             acts,
             stride.rstrip("thnrds"),
         ],

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.hostile_programs import traps
-from features.support.sandbox_bench import bench
+from features.support.faults.hostile_programs import traps
+from features.support.sandboxes.sandbox_bench import bench
 
 
 @given("a project in which the user has set the trap `{command}`")

@@ -4,7 +4,7 @@ import signal
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.interruptions import SIGNALS, Work, ignored
+from features.support.faults.interruptions import SIGNALS, Work, ignored
 from features.support.tools import Workbench, is_alive
 
 

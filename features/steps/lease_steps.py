@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.leases import (
+from features.support.situations.leases import (
     ANOTHER,
     PLAN,
     Host,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.leftovers import Leftovers
+from features.support.faults.leftovers import Leftovers
 from features.support.tools import Workbench
 
 

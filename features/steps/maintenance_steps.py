@@ -12,8 +12,9 @@ from unittest.mock import patch
 import yaml
 from behave import given, then, when
 from behave.runner import Context
-from features.support import crash, garbage
+from features.support.faults import crash
 from features.support.plans import data, plans
+from features.support.sandboxes import garbage
 
 from cleveragents.application.services.checkpoints.reconcile import drop_unnamed_snapshots
 from cleveragents.infrastructure.files import exclusive
@@ -420,7 +421,7 @@ def damaged_are(context: Context, labels: str) -> None:
     said = data(context)
     damaged = [item for item in said["checkpoints"] if not item["whole"]]
     assert [item["label"] for item in damaged] == labels.split(", "), damaged
-    assert all("are not all in" in item["problem"] for item in damaged), damaged
+    assert all("are missing in" in item["problem"] for item in damaged), damaged
     assert said["summary"] == {"checked": 6, "damaged": len(damaged)}, said
 
 

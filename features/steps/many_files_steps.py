@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import many_files
 from features.support.plans import plans
+from features.support.sandboxes import many_files
 
 from cleveragents.testing.trees import differing, read_tree
 

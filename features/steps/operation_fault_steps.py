@@ -5,9 +5,9 @@ import shutil
 from behave import given, then, when
 from behave.runner import Context
 from features.steps.correction_steps import standing
-from features.support import fault_sweep as faults
-from features.support import operation_sweep
 from features.support.plans import plans
+from features.support.sweeps import fault_sweep as faults
+from features.support.sweeps import operation_sweep
 
 from cleveragents.application.fault_points import FaultPoint
 

@@ -5,7 +5,7 @@ import shutil
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import plan_faults
+from features.support.faults import plan_faults
 from features.support.plans import data, make_repository, plans
 from features.support.trees import difference, tree
 

@@ -10,10 +10,10 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import crash, plan_faults
 from features.support.clocks import wait_until
-from features.support.four_plans import FourPlans
+from features.support.faults import crash, plan_faults
 from features.support.plans import plans
+from features.support.situations.four_plans import FourPlans
 from features.support.trees import difference, tree
 
 from cleveragents.infrastructure import system

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import sandbox_faults
-from features.support.project_bench import projects
-from features.support.sandbox_bench import bench
+from features.support.faults import sandbox_faults
+from features.support.sandboxes.sandbox_bench import bench
+from features.support.situations.project_bench import projects
 
 from cleveragents.domain.errors import ConfigurationError, ProjectRefusedError
 from cleveragents.testing.trees import differing, read_tree

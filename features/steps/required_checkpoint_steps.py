@@ -6,8 +6,8 @@ import subprocess
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.applies import NoEvents
 from features.support.plans import plans
+from features.support.situations.applies import NoEvents
 
 from cleveragents.domain.errors import CheckpointRequiredError
 

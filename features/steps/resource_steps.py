@@ -3,8 +3,8 @@ from __future__ import annotations
 from behave import given, then, when
 from behave.runner import Context
 from features.steps.plan_file_steps import reading
-from features.support import resource_paths
-from features.support.strategy_bench import strategy_bench
+from features.support.sandboxes import resource_paths
+from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import NotReversibleError
 from cleveragents.domain.sandboxes.named_paths import NamedPaths

@@ -7,8 +7,10 @@ from unittest.mock import Mock, patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import fault_sweep, paused, retention
+from features.support.faults import paused
 from features.support.plans import data, plans
+from features.support.situations import retention
+from features.support.sweeps import fault_sweep
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.domain.errors import CleverAgentsError, SnapshotError

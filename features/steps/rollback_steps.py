@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import plan_faults
+from features.support.faults import plan_faults
 from features.support.plans import data, plans
 from features.support.trees import difference
 

@@ -82,7 +82,8 @@ def ambiguous(context: Context, sentence: str) -> None:
 @then("the refusal counts {count:d} and shows the first {shown:d}")
 def shortened(context: Context, count: int, shown: int) -> None:
     some = ", ".join(context.ids[:shown])
-    assert context.refusal.message == f"`7Z` fits {count} checkpoints: {some}, …", context.refusal
+    expected = f"`7Z` matches {count} checkpoints: {some}, …"
+    assert context.refusal.message == expected, context.refusal
     assert context.refusal.details["candidates"] == context.ids
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.sandbox_bench import bench
+from features.support.sandboxes.sandbox_bench import bench
 
 from cleveragents.testing.trees import differing, read_tree
 

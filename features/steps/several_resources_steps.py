@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.several_resources import SeveralResources
+from features.support.situations.several_resources import SeveralResources
 from features.support.values import table_rows
 
 

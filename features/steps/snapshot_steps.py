@@ -6,8 +6,8 @@ from pathlib import Path
 from behave import given, then, when
 from behave.parser import parse_feature
 from behave.runner import Context
-from features.support.broken_stores import FLAWED
-from features.support.sandbox_bench import SandboxBench, bench
+from features.support.faults.broken_stores import FLAWED
+from features.support.sandboxes.sandbox_bench import SandboxBench, bench
 
 from cleveragents.domain.sandboxes.sandbox import SandboxStrategy
 from cleveragents.testing import snapshot_store_contract as contract

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import store_faults
-from features.support.store_bench import store_bench
+from features.support.faults import store_faults
+from features.support.sandboxes.store_bench import store_bench
 
 from cleveragents.infrastructure.sandbox.store.packs import Pack
 from cleveragents.infrastructure.sandbox.store.repacking import out_of_proportion
@@ -158,7 +158,7 @@ def sweep(context: Context, work: str) -> None:
     modes = {"combining the packs": "combine", "reclaiming space": "collect"}
     stride = "1" if context.config.userdata.get("sweep") == "whole" else "6"
     done = subprocess.run(
-        [sys.executable, "-m", "features.support.store_kill_sweep", modes[work], stride],
+        [sys.executable, "-m", "features.support.sweeps.store_kill_sweep", modes[work], stride],
         env=context.world.with_features,
         capture_output=True,
         text=True,

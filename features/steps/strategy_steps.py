@@ -5,8 +5,8 @@ import stat
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import strategy_faults
-from features.support.strategy_bench import strategy_bench
+from features.support.faults import strategy_faults
+from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.sandboxes.resource import SandboxStrategy

@@ -12,11 +12,11 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import fault_sweep as faults
-from features.support import plan_faults
 from features.support.clocks import StoppedClock
+from features.support.faults import plan_faults
 from features.support.plans import data, plans
-from features.support.subplans import Subplans
+from features.support.situations.subplans import Subplans
+from features.support.sweeps import fault_sweep as faults
 from features.support.trees import difference, tree
 
 from cleveragents.application.fault_points import FaultPoint

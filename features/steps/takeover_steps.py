@@ -4,8 +4,8 @@ from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
+from features.support.faults.takeovers import TakeOver
 from features.support.plans import plans
-from features.support.takeovers import TakeOver
 from features.support.trees import difference, tree
 
 from cleveragents.application.fault_points import FaultPoint

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support import earlier_snapshots as earlier
-from features.support.sandbox_bench import bench
+from features.support.sandboxes import earlier_snapshots as earlier
+from features.support.sandboxes.sandbox_bench import bench
 
 from cleveragents.domain.sandboxes.uncaptured import reason_from
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.uncommitted_bench import OPTION, uncommitted_bench
+from features.support.situations.uncommitted_bench import OPTION, uncommitted_bench
 
 
 @given("a project that holds the home directory of CleverAgents")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from behave import then, when
 from behave.runner import Context
-from features.support.sandbox_bench import bench
-from features.support.untouched import WholeLife
+from features.support.sandboxes.sandbox_bench import bench
+from features.support.situations.untouched import WholeLife
 
 
 @when("a plan that runs `{command}` is made, run, compared and rolled back")

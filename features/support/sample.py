@@ -10,11 +10,12 @@ from unittest.mock import patch
 import click
 
 from cleveragents.cli import frame
+from cleveragents.cli.frame import CommandFailed
 from cleveragents.cli.main import COMMANDS
 from cleveragents.cli.session import Session
 from cleveragents.domain import errors
 from cleveragents.domain.settings.formats import OutputFormat
-from cleveragents.reports.report import Fields, Report, Table, Text
+from cleveragents.reports.report import Failure, Fields, Report, Table, Text
 
 EXAMPLE = "Example:\n  agents sample report"
 HERE = "features.support.sample"
@@ -126,7 +127,9 @@ FAILURES: dict[str, BaseException] = {
     "missing": errors.PlanNotFoundError("P1"),
     "busy": errors.ConflictError("The plan is held by process 7"),
     "damaged": errors.SnapshotMissingError("S1", "the mirror"),
-    "failed plan": errors.ExecutionError("Step 2 failed", data={"plan_id": "P1"}, step=2),
+    "failed plan": CommandFailed(
+        Failure.of(errors.ExecutionError("Step 2 failed", step=2), {"plan_id": "P1"})
+    ),
     "configuration": errors.ConfigurationError("No", key="x"),
     "database": errors.DatabaseError("The disk is full"),
     "bug": ZeroDivisionError("division by zero"),

@@ -11,8 +11,8 @@ from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.checkpoints.operation import RollbackResult
 from cleveragents.domain.plans.apply import ApplyResult
 from cleveragents.domain.plans.plan import Plan
+from cleveragents.reports.checkpoints.restores import changes_data, changes_done
 from cleveragents.reports.report import Fields, Report, Section, Table, Text
-from cleveragents.reports.restores import changes_data, changes_done
 
 Contents = Mapping[str, bytes]
 

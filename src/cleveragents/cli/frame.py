@@ -15,9 +15,10 @@ import click
 
 from cleveragents.cli.session import COLORS, Session
 from cleveragents.domain.settings.formats import OutputFormat
-from cleveragents.reports.report import Report
+from cleveragents.reports.report import Failure, Report
 
 __all__ = [
+    "CommandFailed",
     "Lazy",
     "LazyGroup",
     "Report",
@@ -29,6 +30,14 @@ __all__ = [
 ]
 
 pass_session = click.make_pass_decorator(Session)
+
+
+class CommandFailed(Exception):  # an outcome, with the report of it
+    """A command failed, and its failure has more to say than the error."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
 
 
 class Lazy(NamedTuple):

@@ -13,7 +13,7 @@ import click
 
 from cleveragents import __version__
 from cleveragents.cli import output
-from cleveragents.cli.frame import Lazy, LazyGroup
+from cleveragents.cli.frame import CommandFailed, Lazy, LazyGroup
 from cleveragents.cli.session import Session, guess_format
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.reports.report import Failure
@@ -110,6 +110,8 @@ def _run(session: Session, arguments: Sequence[str]) -> int:
         session.asked_format = guess_format(arguments)
         session.settle_format(tolerant=True)
         return _show_click_error(session, error)
+    except CommandFailed as failed:
+        return output.show_failure(session, failed.failure)
     except CleverAgentsError as error:
         return output.show_failure(session, Failure.of(error))
 

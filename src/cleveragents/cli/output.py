@@ -71,7 +71,7 @@ def _drawn(session: Session, report: Report) -> str:
 
 
 def _color_was_chosen(session: Session) -> bool:
-    """Whoever asks for `color` wants colour in a pipe too, unless something forbids it."""
+    """Whoever asks for `color` wants colors in a pipe too, unless something forbids it."""
     forbidden = session.environ.get("NO_COLOR") or session.environ.get("TERM") == "dumb"
     return session.asked_color == "auto" and not forbidden
 

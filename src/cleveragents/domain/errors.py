@@ -1,48 +1,74 @@
-"""Every error a caller or user can meet, as one tree.
+"""Every error that a caller or user can meet, as one tree.
 
 ```
-CleverAgentsError            code, exit_code, hint, retryable
+CleverAgentsError            code, exit_code, hint, retryable             exit 1
 ├── UsageError               the call itself is wrong                     exit 2
-│   ├── AmbiguousIdError           a short id fits several
-│   ├── ConfirmationRequiredError  nobody to ask, no `--yes`
+│   ├── AmbiguousIdError           a short id matches several
+│   ├── ConfirmationRequiredError  no `--yes`, and no way to ask
 │   └── PlanFileError              the plan file is wrong, with the line
-├── BusinessRuleViolation    a guard said no; nothing was changed         exit 4
-│   ├── PlanStateError             not possible in the plan's present state
+├── BusinessRuleViolation    a guard refused; nothing was changed         exit 4
+│   │  about the plan:
+│   ├── PlanStateError             not possible in the plan's current state
 │   ├── PlanAppliedError           rollback after apply
-│   ├── ProjectRefusedError        a project we cannot sandbox whole
-│   ├── SandboxMissingError        sandbox gone or reference invalid
-│   ├── NotReversibleError         nothing was kept to go back to
+│   ├── ChildAppliedError          rollback past a child plan that is applied
+│   ├── RepeatedEffectError        an irreversible effect would happen again
+│   │  about projects and sandboxes:
+│   ├── ProjectRefusedError        a project that cannot be sandboxed completely
+│   ├── SandboxMissingError        sandbox gone, or its path holds something else
+│   ├── NotReversibleError         the resource has the strategy `none`
+│   │  about checkpoints:
 │   ├── CheckpointPlanMismatchError
 │   ├── CheckpointRequiredError    a write could not be checkpointed
-│   ├── CheckpointPinnedError      a pinned one was to be deleted
-│   ├── CheckpointInUseError       one that the plan needs was to be deleted
-│   └── RepeatedEffectError        what cannot be undone would happen again
-├── DatabaseError            the store                                    exit 1
+│   ├── CheckpointPinnedError      deletion of a pinned checkpoint
+│   ├── CheckpointInUseError       deletion of a checkpoint that the plan needs
+│   │  about rollbacks, undo and corrections:
+│   ├── NothingToUndoError
+│   ├── UndoTargetMissingError     a checkpoint that it needs was deleted
+│   ├── ChangedSinceError          later steps changed the same paths
+│   ├── NothingChangedError        the step changed nothing
+│   ├── DecisionSupersededError
+│   ├── NoEarlierCheckpointError   none from before the decision
+│   │  about applying:
+│   ├── ChildPlanError             a child plan is applied with its parent
+│   ├── TargetRefusedError         the project is in no state to apply to
+│   ├── UncommittedChangesError    in files that the plan changed
+│   ├── ValidationFailedError
+│   └── SandboxChangedError        files changed after the plan ended
+├── DatabaseError            the records                                  exit 1
 │   ├── NotFoundError                                                     exit 5
 │   │   ├── PlanNotFoundError
 │   │   ├── CheckpointNotFoundError
-│   │   └── DecisionNotFoundError
+│   │   ├── DecisionNotFoundError
+│   │   └── CorrectionNotFoundError
 │   ├── DuplicateError
 │   └── SchemaVersionError
 ├── ConflictError            held by another process (retryable)          exit 6
+│   ├── TargetChangedError         the project changed during the apply
+│   └── SubplanConflictError       subplans changed the same (not retryable)
+├── MergeConflictError       plan and project changed the same            exit 6
 ├── SnapshotError            the stored bytes                             exit 7
-│   ├── SnapshotMissingError       the stored tree is gone
-│   ├── SnapshotCorruptError       what was restored is not what was stored
+│   ├── SnapshotMissingError       stored objects are gone
+│   ├── SnapshotCorruptError       the restored bytes are not the stored ones
 │   └── GitCommandError            command, status, stderr
 ├── ExecutionError           a step or tool failed                        exit 8
 ├── ConfigurationError       key, value, source, allowed values           exit 10
 └── InterruptedByUserError   the user stopped it                          exit 130
 ```
+
+Constructors take plain values, so that this module depends on no record. Codes and exit
+codes are public and never change their meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
+
+from cleveragents.domain.wording import listed
 
 
 class CleverAgentsError(Exception):
-    """Root of the tree: a sentence for people, a code for programs."""
+    """Root of the tree: a message for people, a code for programs."""
 
     code: ClassVar[str] = "failed"
     exit_code: ClassVar[int] = 1
@@ -63,7 +89,7 @@ class UsageError(CleverAgentsError):
 
 
 class AmbiguousIdError(UsageError):
-    """A shortened id fits more than one record."""
+    """A shortened id matches more than one record."""
 
     code = "ambiguous_id"
     _SHOWN: ClassVar[int] = 10
@@ -72,26 +98,26 @@ class AmbiguousIdError(UsageError):
         more = ["…"] if len(candidates) > self._SHOWN else []
         shown = [*candidates[: self._SHOWN], *more]
         super().__init__(
-            f"`{text}` fits {len(candidates)} {noun}s: {', '.join(shown)}",
+            f"`{text}` matches {len(candidates)} {noun}s: {', '.join(shown)}",
             hint="Give more characters of the id",
             candidates=list(candidates),
         )
 
 
 class ConfirmationRequiredError(UsageError):
-    """There is no terminal, or `--no-input`, and `--yes` was not given."""
+    """The command cannot ask (no terminal, or `--no-input`), and `--yes` was not given."""
 
     code = "confirmation_required"
 
     def __init__(self, action: str) -> None:
         super().__init__(
-            f"{action} needs a confirmation, and nobody can be asked",
-            hint="Add `--yes` to go on without being asked, or `--dry-run` to look first",
+            f"{action} needs confirmation, but this command cannot ask for it",
+            hint="Add `--yes` to continue without being asked, or `--dry-run` to preview",
         )
 
 
 class PlanFileError(UsageError):
-    """The plan file cannot be read or does not say something valid."""
+    """The plan file cannot be read or is not valid."""
 
     code = "plan_file_invalid"
 
@@ -106,14 +132,14 @@ class PlanFileError(UsageError):
 
 
 class BusinessRuleViolation(CleverAgentsError):
-    """A guard said no; nothing was changed."""
+    """A guard refused the request; nothing was changed."""
 
     code = "refused"
     exit_code = 4
 
 
 class PlanStateError(BusinessRuleViolation):
-    """What was asked is not possible in the plan's present phase and state."""
+    """The request is not possible in the plan's current phase and state."""
 
     code = "plan_state"
 
@@ -128,7 +154,7 @@ class PlanStateError(BusinessRuleViolation):
 
 
 class PlanAppliedError(BusinessRuleViolation):
-    """The plan's result is already in the project, so its sandbox is history."""
+    """The plan is applied, so it can no longer be rolled back."""
 
     code = "plan_applied"
 
@@ -140,8 +166,36 @@ class PlanAppliedError(BusinessRuleViolation):
         )
 
 
+class ChildAppliedError(BusinessRuleViolation):
+    """The rollback would undo the start of a child plan that is already applied."""
+
+    code = "child_applied"
+
+    def __init__(self, plan_id: str, children: Sequence[str]) -> None:
+        super().__init__(
+            f"A child plan that was started later is already applied: {', '.join(children)}",
+            hint="Roll back to a checkpoint after it was started, or run a new plan",
+            plan_id=plan_id,
+            children=list(children),
+        )
+
+
+class RepeatedEffectError(BusinessRuleViolation):
+    """Continuing would repeat an effect that no rollback can undo."""
+
+    code = "effect_would_repeat"
+
+    def __init__(self, plan_id: str, effects: Sequence[str]) -> None:
+        super().__init__(
+            "Continuing would repeat irreversible effects: " + "; ".join(effects),
+            hint=f"Run `agents plan resume {plan_id} --yes` to repeat them",
+            plan_id=plan_id,
+            effects=list(effects),
+        )
+
+
 class ProjectRefusedError(BusinessRuleViolation):
-    """The project cannot be sandboxed whole, so it is not sandboxed at all."""
+    """The project cannot be sandboxed completely, so no sandbox is created."""
 
     code = "project_refused"
 
@@ -152,7 +206,7 @@ class ProjectRefusedError(BusinessRuleViolation):
 
 
 class SandboxMissingError(BusinessRuleViolation):
-    """The sandbox is gone, or what is at its place is not ours."""
+    """The sandbox is gone, or its path holds something else."""
 
     code = "sandbox_missing"
 
@@ -166,16 +220,16 @@ class SandboxMissingError(BusinessRuleViolation):
 
 
 class NotReversibleError(BusinessRuleViolation):
-    """The resource is worked on without isolation, so nothing of it is kept."""
+    """The resource has no sandbox, so its earlier states are not stored."""
 
     code = "not_reversible"
 
     def __init__(self, resource: str, path: str) -> None:
         super().__init__(
-            f"The resource `{resource}` has the strategy `none`, which keeps nothing "
+            f"The resource `{resource}` has the strategy `none`, which stores nothing "
             f"and cannot be rolled back: {path}",
-            hint="Leave out `strategy: none` in the next plan; "
-            "take back what was changed there by other means",
+            hint="Remove `strategy: none` from the next plan; "
+            "undo the changes there by other means",
             resource=resource,
             path=path,
         )
@@ -203,14 +257,13 @@ class CheckpointRequiredError(BusinessRuleViolation):
 
 
 class CheckpointPinnedError(BusinessRuleViolation):
-    """A checkpoint that was to be deleted is pinned."""
+    """The checkpoint to delete is pinned."""
 
     code = "checkpoint_pinned"
 
     def __init__(self, plan_id: str, checkpoint_ids: Sequence[str]) -> None:
-        listed = ", ".join(checkpoint_ids)
         super().__init__(
-            f"What is pinned cannot be deleted: {listed}",
+            f"Pinned checkpoints cannot be deleted: {', '.join(checkpoint_ids)}",
             hint=f"Run `agents plan checkpoint unpin {plan_id} {' '.join(checkpoint_ids)}` first, "
             "or leave it out",
             plan_id=plan_id,
@@ -219,7 +272,7 @@ class CheckpointPinnedError(BusinessRuleViolation):
 
 
 class CheckpointInUseError(BusinessRuleViolation):
-    """A checkpoint that was to be deleted is one that the plan cannot do without."""
+    """The plan still needs the checkpoint to delete."""
 
     code = "checkpoint_in_use"
 
@@ -232,28 +285,166 @@ class CheckpointInUseError(BusinessRuleViolation):
         )
 
 
-class RepeatedEffectError(BusinessRuleViolation):
-    """Going on would do again what no rollback could undo."""
+class NothingToUndoError(BusinessRuleViolation):
+    """There is no rollback or correction to undo, or no undo to redo."""
 
-    code = "effect_would_repeat"
+    code = "nothing_to_take_back"
 
-    def __init__(self, plan_id: str, effects: Sequence[str]) -> None:
+    def __init__(self, act: str, plan_id: str) -> None:
+        undoable = "rollback or correction" if act == "undo" else "undo"
         super().__init__(
-            "Continuing would repeat irreversible effects: " + "; ".join(effects),
-            hint=f"Run `agents plan resume {plan_id} --yes` if it may happen again",
+            f"There is nothing to {act}: no {undoable} of this plan is in effect",
+            hint=f"Run `agents plan log {plan_id}` to see its history",
             plan_id=plan_id,
-            effects=list(effects),
+        )
+
+
+class UndoTargetMissingError(BusinessRuleViolation):
+    """A checkpoint that the operation needs was deleted or pruned."""
+
+    code = "state_gone"
+
+    def __init__(self, act: str, what: str, plan_id: str) -> None:
+        super().__init__(
+            f"Cannot {act} {what}: a checkpoint that this needs was deleted or pruned",
+            hint=f"Run `agents plan checkpoint list {plan_id} --all` to see the kept ones",
+            plan_id=plan_id,
+        )
+
+
+class ChangedSinceError(BusinessRuleViolation):
+    """Later steps changed the same paths, so the step cannot be rolled back alone."""
+
+    code = "built_upon"
+
+    def __init__(self, step_index: int, paths: Sequence[str]) -> None:
+        super().__init__(
+            f"Step {step_index + 1} cannot be rolled back alone, because later steps changed "
+            f"the same paths: {listed(paths, most=10)}",
+            hint="Roll back to a checkpoint before it, or roll back single paths with `--path`",
+            step=step_index + 1,
+            conflicts=list(paths),
+        )
+
+
+class NothingChangedError(BusinessRuleViolation):
+    """The step has no change in effect to roll back."""
+
+    code = "nothing_changed"
+
+    def __init__(self, step_index: int) -> None:
+        super().__init__(
+            f"Step {step_index + 1} has no changes to roll back",
+            hint="`agents plan log` shows what the steps did",
+            step=step_index + 1,
+        )
+
+
+class DecisionSupersededError(BusinessRuleViolation):
+    """The decision is superseded, so there is nothing to correct."""
+
+    code = "decision_superseded"
+
+    def __init__(self, decision_id: str, plan_id: str) -> None:
+        super().__init__(
+            f"Decision {decision_id} is superseded and cannot be corrected",
+            hint=f"Run `agents plan tree {plan_id}` to see the decisions in effect",
+            decision_id=decision_id,
+        )
+
+
+class NoEarlierCheckpointError(BusinessRuleViolation):
+    """No checkpoint from before the decision exists."""
+
+    code = "no_way_back"
+
+    def __init__(self, decision_id: str, plan_id: str) -> None:
+        super().__init__(
+            f"No checkpoint from before decision {decision_id} exists",
+            hint=f"Run `agents plan checkpoint list {plan_id}` to list the checkpoints; "
+            "a higher `sandbox.checkpoint.max-checkpoints-per-plan` keeps more",
+            decision_id=decision_id,
+        )
+
+
+class ChildPlanError(BusinessRuleViolation):
+    """A child plan is applied with its parent, not alone."""
+
+    code = "child_plan"
+
+    def __init__(self, plan_id: str, parent_id: str) -> None:
+        super().__init__(
+            f"Plan {plan_id} is part of plan {parent_id} and is applied with it",
+            hint=f"Run `agents plan apply {parent_id}`",
+            plan_id=plan_id,
+            parent_plan_id=parent_id,
+        )
+
+
+class TargetRefusedError(BusinessRuleViolation):
+    """The project is in a state in which a plan cannot be applied safely."""
+
+    code = "target_refused"
+
+    def __init__(self, path: str, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(f"Cannot apply to {path}: {reason}", hint=hint, path=path, reason=reason)
+
+
+class UncommittedChangesError(BusinessRuleViolation):
+    """Files that the plan changed have uncommitted changes in the project."""
+
+    code = "uncommitted_changes"
+
+    def __init__(self, path: str, files: Sequence[str]) -> None:
+        super().__init__(
+            f"{path} has uncommitted changes in files that the plan changed: "
+            f"{listed(files, most=10)}",
+            hint="Commit or stash them, or add `--include-uncommitted` to merge with them",
+            path=path,
+            files=list(files),
+        )
+
+
+class ValidationFailedError(BusinessRuleViolation):
+    """A required validation failed, so the plan was not applied."""
+
+    code = "validation_failed"
+
+    def __init__(
+        self, plan_id: str, failures: Sequence[str], validations: Sequence[Mapping[str, object]]
+    ) -> None:
+        super().__init__(
+            f"The plan was not applied: {'; '.join(failures)}",
+            hint="Fix the plan and run it again, or roll back with "
+            f"`agents plan rollback {plan_id}`",
+            plan_id=plan_id,
+            validations=validations,
+        )
+
+
+class SandboxChangedError(BusinessRuleViolation):
+    """The sandbox has changes that no checkpoint of the plan contains."""
+
+    code = "sandbox_changed"
+
+    def __init__(self, plan_id: str, files: Sequence[str]) -> None:
+        super().__init__(
+            f"The sandbox changed after the plan ended: {listed(files, most=10)}",
+            hint=f"Keep the changes with `agents plan checkpoint create {plan_id}`, or discard "
+            f"them with `agents plan rollback {plan_id} @latest`; then apply",
+            plan_id=plan_id,
+            files=list(files),
         )
 
 
 class DatabaseError(CleverAgentsError):
-    """The store of plans and checkpoints could not be used."""
+    """The database of plans and checkpoints could not be used."""
 
     code = "database"
 
 
 class NotFoundError(DatabaseError):
-    """Nothing is stored under that id."""
+    """No record has that id."""
 
     code = "not_found"
     exit_code = 5
@@ -281,7 +472,7 @@ class CheckpointNotFoundError(NotFoundError):
         command = f"agents plan rollback {plan_id}" if plan_id else "agents plan list"
         super().__init__(
             f"There is no checkpoint `{checkpoint_id}`",
-            hint=f"Run `{command}` to list what there is",
+            hint=f"Run `{command}` to list the checkpoints",
             checkpoint_id=checkpoint_id,
         )
 
@@ -307,22 +498,22 @@ class CorrectionNotFoundError(NotFoundError):
     def __init__(self, correction_id: str) -> None:
         super().__init__(
             f"There is no correction `{correction_id}`",
-            hint="Run `agents plan log PLAN` to see what was done to a plan",
+            hint="Run `agents plan log PLAN` to see a plan's history",
             correction_id=correction_id,
         )
 
 
 class DuplicateError(DatabaseError):
-    """A record with that id is stored already."""
+    """A record with that id already exists."""
 
     code = "duplicate"
 
     def __init__(self, noun: str, record_id: str) -> None:
-        super().__init__(f"There already is a {noun} {record_id}", record_id=record_id)
+        super().__init__(f"A {noun} with the id {record_id} already exists", record_id=record_id)
 
 
 class SchemaVersionError(DatabaseError):
-    """The database is newer than this program, damaged, or not ours."""
+    """The database is newer than this program, damaged, or not a CleverAgents database."""
 
     code = "schema_version"
 
@@ -335,6 +526,52 @@ class ConflictError(CleverAgentsError):
     retryable = True
 
 
+class TargetChangedError(ConflictError):
+    """Another program changed the project since the apply inspected it."""
+
+    code = "target_changed"
+
+    def __init__(self, path: str, what: str, *, hint: str) -> None:
+        super().__init__(
+            f"{path} changed since it was checked: {what}", hint=hint, path=path, what=what
+        )
+
+
+class SubplanConflictError(ConflictError):
+    """Changes of subplans conflict; the plan waits until they are resolved."""
+
+    code = "merge_conflict"
+    retryable = False
+
+    def __init__(self, plan_id: str, conflicts: Sequence[tuple[str, str]]) -> None:
+        """Args: `conflicts` are pairs of a subplan's name and a path."""
+        paths = [path for _, path in conflicts]
+        names = list(dict.fromkeys(f"`{name}`" for name, _ in conflicts))
+        subject = "Subplan {} conflicts" if len(names) == 1 else "Subplans {} conflict"
+        super().__init__(
+            f"{subject.format(', '.join(names))} with the parent in: {listed(paths, most=10)}",
+            hint=f"Run `agents plan conflicts {plan_id}` to see and resolve the conflicts, "
+            f"then `agents plan resume {plan_id}`",
+            plan_id=plan_id,
+            files=paths,
+        )
+
+
+class MergeConflictError(CleverAgentsError):
+    """The plan and the project changed the same places; nothing was applied."""
+
+    code = "merge_conflict"
+    exit_code = 6
+
+    def __init__(self, path: str, files: Sequence[str], *, hint: str) -> None:
+        super().__init__(
+            f"The plan and {path} both changed: {listed(files, most=10)}",
+            hint=hint,
+            path=path,
+            files=list(files),
+        )
+
+
 class SnapshotError(CleverAgentsError):
     """The stored bytes of a sandbox cannot be written, read or trusted."""
 
@@ -343,13 +580,13 @@ class SnapshotError(CleverAgentsError):
 
 
 class SnapshotMissingError(SnapshotError):
-    """The stored tree of a checkpoint is gone."""
+    """Stored objects of a checkpoint are gone."""
 
     code = "snapshot_missing"
 
     def __init__(self, snapshot_id: str, place: str) -> None:
         super().__init__(
-            f"The stored bytes of snapshot {snapshot_id} are not all in {place}",
+            f"Some stored objects of snapshot {snapshot_id} are missing in {place}",
             hint="Choose another checkpoint; nothing was changed",
             snapshot_id=snapshot_id,
             place=place,
@@ -357,7 +594,7 @@ class SnapshotMissingError(SnapshotError):
 
 
 class SnapshotCorruptError(SnapshotError):
-    """What was read back is not what was stored."""
+    """The bytes that were read are not the bytes that were stored."""
 
     code = "snapshot_corrupt"
 
@@ -372,7 +609,7 @@ class SnapshotCorruptError(SnapshotError):
 
 
 class GitCommandError(SnapshotError):
-    """git failed where it must not."""
+    """A git command failed."""
 
     code = "git_failed"
 
@@ -394,14 +631,14 @@ class ExecutionError(CleverAgentsError):
 
 
 class ConfigurationError(CleverAgentsError):
-    """A setting is unknown or has a value it cannot have."""
+    """A setting is unknown or has an invalid value."""
 
     code = "configuration"
     exit_code = 10
 
 
 class InterruptedByUserError(CleverAgentsError):
-    """The user stopped it; what was done so far is durable."""
+    """The user stopped the command; the completed work is durable."""
 
     code = "interrupted"
     exit_code = 130

@@ -18,6 +18,19 @@ def listed(items: Sequence[str], most: int = 5) -> str:
     return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def joined(parts: Sequence[str]) -> str:
+    """Returns the parts as a sentence lists them: `a, b and c`."""
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def first_lines(items: Sequence[str], most: int = 20) -> list[str]:
+    """Returns up to `most` indented lines, and a line saying how many items are left out."""
+    lines = [f"  {item}" for item in items[:most]]
+    more = len(items) - most
+    return [*lines, f"  … and {more} more"] if more > 0 else lines
+
+
 def size(count: int) -> str:
     """Returns a number of bytes in the largest unit that keeps it at 1 or above.
 

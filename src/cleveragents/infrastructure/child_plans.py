@@ -1,7 +1,7 @@
-"""Child plans in processes of their own: each has a core for itself, and can be killed alone.
+"""Runs child plans, each in its own process: it can use its own core and be killed alone.
 
-A child reads from a pipe to which nobody writes. It ends when this process closes the
-pipe, which the system does too when this process is killed.
+A child process gets a pipe to which nobody writes. It stops when this process closes the pipe,
+which the system also does when this process is killed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SAID_BYTES = 4_000
 
 
 class ProcessPlans(ChildPlans):
-    """Starts one process for each plan."""
+    """Starts one process for each child plan."""
 
     def __init__(self, command: Sequence[str], home: Path, environment: Mapping[str, str]) -> None:
         """Args: `command` is the command line, to which the plan and options are added."""
@@ -52,11 +52,11 @@ class ProcessPlans(ChildPlans):
                 stdout=warnings,
                 stderr=said,
                 env=self._environment,
-                # Ctrl-C reaches this process only, which then stops them in order.
+                # Ctrl-C then reaches only this process, which stops its children in order.
                 start_new_session=True,
             )
         except OSError as error:
-            raise ExecutionError(f"A process for a subplan cannot be started: {error}") from error
+            raise ExecutionError(f"The process of a subplan cannot be started: {error}") from error
 
     def wait(self, runs: Collection[ChildRun], seconds: float) -> Sequence[ChildRun]:
         deadline = time.monotonic() + seconds
@@ -76,7 +76,7 @@ class _Process(ChildRun):
         said: IO[bytes],
         files: ExitStack,
     ) -> None:
-        """Args: `files` closes the two others."""
+        """Args: `files` closes `warnings` and `said`."""
         self._files = files
         self._plan_id = plan_id
         self._process = process
@@ -108,7 +108,7 @@ class _Process(ChildRun):
 
     def warnings(self) -> Sequence[str]:
         self._warnings.seek(0)
-        # One that was killed may have left half a line.
+        # A killed process may have written only part of its last line.
         *lines, _ = self._warnings.read().split(b"\n")
         return [str(json.loads(line)) for line in lines]
 

@@ -1,4 +1,4 @@
-"""Waiting for descriptors of any number: `select` refuses those from 1,024 on."""
+"""Waiting for file descriptors of any number: `select` refuses those from 1,024 on."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 def readable(descriptors: Iterable[int], seconds: float | None = None) -> list[int]:
-    """Returns the descriptors that have something to read or have ended.
+    """Returns the descriptors that have data to read or are at their end.
 
     Args:
-        descriptors: What to wait for.
-        seconds: How long to wait for the first; None waits without a limit.
+        descriptors: The descriptors to wait for.
+        seconds: How long to wait for the first one; None waits without a limit.
     """
     waiting = select.poll()
     for descriptor in descriptors:

@@ -1,4 +1,9 @@
-"""Small durable acts on files: what must be on disk before the next line runs."""
+"""Durable writes: when a function returns, its file survives a power failure.
+
+A file's content and its name are stored separately, by the file and by its directory, and the
+system may write either first. So each function syncs the content before it gives the file its
+final name, and the directory after that.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from pathlib import Path
 
 
 def fsync_directory(directory: Path) -> None:
-    """Makes the names in a directory durable."""
+    """Makes the names in a directory durable: files that were created, renamed or removed."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -21,48 +26,12 @@ def fsync_directory(directory: Path) -> None:
 
 
 def write_durably(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Replaces a file so that after a kill it is the old one or the new one, whole."""
-    _replace(path, data, mode)
-    fsync_directory(path.parent)
+    """Replaces a file so that after a kill it is either the old one or the new one, complete.
 
-
-def overwrite_durably(spare: str, path: str, data: bytes) -> bool:
-    """Makes `path` of a file that is not needed any more and holds as many bytes.
-
-    No file is made and none removed, which some file systems are slow at if it happens often.
-    Whatever survives a power failure, the file holds what it held or `data`.
-
-    Returns:
-        Whether there was such a file.
+    The order matters. The content must be on disk before the rename, or a power failure can
+    leave the new name on an empty file. The directory is synced after the rename, or the old
+    file can come back after the caller has relied on the new one.
     """
-    try:
-        descriptor = os.open(spare, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        if os.fstat(descriptor).st_size != len(data):
-            return False
-        os.write(descriptor, data)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    os.replace(spare, path)
-    fsync_directory(Path(path).parent)
-    return True
-
-
-def write_note(path: Path, data: bytes) -> None:
-    """Writes what can be found out again: after a kill it may be missing, or a part of it.
-
-    Nothing is renamed over what is there: some file systems wait for the disk then.
-    """
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as stream:
-        stream.write(data)
-
-
-def _replace(path: Path, data: bytes, mode: int) -> None:
     draft = draft_beside(path)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
@@ -75,16 +44,57 @@ def _replace(path: Path, data: bytes, mode: int) -> None:
         with suppress(FileNotFoundError):
             os.unlink(draft)
         raise
+    fsync_directory(path.parent)
+
+
+def overwrite_durably(spare: str, path: str, data: bytes) -> bool:
+    """Writes `data` into the file `spare`, which is no longer needed, and renames it to `path`.
+
+    No file is created or removed, which some file systems do slowly when it happens often.
+    After a power failure, `path` has its old content or `data`: the spare file gets its new
+    content, synced, before it takes the name.
+
+    Returns:
+        Whether there was a spare file of the same size; if not, nothing was written.
+    """
+    try:
+        descriptor = os.open(spare, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        # Only in the same size: then the file needs no truncation, which a kill could separate
+        # from the write.
+        if os.fstat(descriptor).st_size != len(data):
+            return False
+        os.write(descriptor, data)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    os.replace(spare, path)
+    fsync_directory(Path(path).parent)
+    return True
+
+
+def write_note(path: Path, data: bytes) -> None:
+    """Writes what can be computed again: after a kill the file may be missing or incomplete.
+
+    The old file is removed first instead of renamed over: some file systems wait for the disk
+    when a rename replaces a file.
+    """
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as stream:
+        stream.write(data)
 
 
 def draft_beside(path: str | Path) -> str:
-    """Returns a name by which `agents gc` knows what a killed process left."""
+    """Returns a temporary name that `agents gc` recognizes if a killed process left the file."""
     directory, name = os.path.split(path)
     return os.path.join(directory, f".{name}.{secrets.token_hex(4)}")
 
 
 def copy_durably(source: Path, target: Path) -> None:
-    """Copies a file of any size under a name that appears only when the copy is whole."""
+    """Copies a file of any size; the target appears only when the copy is complete."""
     draft = Path(draft_beside(target))
     try:
         shutil.copyfile(source, draft)
@@ -98,7 +108,7 @@ def copy_durably(source: Path, target: Path) -> None:
 
 @contextmanager
 def exclusive(path: Path) -> Generator[None]:
-    """Keeps other processes out while the block runs; a killed one lets go by itself."""
+    """Locks out other processes while the block runs; the system unlocks when one is killed."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

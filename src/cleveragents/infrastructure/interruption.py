@@ -1,4 +1,10 @@
-"""SIGINT and SIGTERM as a wish that is asked for, so that work ends where it is safe."""
+"""SIGINT and SIGTERM as a request that the work asks for, so that it stops where it is safe.
+
+Python would raise KeyboardInterrupt between any two instructions, for example between a restore
+and its record. So the first signal only sets a flag, which the work reads between its durable
+steps. A second signal means that the user does not want to wait: it raises at once, and the
+next command finishes what was left, as after a kill.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +20,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class SignalInterruption(Interruption):
-    """What the signals of this process say.
+    """The signals of this process.
 
-    A signal that was ignored before (`nohup`, a job in the background of a script)
-    stays ignored.
+    A signal that was already ignored (`nohup`, a background job of a script) stays ignored.
     """
 
     def __init__(self) -> None:
@@ -26,11 +31,12 @@ class SignalInterruption(Interruption):
 
     @contextmanager
     def listening(self) -> Generator[None]:
+        # Python lets only the main thread set handlers, and delivers signals only to it.
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         before = {number: signal.getsignal(number) for number in _SIGNALS}
-        # None is a handler that is not Python's, which could not be put back.
+        # None is a handler that was not set from Python, which we could not restore.
         ours = [number for number, old in before.items() if old not in (signal.SIG_IGN, None)]
         self._blocks += 1
         ended_well = False
@@ -43,7 +49,8 @@ class SignalInterruption(Interruption):
             for number in ours:
                 signal.signal(number, before[number])
             self._blocks -= 1
-            # Looked at last: from here on a signal means again what it meant before.
+            # Read only after the old handlers are back: a signal that arrived before then
+            # set the flag, and one that arrives later goes to the old handler. None is lost.
             pending = self._requested and not self._blocks
             self._requested = self._requested and not pending
             if pending and ended_well:
@@ -59,10 +66,10 @@ class SignalInterruption(Interruption):
 
 
 class ChildInterruption(SignalInterruption):
-    """The same, and the end of a pipe: whoever started this process is gone or wants it to end."""
+    """The same, and the end of a pipe: the parent process is gone or wants this one to stop."""
 
     def __init__(self, pipe: int) -> None:
-        """Args: `pipe` is a descriptor to which nobody ever writes."""
+        """Args: `pipe` is a descriptor that the parent never writes to, only closes."""
         super().__init__()
         self._pipe = pipe
 

@@ -1,15 +1,22 @@
 """Leases in the database: one process at a time changes a plan, and a dead one blocks nobody.
 
-A lease that is held is renewed in the background. Whoever lost one, because it was
-stopped or cut off for longer than the lease lasts, cannot write any more
-(docs/internals/concurrency.md).
+A lock that lasts forever would block the plan after its holder crashed on another host, where
+nobody can ask whether it still runs. So a lease expires, and its holder renews it from a
+background thread while it works.
+
+Renewing alone is not enough: a process can be suspended (laptop lid, SIGSTOP, a long disk
+stall) for longer than its lease lasts, lose the plan to another process, and wake up in the
+middle of its work. Therefore every lease carries a fencing number that grows with each holder,
+and every write transaction of this process first asks, in that same transaction, whether the
+numbers it holds are still the current ones. What a late process writes is then rolled back by
+the database (docs/internals/concurrency.md).
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -19,10 +26,12 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
-from cleveragents.infrastructure.heartbeat import Heartbeat
 from cleveragents.infrastructure.system import is_running
 
-_BEATS_PER_LEASE = 3
+_RENEWALS_PER_LEASE = 3
+"""Two renewals may fail before the lease expires."""
+_RETRIES_PER_RENEWAL = 10
+"""How often a failed renewal is tried again before the next one would be due."""
 
 
 @dataclass
@@ -32,16 +41,16 @@ class _Held:
     lease: Lease
     blocks: int = 0
     lost: bool = False
-    """Whether another process took it over; that is never mended."""
+    """Whether another process took it over; a lost lease stays lost."""
     process_id: int = field(default_factory=os.getpid)
 
 
 class DatabaseLocks(Locks):
     """Leases held by this process.
 
-    A holder on this host is asked whether it still runs, so a crash never makes
-    anyone wait; one on another host keeps its lease until it expires. Threads may
-    share this; processes may not, as they may not share the database.
+    If the holder is on this host, its process is looked up, so nobody waits after a crash.
+    A holder on another host keeps its lease until it expires. Threads may share this object;
+    processes may not, just as they may not share the database.
     """
 
     def __init__(
@@ -52,15 +61,16 @@ class DatabaseLocks(Locks):
         *,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
-        """Takes a database that does not itself ask `verify`."""
+        """Args: `database` must not itself call `verify`, or the calls would never end."""
         self._database = database
         self._clock = clock
         self._holder = holder
         self._lease_time = timedelta(seconds=lease_seconds)
-        self._heartbeat = Heartbeat(self._renew, lease_seconds / _BEATS_PER_LEASE)
+        self._heartbeat = _Heartbeat(self._renew, lease_seconds / _RENEWALS_PER_LEASE)
         self._changing = threading.Lock()
-        # Replaced and never changed, so that it can be read without the lock: whoever
-        # has the lock may be waiting for the database, and `verify` runs inside it.
+        # Replaced, never modified, so that it can be read without the lock. `verify` runs
+        # inside a write transaction: if it waited for a thread that has the lock and itself
+        # waits for the database, neither would ever continue.
         self._held: Mapping[str, _Held] = {}
 
     @contextmanager
@@ -76,12 +86,18 @@ class DatabaseLocks(Locks):
         if held is None:
             raise ConflictError(f"Plan {plan_id} is not held by this process", plan_id=plan_id)
         with self._database.read() as transaction:
-            self._verify_one(transaction, held)
+            if held.lost or not transaction.leases.is_current(held.lease):
+                raise _lost(held, transaction)
 
     def verify(self, transaction: Transaction) -> None:
-        """Raises ConflictError if a lease that this process holds is not its own any more."""
+        """Raises ConflictError if this process no longer has a lease that it relies on.
+
+        Every write transaction calls this before it writes: the check counts only if nobody
+        can take the lease between it and the commit.
+        """
         for held in self._held.values():
-            self._verify_one(transaction, held)
+            if held.lost or not transaction.leases.is_current(held.lease):
+                raise _lost(held, transaction)
 
     def holder(self, plan_id: str) -> Holder | None:
         with self._database.read() as transaction:
@@ -89,7 +105,7 @@ class DatabaseLocks(Locks):
         return lease.holder if lease is not None and self._blocks(lease) else None
 
     def close(self) -> None:
-        """Ends the renewing, so that the database can be closed; gives nothing back."""
+        """Stops renewing, so that the database can be closed; releases no lease."""
         with self._changing:
             self._heartbeat.stop()
 
@@ -107,7 +123,7 @@ class DatabaseLocks(Locks):
 
     def _give_back(self, held: _Held) -> None:
         if held.process_id != os.getpid():
-            return  # A fork has left the block; the lease is its parent's.
+            return  # A forked child leaves the block; the lease belongs to its parent.
         plan_id = held.lease.plan_id
         with self._changing:
             held.blocks -= 1
@@ -120,44 +136,35 @@ class DatabaseLocks(Locks):
             transaction.leases.release(plan_id, self._holder.owner_id)
 
     def _renew(self) -> bool:
-        """Puts off the end of all that is held; returns whether the database let it."""
-        renewed = [self._renew_one(held) for held in self._held.values() if not held.lost]
-        return all(renewed)
+        """Extends every lease that is held; returns False if the database refused one.
 
-    def _renew_one(self, held: _Held) -> bool:
-        try:
-            with self._database.write() as transaction:
-                until = self._clock.now() + self._lease_time
-                current = transaction.leases.renew(held.lease, until)
-        except CleverAgentsError:
-            return False
-        held.lost = held.lost or not current
-        return True
-
-    def _verify_one(self, transaction: Transaction, held: _Held) -> None:
-        held.lost = held.lost or not transaction.leases.is_current(held.lease)
-        if not held.lost:
-            return
-        plan_id = held.lease.plan_id
-        present = transaction.leases.get(plan_id)
-        raise ConflictError(
-            f"Plan {plan_id} was taken over by {present.holder if present else 'nobody known'}",
-            hint="Nothing more was changed here; "
-            f"run `agents plan status {plan_id}` to see how it goes on",
-            plan_id=plan_id,
-            holder=present.holder.model_dump(mode="json") if present else None,
-        )
+        One transaction for each lease: a plan whose lease cannot be renewed must not cost the
+        others theirs. A busy database is not an error here, since the next try comes soon.
+        """
+        succeeded = True
+        for held in self._held.values():
+            if held.lost:
+                continue
+            try:
+                with self._database.write() as transaction:
+                    until = self._clock.now() + self._lease_time
+                    current = transaction.leases.renew(held.lease, until)
+            except CleverAgentsError:
+                succeeded = False
+            else:
+                held.lost = held.lost or not current
+        return succeeded
 
     def _acquire(self, plan_id: str) -> Lease:
         with self._database.write() as transaction:
             transaction.plans.get(plan_id)
             present = transaction.leases.get(plan_id)
-            # One of our own is left in the table when it could not be given back.
+            # A lease of this process stays in the table if it could not be released.
             own = present is not None and present.holder.owner_id == self._holder.owner_id
             if present is not None and not own and self._blocks(present):
                 raise ConflictError(
                     f"Plan {plan_id} is held by {present.holder}",
-                    hint="Wait until it is done, or end that process",
+                    hint="Wait until it is done, or stop that process",
                     plan_id=plan_id,
                     holder=present.holder.model_dump(mode="json"),
                 )
@@ -174,7 +181,61 @@ class DatabaseLocks(Locks):
         return lease
 
     def _blocks(self, present: Lease) -> bool:
+        """Returns whether the lease keeps other processes out."""
         if present.released:
             return False
         running = is_running(present.holder, self._holder.host)
         return present.expires_at > self._clock.now() if running is None else running
+
+
+def _lost(held: _Held, transaction: Transaction) -> ConflictError:
+    """Marks the lease as lost, and returns the error that names the new holder."""
+    held.lost = True
+    plan_id = held.lease.plan_id
+    present = transaction.leases.get(plan_id)
+    return ConflictError(
+        f"Plan {plan_id} was taken over by {present.holder}"
+        if present
+        else f"The lease on plan {plan_id} was lost",
+        hint="This process changed nothing more; "
+        f"run `agents plan status {plan_id}` to see the plan's state",
+        plan_id=plan_id,
+        holder=present.holder.model_dump(mode="json") if present else None,
+    )
+
+
+class _Heartbeat:
+    """Calls `beat` at regular intervals between `start` and `stop`, in its own thread.
+
+    The thread is a daemon, so a process that ends does not wait for it. After `stop` the
+    thread has ended, and whatever `beat` uses can be closed.
+    """
+
+    def __init__(self, beat: Callable[[], bool], seconds: float) -> None:
+        """Args: `beat` returns whether it succeeded; if not, it is called again sooner."""
+        self._beat = beat
+        self._seconds = seconds
+        self._running: tuple[threading.Thread, threading.Event] | None = None
+
+    def start(self) -> None:
+        """Starts the thread; repeatable."""
+        if self._running is not None:
+            return
+        ended = threading.Event()
+        thread = threading.Thread(target=self._run, args=(ended,), name="heartbeat", daemon=True)
+        thread.start()
+        self._running = thread, ended
+
+    def stop(self) -> None:
+        """Ends the thread, after a beat that is running; repeatable."""
+        if self._running is None:
+            return
+        thread, ended = self._running
+        self._running = None
+        ended.set()
+        thread.join()
+
+    def _run(self, ended: threading.Event) -> None:
+        seconds = self._seconds
+        while not ended.wait(seconds):
+            seconds = self._seconds if self._beat() else self._seconds / _RETRIES_PER_RENEWAL

@@ -31,7 +31,7 @@ class SystemClock(Clock):
 
 
 class MonotonicUlids(IdSource):
-    """ULIDs that grow, also within one millisecond."""
+    """ULIDs that increase, also within one millisecond."""
 
     def __init__(self) -> None:
         self._generator = ULIDGenerator(policy=StrictMonotonicPolicy())
@@ -41,38 +41,42 @@ class MonotonicUlids(IdSource):
 
 
 class NoFaults(FaultPoints):
-    """What production has: nothing happens."""
+    """The fault points of production: nothing happens."""
 
     def reach(self, point: FaultPoint) -> None:
         return None
 
 
 def process_start(process_id: int) -> str | None:
-    """Returns what tells a process from a later one with the same id, or None if it has ended."""
+    """Returns when the process started, or None if it has ended.
+
+    The system reuses process ids; id and start together name one process only.
+    """
     if not _PROC.joinpath("self").exists():
         return _start_without_proc(process_id)
     try:
         status = _PROC.joinpath(str(process_id), "stat").read_bytes()
     except OSError:
         return None
+    # The name of the program, in parentheses, may itself contain spaces and parentheses.
     fields = status.rpartition(b")")[2].split()
-    # A process that was killed stays in the table until its parent asks how it ended.
+    # A killed process stays in the table (Z) until its parent reads its exit status.
     return None if fields[0] in (b"Z", b"X") else fields[19].decode()
 
 
 def _start_without_proc(process_id: int) -> str | None:
-    """Without /proc (macOS) one can only ask whether there is such a process."""
+    """Without /proc (macOS) all one can ask is whether the process exists."""
     try:
         os.kill(process_id, 0)
     except ProcessLookupError:
         return None
     except PermissionError:
-        pass  # It is another user's.
+        pass  # It exists, and belongs to another user.
     return _UNKNOWN
 
 
 def this_process() -> Holder:
-    """Returns the holder a lease of this process names."""
+    """Returns the holder that leases of this process name."""
     return Holder(
         owner_id=secrets.token_hex(8),
         host=socket.gethostname(),

@@ -1,19 +1,37 @@
-"""One description of a kind of record, for documents and for tables.
+"""Describes a kind of record once, for documents and for tables.
 
-A `Field` has the name that documents use, the heading that people see, or both. A table or a
-panel picks fields by their headings, so it can only show what the description has.
+A `Field` has a name for documents, a heading for people, or both. Tables and panels pick
+fields by their headings, so they cannot show anything that the description does not have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from datetime import datetime
+from enum import Enum
+from typing import Generic, TypeVar, cast
 
 from cleveragents.reports.report import Fields, Table
-from cleveragents.reports.words import shown
 
 RecordT = TypeVar("RecordT")
+
+
+def shown(value: object) -> str:
+    """Returns a value as people read it; None is empty."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case Enum():
+            return str(value.value)
+        case datetime():
+            return value.strftime("%Y-%m-%d %H:%M:%S")
+        case list() | tuple():
+            return ", ".join(map(shown, cast("Iterable[object]", value)))
+        case _:
+            return str(value)
 
 
 @dataclass(frozen=True)
@@ -26,7 +44,7 @@ class Field(Generic[RecordT]):
     """In tables and panels. None if only documents have it."""
     value: Callable[[RecordT], object]
     text: Callable[[RecordT], str] | None = None
-    """What people see, where `words.shown` would not do."""
+    """What people see, if `shown(value)` is not what they need."""
 
     def shown(self, record: RecordT) -> str:
         return shown(self.value(record)) if self.text is None else self.text(record)

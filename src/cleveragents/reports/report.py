@@ -70,11 +70,16 @@ class Failure:
     """What exists despite the failure, such as the plan that failed."""
 
     @classmethod
-    def of(cls, error: CleverAgentsError) -> Self:
-        """Separates the `data` that an error may carry from its details."""
-        details = dict(error.details)
-        data = details.pop("data", None)
-        return cls(error.code, error.message, error.exit_code, error.hint, details, data)
+    def of(cls, error: CleverAgentsError, data: object = None, **details: object) -> Self:
+        """Returns the failure that an error is; `details` are added to those of the error."""
+        return cls(
+            error.code,
+            error.message,
+            error.exit_code,
+            error.hint,
+            {**error.details, **details},
+            data,
+        )
 
     @property
     def error(self) -> Mapping[str, object]:

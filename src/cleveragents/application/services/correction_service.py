@@ -26,11 +26,12 @@ from cleveragents.domain.decisions.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CorrectionNotFoundError,
+    DecisionSupersededError,
     PlanAppliedError,
     PlanStateError,
+    UndoTargetMissingError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanState
-from cleveragents.domain.refusals import DecisionSupersededError, UndoTargetMissingError
 from cleveragents.domain.sandboxes.sandbox import TreeDiff
 
 
@@ -143,7 +144,7 @@ class CorrectionService:
 
         Raises:
             DecisionSupersededError: it does not stand any more.
-            NoWayBackError: no checkpoint from before it is left.
+            NoEarlierCheckpointError: no checkpoint from before it exists.
             ChildAppliedError: a child plan that came of it is applied.
             UsageError: it has no such option.
         """
@@ -257,7 +258,7 @@ class CorrectionService:
         """Says how the plan's last checkpoint differs from what a revert took away.
 
         Raises:
-            StateGoneError: what it took away was deleted, or it took nothing away.
+            UndoTargetMissingError: that state was deleted, or the correction replaced nothing.
         """
         with self._database.read() as transaction:
             plan = transaction.plans.get(attempt.plan_id)
@@ -266,7 +267,7 @@ class CorrectionService:
                 after = transaction.checkpoints.get(plan.last_checkpoint_id or "")
             except CheckpointNotFoundError as error:
                 what = f"correction {attempt.id} with what was there before it"
-                raise UndoTargetMissingError("comparison", what, plan.id) from error
+                raise UndoTargetMissingError("compare", what, plan.id) from error
         difference = self._checkpoints.diff(plan.id, before, after)
         return CorrectionComparison(attempt, before, after, difference)
 

@@ -28,20 +28,20 @@ from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGro
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.errors import (
     CheckpointRequiredError,
+    ChildPlanError,
     ConflictError,
     InterruptedByUserError,
     PlanStateError,
+    SandboxChangedError,
+    ValidationFailedError,
 )
 from cleveragents.domain.plans.apply import (
     ApplyPreview,
     ApplyRecord,
     ApplyRequest,
     ApplyResult,
-    ChildPlanError,
-    SandboxChangedError,
     Target,
     TargetWork,
-    ValidationFailedError,
 )
 from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_applied
 from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
@@ -283,7 +283,11 @@ class PlanApplyService:
                 )
                 transaction.plans.save(held_back)
             self._faults.reach(FaultPoint.VALIDATIONS_RECORDED)
-            raise ValidationFailedError(plan.id, results)
+            raise ValidationFailedError(
+                plan.id,
+                [item.message or f"`{item.name}` failed" for item in results if item.blocks],
+                [item.model_dump(mode="json") for item in results],
+            )
         return results
 
     def _journal(

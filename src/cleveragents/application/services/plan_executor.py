@@ -45,9 +45,10 @@ from cleveragents.domain.errors import (
     PlanStateError,
     RepeatedEffectError,
     SnapshotError,
+    SubplanConflictError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
-from cleveragents.domain.plans.subplan_merge import SubplanConflictError, open_conflicts
+from cleveragents.domain.plans.subplan_merge import open_conflicts
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.domain.tools.effects import repeated_by
 
@@ -111,7 +112,9 @@ class PlanExecutor:
                 plan = transaction.plans.get(plan_id)
                 conflicts = open_conflicts(transaction.tool_calls.list(plan_id))
             if conflicts:
-                raise SubplanConflictError(plan_id, conflicts)
+                raise SubplanConflictError(
+                    plan_id, [(item.name, item.conflict.path) for item in conflicts]
+                )
             if (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE):
                 return plan
             self._begun(plan)  # Refused before anything is made.

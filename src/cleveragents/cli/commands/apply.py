@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.history import dry_run_option, refused, yes_option
-from cleveragents.cli.commands.options import progress_option
+from cleveragents.cli.commands.options import (
+    dry_run_option,
+    progress_option,
+    refused,
+    yes_option,
+)
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
+from cleveragents.cli.frame import CommandFailed
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import CleverAgentsError, InterruptedByUserError, UsageError
-from cleveragents.reports.report import Report
+from cleveragents.reports.report import Failure, Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services.plan_service import PlanStatus
@@ -58,8 +63,8 @@ def apply(
         try:
             return apply_plan(session, container, found.id, request, yes=yes, dry_run=dry_run)
         except CleverAgentsError as error:
-            error.details["recovery_options"] = _options(container, found.id)
-            raise
+            options = _options(container, found.id)
+            raise CommandFailed(Failure.of(error, recovery_options=options)) from error
 
 
 def apply_plan(
@@ -73,7 +78,7 @@ def apply_plan(
 ) -> Report:
     """Applies a plan, showing first what that would do unless `yes`."""
     from cleveragents.domain.checkpoints.operation import OperationKind
-    from cleveragents.reports.apply import preview_report, preview_text, result_report
+    from cleveragents.reports.plans.apply import preview_report, preview_text, result_report
 
     service, plans = container.plan_apply_service(), container.plan_service()
     if dry_run:
@@ -117,15 +122,15 @@ def applied_too(
     session: Session, container: Container, plan_id: str, *, include_uncommitted: bool
 ) -> Report:
     """Applies a plan that has just run; the report is that of the run, with the apply in it."""
-    from cleveragents.reports.plans import plan_data
+    from cleveragents.reports.plans.plan import plan_data
 
     request = _request(no_commit=False, branch=None, include_uncommitted=include_uncommitted)
     service = container.plan_service()
     try:
         report = apply_plan(session, container, plan_id, request, yes=True)
     except CleverAgentsError as error:
-        error.details["data"] = plan_data(service.status(plan_id))
-        raise
+        data = plan_data(service.status(plan_id))
+        raise CommandFailed(Failure.of(error, data)) from error
     data = {**plan_data(service.status(plan_id)), "apply": report.data}
     return replace(report, data=data)
 

@@ -16,7 +16,7 @@ from cleveragents.reports.report import Report
 @plan_argument
 @frame.pass_session
 def artifacts(session: Session, plan_ref: str) -> Report:
-    from cleveragents.reports.artifacts import artifacts_report
+    from cleveragents.reports.plans.artifacts import artifacts_report
 
     with open_plan(session, plan_ref) as (container, found):
         return artifacts_report(container.artifact_service().artifacts(found.id))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
+from cleveragents.cli.commands.options import dry_run_option, refused, yes_option
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -40,7 +41,7 @@ checkpoint = frame.group(
 )
 @frame.pass_session
 def list_(session: Session, plan_ref: str, everything: bool) -> Report:
-    from cleveragents.reports.checkpoints import checkpoint_list_report
+    from cleveragents.reports.checkpoints.checkpoint import checkpoint_list_report
 
     with open_plan(session, plan_ref) as (container, found):
         listed = container.checkpoint_service().list_checkpoints(found.id, set_aside=everything)
@@ -56,7 +57,7 @@ def list_(session: Session, plan_ref: str, everything: bool) -> Report:
 @click.argument("checkpoint_ref", metavar="CHECKPOINT")
 @frame.pass_session
 def show(session: Session, plan_ref: str, checkpoint_ref: str) -> Report:
-    from cleveragents.reports.checkpoints import checkpoint_report
+    from cleveragents.reports.checkpoints.checkpoint import checkpoint_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
@@ -75,7 +76,7 @@ def show(session: Session, plan_ref: str, checkpoint_ref: str) -> Report:
 @click.argument("checkpoint_ref", metavar="[CHECKPOINT]", required=False)
 @frame.pass_session
 def verify(session: Session, plan_ref: str, checkpoint_ref: str | None) -> Report:
-    from cleveragents.reports.maintenance import verify_report
+    from cleveragents.reports.installation.maintenance import verify_report
 
     with open_plan(session, plan_ref) as (container, found):
         chosen = None
@@ -93,7 +94,7 @@ def verify(session: Session, plan_ref: str, checkpoint_ref: str | None) -> Repor
 @click.option("--label", default="made by hand", help="What to call it.")
 @frame.pass_session
 def create(session: Session, plan_ref: str, label: str) -> Report:
-    from cleveragents.reports.checkpoints import checkpoint_report
+    from cleveragents.reports.checkpoints.checkpoint import checkpoint_report
 
     if not label.strip() or len(label) > LABEL_LENGTH:
         raise UsageError(f"A label has between 1 and {LABEL_LENGTH} characters")
@@ -115,11 +116,12 @@ def create(session: Session, plan_ref: str, label: str) -> Report:
 @_checkpoints_argument
 @frame.pass_session
 def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Report:
-    from cleveragents.reports.checkpoints import pinned_report
+    from cleveragents.reports.checkpoints.checkpoint import pinning_report
 
     with open_plan(session, plan_ref) as (container, found):
         chosen = _found(container, found.id, checkpoint_refs)
-        return pinned_report(container.retention_service().pin(found.id, chosen))
+        pinned = container.retention_service().pin(found.id, chosen)
+        return pinning_report(pinned, pinned=True)
 
 
 @checkpoint.command(
@@ -132,11 +134,12 @@ def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Re
 @_checkpoints_argument
 @frame.pass_session
 def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Report:
-    from cleveragents.reports.checkpoints import unpinned_report
+    from cleveragents.reports.checkpoints.checkpoint import pinning_report
 
     with open_plan(session, plan_ref) as (container, found):
         chosen = _found(container, found.id, checkpoint_refs)
-        return unpinned_report(container.retention_service().unpin(found.id, chosen))
+        unpinned = container.retention_service().unpin(found.id, chosen)
+        return pinning_report(unpinned, pinned=False)
 
 
 @checkpoint.command(
@@ -149,13 +152,13 @@ def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> 
 )
 @plan_argument
 @_checkpoints_argument
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@yes_option
+@dry_run_option
 @frame.pass_session
 def delete(
     session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...], yes: bool, dry_run: bool
 ) -> Report:
-    from cleveragents.reports.checkpoints import (
+    from cleveragents.reports.checkpoints.checkpoint import (
         deletion_preview_report,
         deletion_report,
         deletion_text,
@@ -169,7 +172,7 @@ def delete(
         if not yes:
             session.say(deletion_text(service.preview_deletion(found.id, chosen)))
             if not session.confirm("Delete?"):
-                return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
+                return refused()
         return deletion_report(service.delete_checkpoints(found.id, chosen))
 
 

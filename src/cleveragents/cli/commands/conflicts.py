@@ -40,7 +40,7 @@ def conflicts(
     everything: bool,
 ) -> Report:
     from cleveragents.domain.plans.subplan_merge import ConflictResolution
-    from cleveragents.reports.conflicts import conflicts_report
+    from cleveragents.reports.plans.conflicts import conflicts_report
 
     if (take is not None) != (everything or bool(paths)) or (everything and paths):
         raise UsageError(

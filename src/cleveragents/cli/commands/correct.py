@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.history import dry_run_option, only_ended, refused, yes_option
+from cleveragents.cli.commands.options import (
+    dry_run_option,
+    only_ended,
+    refused,
+    yes_option,
+)
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -78,7 +83,7 @@ def correct(
 @click.argument("text", metavar="TEXT")
 @frame.pass_session
 def prompt(session: Session, plan_ref: str, text: str) -> Report:
-    from cleveragents.reports.corrections import prompt_report
+    from cleveragents.reports.decisions.corrections import prompt_report
 
     _refuse_unless_said(text)
     with open_plan(session, plan_ref) as (container, found):
@@ -101,7 +106,11 @@ def _revert(
     yes: bool,
     dry_run: bool,
 ) -> Report:
-    from cleveragents.reports.corrections import preview_report, preview_text, revert_report
+    from cleveragents.reports.decisions.corrections import (
+        preview_report,
+        preview_text,
+        revert_report,
+    )
 
     preview = service.preview(decision, guidance, choose)
     if dry_run:
@@ -124,7 +133,7 @@ def _append(
     yes: bool,
     dry_run: bool,
 ) -> Report:
-    from cleveragents.reports.corrections import append_preview_report, append_report
+    from cleveragents.reports.decisions.corrections import append_preview_report, append_report
 
     if dry_run:
         return append_preview_report(decision, guidance)

@@ -19,7 +19,7 @@ from cleveragents.reports.report import Report
 @click.option("--show-superseded", is_flag=True, help="Also what does not stand any more.")
 @frame.pass_session
 def tree(session: Session, plan_ref: str, show_superseded: bool) -> Report:
-    from cleveragents.reports.decisions import tree_report
+    from cleveragents.reports.decisions.decision import tree_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.decision_service()
@@ -36,7 +36,7 @@ def tree(session: Session, plan_ref: str, show_superseded: bool) -> Report:
 @click.option("--show-context", is_flag=True, help="Also what was known when it was made.")
 @frame.pass_session
 def explain(session: Session, decision_ref: str, show_context: bool) -> Report:
-    from cleveragents.reports.decisions import explain_report
+    from cleveragents.reports.decisions.decision import explain_report
 
     container = session.container(None)
     try:

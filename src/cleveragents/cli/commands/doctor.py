@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @frame.pass_session
 def doctor(session: Session, fix: bool, quick: bool) -> Report:
     from cleveragents.application.services.doctor_service import HealthExamination
-    from cleveragents.reports.health import health_report
+    from cleveragents.reports.installation.health import health_report
 
     service, refused = _service(session)
     here = None if refused else _refused_here(session)

@@ -17,7 +17,7 @@ from cleveragents.reports.report import Report
 @click.option("--dry-run", is_flag=True, help="Say what would be reclaimed and change nothing.")
 @frame.pass_session
 def gc(session: Session, dry_run: bool) -> Report:
-    from cleveragents.reports.maintenance import garbage_report
+    from cleveragents.reports.installation.maintenance import garbage_report
 
     container = session.container(None)
     return garbage_report(container.maintenance_service().collect_garbage(dry_run=dry_run))

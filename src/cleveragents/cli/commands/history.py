@@ -1,13 +1,15 @@
-"""`agents plan rollback`, `undo` and `redo`: going back, and taking that back."""
+"""`agents plan rollback`, `undo` and `redo`."""
 
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from cleveragents.cli import frame
+from cleveragents.cli.commands.options import dry_run_option, only_ended, refused, yes_option
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -16,22 +18,17 @@ from cleveragents.reports.report import Report
 if TYPE_CHECKING:
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.rollback.intents import Intent
-    from cleveragents.application.services.rollback.procedure import RecoveryOutcome
-    from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview
-
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
-
-NOTHING_CHANGED = "Nothing was changed"
+    from cleveragents.domain.checkpoints.operation import OperationKind
+    from cleveragents.domain.sandboxes.sandbox import FileChange
 
 
 @frame.command(
     "rollback",
-    help="Take a plan and its sandbox back to a checkpoint",
+    help="Roll a plan and its sandbox back to a checkpoint",
     epilog=(
-        "Without a checkpoint it lists them and changes nothing. The present state is saved\n"
-        "as a checkpoint first: `agents plan undo` takes a rollback back.\n\n"
-        "With --path or --only-step a part of the sandbox goes back, and the plan stays where\n"
+        "Without a checkpoint it lists them and changes nothing. The current state is saved as\n"
+        "a checkpoint first: `agents plan undo` undoes a rollback.\n\n"
+        "With --path or --only-step it restores a part of the sandbox, and the plan stays where\n"
         "it is. Paths are given as `agents plan diff` shows them.\n\n"
         "Examples:\n"
         "  agents plan rollback @latest\n"
@@ -68,8 +65,7 @@ def rollback(
     dry_run: bool,
 ) -> Report:
     from cleveragents.domain.checkpoints.operation import OperationKind
-    from cleveragents.reports.checkpoints import checkpoint_list_report
-    from cleveragents.reports.rollbacks import preview_report, result_report
+    from cleveragents.reports.checkpoints.checkpoint import checkpoint_list_report
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
@@ -80,22 +76,18 @@ def rollback(
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None and (paths or only_step is not None):
             return only_ended(ended, OperationKind.ROLLBACK, found.id)
-        preview = service.preview(found.id, intent)
-        if dry_run:
-            report = preview_report(preview, _part(checkpoint_ref, paths, only_step))
-        elif yes or _confirmed(session, preview):
-            report = result_report(service.carry_out(found.id, intent))
-        else:
-            report = refused()
-        session.warnings += _unchanged(paths, report)
-        return report
+        part = _part(checkpoint_ref, paths, only_step)
+        return _carried_out(
+            session, service, found.id, intent, paths, part, yes=yes, dry_run=dry_run
+        )
 
 
 @frame.command(
     "undo",
     help="Undo the last rollback or correction of a plan",
-    epilog="The current state is saved as a checkpoint first: `agents plan redo` takes an undo "
-    "back.\nUndo again to take back the one before.\n\nExample:\n  agents plan undo @latest",
+    epilog="The current state is saved as a checkpoint first: `agents plan redo` reverses "
+    "an undo.\nRun `undo` again to undo the operation before.\n\n"
+    "Example:\n  agents plan undo @latest",
 )
 @plan_argument
 @yes_option
@@ -125,7 +117,11 @@ def redo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 def _taken_back(
     session: Session, plan_ref: str, kind: OperationKind, *, yes: bool, dry_run: bool
 ) -> Report:
-    from cleveragents.reports.rollbacks import preview_report, preview_text, result_report
+    from cleveragents.reports.checkpoints.rollbacks import (
+        preview_report,
+        preview_text,
+        result_report,
+    )
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.history_service()
@@ -143,34 +139,34 @@ def _taken_back(
         return result_report(service.take_back(found.id, kind, expected))
 
 
-def _confirmed(session: Session, preview: RollbackPreview) -> bool:
-    from cleveragents.reports.rollbacks import preview_text
-
-    session.say(preview_text(preview))
-    return session.confirm("Roll back?")
-
-
-def only_ended(ended: RecoveryOutcome, kind: OperationKind, plan_id: str) -> Report:
-    """The report of a command that found an interrupted operation and ended that, no more.
-
-    To go on as if nothing had been would take back more than the user has seen.
-    """
-    done = ended.completed and ended.kind is kind
-    data = {
-        "plan_id": plan_id,
-        "recovered": {"kind": ended.kind.value, "completed": ended.completed},
-    }
-    message = (
-        f"{kind.value.capitalize()} complete"
-        if done
-        else f"Look at `agents plan log {plan_id}`, and ask again if you still want it"
+def _carried_out(
+    session: Session,
+    service: CheckpointService,
+    plan_id: str,
+    intent: Intent,
+    paths: tuple[str, ...],
+    part: str,
+    *,
+    yes: bool,
+    dry_run: bool,
+) -> Report:
+    from cleveragents.reports.checkpoints.rollbacks import (
+        preview_report,
+        preview_text,
+        result_report,
     )
-    return Report(data, (), (message,), status="warn", exit_code=0 if done else 3)
 
-
-def refused() -> Report:
-    """The report of a question that was answered with no."""
-    return Report({}, (), (NOTHING_CHANGED,), status="error", exit_code=1)
+    preview = service.preview(plan_id, intent)
+    if dry_run:
+        session.warnings += _unchanged(paths, preview.changes)
+        return preview_report(preview, part)
+    if not yes:
+        session.say(preview_text(preview))
+        if not session.confirm("Roll back?"):
+            return refused()
+    result = service.carry_out(plan_id, intent)
+    session.warnings += _unchanged(paths, result.changes)
+    return result_report(result)
 
 
 def _refuse_contradictions(
@@ -193,10 +189,9 @@ def _refuse_contradictions(
         )
 
 
-def _unchanged(paths: tuple[str, ...], report: Report) -> list[str]:
-    """Says which of the named paths nothing was done about: one may be misspelt."""
-    changes = report.data.get("changes_reverted", ())
-    files = [str(item["file"]).rstrip("/") for item in cast("list[dict[str, object]]", changes)]
+def _unchanged(paths: tuple[str, ...], changes: Sequence[FileChange]) -> list[str]:
+    """Warns about named paths without a change: one may be misspelled."""
+    files = [change.file.rstrip("/") for change in changes]
     idle = [
         path
         for path in paths

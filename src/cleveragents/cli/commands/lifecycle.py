@@ -26,7 +26,7 @@ REASON_LENGTH = 1000
 @progress_option
 @frame.pass_session
 def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
-    from cleveragents.reports.lifecycle import resume_report, resume_sentence
+    from cleveragents.reports.plans.lifecycle import resume_report, resume_sentence
 
     with open_plan(session, plan_ref) as (container, found):
         service = container.plan_resume_service()
@@ -49,7 +49,7 @@ def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
 @frame.pass_session
 def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool) -> Report:
     from cleveragents.cli.commands.plan import end_interrupted
-    from cleveragents.reports.lifecycle import cancel_report
+    from cleveragents.reports.plans.lifecycle import cancel_report
 
     if reason is not None and not 0 < len(reason.strip()) <= REASON_LENGTH:
         raise UsageError(f"A reason has between 1 and {REASON_LENGTH} characters")
@@ -66,7 +66,7 @@ def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool) -
 @plan_argument
 @frame.pass_session
 def errors(session: Session, plan_ref: str) -> Report:
-    from cleveragents.reports.lifecycle import errors_report
+    from cleveragents.reports.plans.lifecycle import errors_report
 
     with open_plan(session, plan_ref) as (container, found):
         return errors_report(container.plan_service().problems(found.id))

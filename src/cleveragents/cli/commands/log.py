@@ -31,7 +31,7 @@ from cleveragents.reports.report import Report
 )
 @frame.pass_session
 def log(session: Session, plan_ref: str, prefixes: tuple[str, ...], limit: int | None) -> Report:
-    from cleveragents.reports.log import log_report
+    from cleveragents.reports.plans.log import log_report
 
     types = _types(prefixes) if prefixes else None
     with open_plan(session, plan_ref) as (container, found):

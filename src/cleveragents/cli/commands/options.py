@@ -1,27 +1,58 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the reports of commands that stop early."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cleveragents.cli.session import PROGRESS, Session
+from cleveragents.reports.report import Report
+
+if TYPE_CHECKING:
+    from cleveragents.application.services.rollback.procedure import RecoveryOutcome
+    from cleveragents.domain.checkpoints.operation import OperationKind
+
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
 def progress_option(function: CommandT) -> CommandT:
-    """Lets the user choose how a command that runs a plan tells what happens; see `Session`."""
+    """Lets the user choose how progress is shown; see `Session.progress`."""
     return click.option(
         "--progress",
         type=click.Choice(PROGRESS),
         callback=_remember,
         expose_value=False,
-        help="How to tell on stderr what happens: as lines for people, as one JSON object "
-        "a line, or not at all.",
+        help="How to show progress on stderr: as lines for people, as one JSON object per "
+        "line, or not at all.",
     )(function)
+
+
+def only_ended(ended: RecoveryOutcome, kind: OperationKind, plan_id: str) -> Report:
+    """The report of a command that found an interrupted operation and only finished that.
+
+    Continuing could undo more than the user has seen.
+    """
+    done = ended.completed and ended.kind is kind
+    data = {
+        "plan_id": plan_id,
+        "recovered": {"kind": ended.kind.value, "completed": ended.completed},
+    }
+    message = (
+        f"{kind.value.capitalize()} complete"
+        if done
+        else f"Look at `agents plan log {plan_id}`, and run the command again if you still want it"
+    )
+    return Report(data, (), (message,), status="warn", exit_code=0 if done else 3)
+
+
+def refused() -> Report:
+    """The report after the user answered a question with no."""
+    return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: str | None) -> None:

@@ -11,10 +11,10 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.options import progress_option
-from cleveragents.cli.frame import Lazy
+from cleveragents.cli.frame import CommandFailed, Lazy
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError, UsageError
-from cleveragents.reports.report import Report
+from cleveragents.reports.report import Failure, Report
 
 if TYPE_CHECKING:
     from cleveragents.application.services.rollback.procedure import RecoveryOutcome
@@ -169,7 +169,7 @@ def use(
     pairs: tuple[str, ...],
     include_uncommitted: bool,
 ) -> Report:
-    from cleveragents.reports.plans import plan_report
+    from cleveragents.reports.plans.plan import plan_report
 
     container = _container_for(session, project)
     try:
@@ -204,7 +204,7 @@ def execute(session: Session, plan_ref: str, yes: bool) -> Report:
 @plan_argument
 @frame.pass_session
 def status(session: Session, plan_ref: str) -> Report:
-    from cleveragents.reports.plans import plan_report
+    from cleveragents.reports.plans.plan import plan_report
 
     with open_plan(session, plan_ref) as (container, found):
         return plan_report(container.plan_service().status(found.id))
@@ -236,7 +236,7 @@ def list_(
     subplans: bool,
 ) -> Report:
     from cleveragents.domain.plans.plan import PlanPhase, PlanState
-    from cleveragents.reports.plans import plan_list_report
+    from cleveragents.reports.plans.plan import plan_list_report
 
     container = session.container(None)
     try:
@@ -274,7 +274,7 @@ def diff(
     new_ref: str | None,
     correction: str | None,
 ) -> Report:
-    from cleveragents.reports.diffs import diff_report
+    from cleveragents.reports.plans.diffs import diff_report
 
     if correction is not None and plan_ref is None:
         return _diff_of_correction(session, correction)
@@ -291,7 +291,7 @@ def diff(
 
 
 def _diff_of_correction(session: Session, text: str) -> Report:
-    from cleveragents.reports.corrections import diff_report
+    from cleveragents.reports.decisions.corrections import diff_report
 
     attempt = session.container(None).correction_service().find(text)
     with open_plan(session, attempt.plan_id) as (container, found):
@@ -317,8 +317,8 @@ def execute_plan(
     session: Session, container: Container, found: Plan, act: Execute, *, yes: bool
 ) -> Report:
     """Has `act` run a plan, asking first where something irreversible would be done again."""
-    from cleveragents.domain.plans.subplan_merge import SubplanConflictError
-    from cleveragents.reports.plans import plan_data, plan_report
+    from cleveragents.domain.errors import SubplanConflictError
+    from cleveragents.reports.plans.plan import plan_data, plan_report
 
     service = container.plan_service()
     if not yes:
@@ -326,8 +326,8 @@ def execute_plan(
     try:
         done = act(found.id, repeat_effects=yes)
     except (ExecutionError, SubplanConflictError) as error:
-        error.details["data"] = plan_data(service.status(found.id))
-        raise
+        data = plan_data(service.status(found.id))
+        raise CommandFailed(Failure.of(error, data)) from error
     except (KeyboardInterrupt, InterruptedByUserError):
         raise InterruptedByUserError(
             f"Interrupted; completed steps are kept: {found.id}",

@@ -29,7 +29,7 @@ def _complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> li
 )
 @frame.pass_session
 def list_(session: Session) -> Report:
-    from cleveragents.reports.tools import tool_list
+    from cleveragents.reports.installation.tools import tool_list
 
     return tool_list(*session.container(None).tools().all())
 
@@ -42,6 +42,6 @@ def list_(session: Session) -> Report:
 @click.argument("name", metavar="NAME", shell_complete=_complete_name)
 @frame.pass_session
 def show(session: Session, name: str) -> Report:
-    from cleveragents.reports.tools import tool_details
+    from cleveragents.reports.installation.tools import tool_details
 
     return tool_details(session.container(None).tools().known(name))

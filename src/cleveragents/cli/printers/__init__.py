@@ -1,1 +1,7 @@
-"""One module per way to show a report; each is a function from report to text."""
+"""The output formats, one module each: a function from a report to text.
+
+`document` writes JSON and YAML, `panels` draws `rich`, and `color`, `grid` and `plain` need
+no library. `layout` has what the formats for people share. A printer must not change what a
+report says, and shows every name through `terminal.visible`: names are data from repositories
+and must not steer a terminal.
+"""

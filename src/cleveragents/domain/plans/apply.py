@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 
-from cleveragents.domain.errors import BusinessRuleViolation, CleverAgentsError, ConflictError
 from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.record import Record
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.sandboxes.sandbox import DiffFile, Resource, SandboxRef
-from cleveragents.domain.wording import listed
 
 
 class ApplyMode(StrEnum):
@@ -102,99 +99,3 @@ class ApplyResult(Record):
     sandboxes_removed: bool
     problems: tuple[str, ...]
     """What was left undone after the result was in the project, in sentences."""
-
-
-class TargetRefusedError(BusinessRuleViolation):
-    """The project is in a state that nothing can be brought into safely."""
-
-    code = "target_refused"
-
-    def __init__(self, path: str, reason: str, *, hint: str | None = None) -> None:
-        super().__init__(
-            f"Nothing can be applied to {path}: {reason}", hint=hint, path=path, reason=reason
-        )
-
-
-class ChildPlanError(BusinessRuleViolation):
-    """What a child plan made gets into the project with its parent."""
-
-    code = "child_plan"
-
-    def __init__(self, plan_id: str, parent_id: str) -> None:
-        super().__init__(
-            f"Plan {plan_id} is a part of plan {parent_id}, and is applied with it",
-            hint=f"Run `agents plan apply {parent_id}`",
-            plan_id=plan_id,
-            parent_plan_id=parent_id,
-        )
-
-
-class UncommittedChangesError(BusinessRuleViolation):
-    """Files that the plan changed have changes in the project that no commit holds."""
-
-    code = "uncommitted_changes"
-
-    def __init__(self, path: str, files: Sequence[str]) -> None:
-        super().__init__(
-            f"{path} has uncommitted changes in files that the plan changed: "
-            f"{listed(files, most=10)}",
-            hint="Commit or stash them, or add `--include-uncommitted` to merge with them",
-            path=path,
-            files=list(files),
-        )
-
-
-class MergeConflictError(CleverAgentsError):
-    """The plan and the project changed the same places; nothing was changed."""
-
-    code = "merge_conflict"
-    exit_code = 6
-
-    def __init__(self, path: str, files: Sequence[str], *, hint: str) -> None:
-        super().__init__(
-            f"The plan and {path} have both changed: {listed(files, most=10)}",
-            hint=hint,
-            path=path,
-            files=list(files),
-        )
-
-
-class TargetChangedError(ConflictError):
-    """Somebody is at work on the project, or has been since it was looked at."""
-
-    code = "target_changed"
-
-    def __init__(self, path: str, what: str, *, hint: str) -> None:
-        super().__init__(f"{path} is not as it was found: {what}", hint=hint, path=path, what=what)
-
-
-class ValidationFailedError(BusinessRuleViolation):
-    """A required validation failed, so the plan was not applied."""
-
-    code = "validation_failed"
-
-    def __init__(self, plan_id: str, results: Sequence[ValidationResult]) -> None:
-        failed = [item for item in results if item.blocks]
-        super().__init__(
-            "The plan was not applied: "
-            + "; ".join(item.message or f"`{item.name}` failed" for item in failed),
-            hint=f"Mend the cause in the plan and run it again, or go back with "
-            f"`agents plan rollback {plan_id}`",
-            plan_id=plan_id,
-            validations=[item.model_dump(mode="json") for item in results],
-        )
-
-
-class SandboxChangedError(BusinessRuleViolation):
-    """The sandbox holds what no checkpoint of the plan holds, so nobody has looked at it."""
-
-    code = "sandbox_changed"
-
-    def __init__(self, plan_id: str, files: Sequence[str]) -> None:
-        super().__init__(
-            f"The sandbox was changed after the plan had run: {listed(files, most=10)}",
-            hint=f"Keep it with `agents plan checkpoint create {plan_id}`, or drop it with "
-            f"`agents plan rollback {plan_id} @latest`; then apply",
-            plan_id=plan_id,
-            files=list(files),
-        )

@@ -16,10 +16,6 @@ from typing import Any, ClassVar
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 
-def _plain(value: Any) -> JsonValue:
-    return list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType] # the only tuple is one of texts
-
-
 @dataclass(frozen=True)
 class PlanEventRecord:
     """Something that happened to a plan. The fields that a subclass adds are its facts."""
@@ -28,8 +24,13 @@ class PlanEventRecord:
     plan_id: str
 
     def facts(self) -> dict[str, JsonValue]:
-        """Returns all fields but the plan, as JSON has them."""
-        return {name: _plain(value) for name, value in vars(self).items() if name != "plan_id"}
+        """Returns all fields except the plan, as JSON has them: tuples become lists."""
+        fields: dict[str, Any] = vars(self)
+        return {
+            name: list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType] # the only tuples are of texts
+            for name, value in fields.items()
+            if name != "plan_id"
+        }
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from cleveragents.domain.decisions.decision import RECORD_DECISION, DecisionType
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN, SubplanMode, waves
-from cleveragents.domain.plans.template import names_in, value_of
+from cleveragents.domain.plans.template import names_in, template_values, value_of
 from cleveragents.domain.plans.validation import ValidationDefinition
 from cleveragents.domain.record import Record
 from cleveragents.domain.sandboxes.merge import MergeStrategy
@@ -202,23 +202,6 @@ class TemplateProblem(Record):
 def default_resources() -> dict[str, ResourceDefinition]:
     """Returns the resources of a plan that names none: the project itself."""
     return {"project": ResourceDefinition(type=ResourceType.GIT_CHECKOUT, path=".")}
-
-
-def template_values(
-    arguments: Mapping[str, str], resources: Mapping[str, str], outputs: Mapping[str, str]
-) -> dict[str, str]:
-    """Returns the value of every placeholder of a step.
-
-    Args:
-        arguments: the result of `resolve_arguments`.
-        resources: the path of every sandbox, by resource name.
-        outputs: the saved outputs of earlier steps, by `save_as` name.
-    """
-    return {
-        **arguments,
-        **{f"resources.{name}.path": path for name, path in resources.items()},
-        **{f"outputs.{name}": output for name, output in outputs.items()},
-    }
 
 
 def every_step(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:

@@ -11,12 +11,10 @@ from enum import StrEnum
 
 from pydantic import JsonValue
 
-from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
 from cleveragents.domain.record import Record
 from cleveragents.domain.sandboxes.merge import MergeConflict
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
-from cleveragents.domain.wording import listed
 
 RESOLVE_CONFLICT = "resolve-conflict"
 """The name that the record of a resolution has among the tool calls."""
@@ -73,24 +71,6 @@ class OpenConflict(Record):
     def shown(self, *, several: bool) -> str:
         """Returns how people name the place; with several resources the name of its own first."""
         return f"{self.resource}/{self.conflict.path}" if several else self.conflict.path
-
-
-class SubplanConflictError(ConflictError):
-    """What subplans made could not all be merged; the plan waits for somebody to say what holds."""
-
-    code = "merge_conflict"
-    retryable = False
-
-    def __init__(self, plan_id: str, conflicts: Sequence[OpenConflict]) -> None:
-        paths = [item.conflict.path for item in conflicts]
-        names = ", ".join(dict.fromkeys(f"`{item.name}`" for item in conflicts))
-        super().__init__(
-            f"What {names} made conflicts with what was there: {listed(paths, most=10)}",
-            hint=f"Run `agents plan conflicts {plan_id}` to see and resolve it, "
-            f"then `agents plan resume {plan_id}`",
-            plan_id=plan_id,
-            files=paths,
-        )
 
 
 def merge_input(name: str, child_plan_id: str) -> dict[str, JsonValue]:

@@ -56,12 +56,30 @@ def render_value(value: JsonValue, values: Mapping[str, str]) -> JsonValue:
         UsageError: as `render` does.
     """
     if isinstance(value, str):
-        return render(value, values)
+        # Most values have no placeholder, and every step renders its whole input.
+        return render(value, values) if _OPEN in value else value
     if isinstance(value, list):
         return [render_value(item, values) for item in value]
     if isinstance(value, dict):
         return {key: render_value(item, values) for key, item in value.items()}
     return value
+
+
+def template_values(
+    arguments: Mapping[str, str], resources: Mapping[str, str], outputs: Mapping[str, str]
+) -> dict[str, str]:
+    """Returns the value of every placeholder of a step.
+
+    Args:
+        arguments: The value of every argument of the plan.
+        resources: The path of every sandbox, by resource name.
+        outputs: The saved outputs of earlier steps, by `save_as` name.
+    """
+    return {
+        **arguments,
+        **{f"resources.{name}.path": path for name, path in resources.items()},
+        **{f"outputs.{name}": output for name, output in outputs.items()},
+    }
 
 
 def value_of(name: str, values: Mapping[str, str]) -> str:

@@ -86,9 +86,19 @@ def change_of(path: str, before: PathState | None, after: PathState | None) -> P
     """Returns how a path changed, or None if it did not."""
     if before == after:
         return None
+    if before is None:
+        operation = ChangeOperation.CREATED
+    elif after is None:
+        operation = ChangeOperation.DELETED
+    elif stat.S_IFMT(before.mode) != stat.S_IFMT(after.mode):
+        operation = ChangeOperation.TYPE_CHANGED
+    elif before.hash != after.hash:
+        operation = ChangeOperation.MODIFIED
+    else:
+        operation = ChangeOperation.MODE_CHANGED
     return PathChange(
         path=path,
-        operation=_operation(before, after),
+        operation=operation,
         before_hash=None if before is None else before.hash,
         after_hash=None if after is None else after.hash,
         before_mode=None if before is None else before.mode,
@@ -98,15 +108,3 @@ def change_of(path: str, before: PathState | None, after: PathState | None) -> P
 
 def _state(mode: int | None, content: str | None) -> PathState | None:
     return None if mode is None else PathState(mode=mode, hash=content)
-
-
-def _operation(before: PathState | None, after: PathState | None) -> ChangeOperation:
-    if before is None:
-        return ChangeOperation.CREATED
-    if after is None:
-        return ChangeOperation.DELETED
-    if stat.S_IFMT(before.mode) != stat.S_IFMT(after.mode):
-        return ChangeOperation.TYPE_CHANGED
-    if before.hash != after.hash:
-        return ChangeOperation.MODIFIED
-    return ChangeOperation.MODE_CHANGED

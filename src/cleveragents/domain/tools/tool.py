@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -212,35 +212,30 @@ class InputProblem(Record):
 
 def validate_input(spec: ToolSpec, given: Mapping[str, JsonValue]) -> list[InputProblem]:
     """Compares a tool's input with what the tool declares; no problems means it may run."""
-    return [*_unknown(spec, given), *_wrong(spec, given), *_missing(spec, given)]
-
-
-def _unknown(spec: ToolSpec, given: Mapping[str, JsonValue]) -> Iterator[InputProblem]:
-    for name in given:
-        if name not in spec.parameters:
-            yield InputProblem(
-                name=name,
-                message=f"`{spec.name}` has no input `{name}`",
-                hint=nearest(name, spec.parameters),
-            )
-
-
-def _missing(spec: ToolSpec, given: Mapping[str, JsonValue]) -> Iterator[InputProblem]:
-    for name, parameter in spec.parameters.items():
-        if parameter.required and name not in given:
-            yield InputProblem(
-                name=name,
-                message=f"`{spec.name}` needs the input `{name}`",
-                hint=f"`{name}`: {parameter.description}" if parameter.description else None,
-            )
-
-
-def _wrong(spec: ToolSpec, given: Mapping[str, JsonValue]) -> Iterator[InputProblem]:
-    for name, value in given.items():
-        parameter = spec.parameters.get(name)
-        if parameter and (fault := _fault(parameter, value)):
-            message, hint = fault
-            yield InputProblem(name=name, message=f"`{name}` {message}", hint=hint)
+    unknown = [
+        InputProblem(
+            name=name,
+            message=f"`{spec.name}` has no input `{name}`",
+            hint=nearest(name, spec.parameters),
+        )
+        for name in given
+        if name not in spec.parameters
+    ]
+    wrong = [
+        InputProblem(name=name, message=f"`{name}` {fault[0]}", hint=fault[1])
+        for name, value in given.items()
+        if (parameter := spec.parameters.get(name)) and (fault := _fault(parameter, value))
+    ]
+    missing = [
+        InputProblem(
+            name=name,
+            message=f"`{spec.name}` needs the input `{name}`",
+            hint=f"`{name}`: {parameter.description}" if parameter.description else None,
+        )
+        for name, parameter in spec.parameters.items()
+        if parameter.required and name not in given
+    ]
+    return [*unknown, *wrong, *missing]
 
 
 def _fault(parameter: ToolParameter, value: JsonValue) -> tuple[str, str | None] | None:

@@ -28,9 +28,11 @@ from cleveragents.domain.errors import (
     CleverAgentsError,
     ConflictError,
     InterruptedByUserError,
+    MergeConflictError,
     SnapshotError,
+    TargetChangedError,
 )
-from cleveragents.domain.plans.apply import MergeConflictError, Target, TargetChangedError
+from cleveragents.domain.plans.apply import Target
 from cleveragents.domain.plans.plan import Plan, PlanError, PlanEvent, PlanPhase, PlanState
 from cleveragents.domain.plans.subplan_merge import merged_children
 from cleveragents.domain.sandboxes.sandbox import SandboxState

@@ -17,7 +17,7 @@ class HistoryService:
         """Says what undoing or redoing would do; raises what it would.
 
         Raises:
-            NothingToTakeBackError: nothing is left to undo, or redo.
+            NothingToUndoError: there is nothing to undo, or redo.
             StateGoneError: what it leads to was deleted.
         """
         return self._checkpoints.preview(plan_id, UndoRedo(kind))

@@ -21,10 +21,11 @@ from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CheckpointPlanMismatchError,
     ConflictError,
+    NothingToUndoError,
     SnapshotCorruptError,
+    UndoTargetMissingError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanEvent, transition
-from cleveragents.domain.refusals import NothingToUndoError, UndoTargetMissingError
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,14 @@ from cleveragents.application.services.rollback.intents import (
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.checkpoints.number_ranges import chosen, numbers_in, ranges_of
 from cleveragents.domain.checkpoints.operation import OperationKind, Position
-from cleveragents.domain.errors import CheckpointPlanMismatchError, UsageError
-from cleveragents.domain.plans.plan import Plan, PlanEvent, transition
-from cleveragents.domain.refusals import (
+from cleveragents.domain.errors import (
     ChangedSinceError,
+    CheckpointPlanMismatchError,
     NothingChangedError,
     UndoTargetMissingError,
+    UsageError,
 )
+from cleveragents.domain.plans.plan import Plan, PlanEvent, transition
 from cleveragents.domain.sandboxes.change import AuthoredChange, PathChange, PathState, change_of
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.wording import listed
@@ -260,7 +261,7 @@ class RollbackStep(PartialRollback):
         for checkpoint in reversed(transaction.checkpoints.list(plan.id, set_aside=True)):
             if checkpoint.metadata.effective_calls == wanted:
                 return checkpoint
-        raise UndoTargetMissingError("rollback", self.label, plan.id)
+        raise UndoTargetMissingError("roll back", self.label, plan.id)
 
 
 def _resolved(path: str, sandboxes: Sequence[SandboxRef]) -> tuple[SandboxRef, str]:

@@ -35,6 +35,7 @@ from cleveragents.domain.checkpoints.operation import (
     RollbackResult,
 )
 from cleveragents.domain.errors import (
+    ChildAppliedError,
     CleverAgentsError,
     ConflictError,
     PlanAppliedError,
@@ -44,7 +45,6 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.plans.events import CheckpointRestored
 from cleveragents.domain.plans.plan import Plan, PlanState
-from cleveragents.domain.refusals import ChildAppliedError
 from cleveragents.domain.sandboxes.sandbox import (
     FileChange,
     RestorePreview,

@@ -21,11 +21,14 @@ from cleveragents.domain.decisions.correction import (
     affected_by,
 )
 from cleveragents.domain.decisions.decision import Decision, DecisionType, decision_context
-from cleveragents.domain.errors import UsageError
+from cleveragents.domain.errors import (
+    DecisionSupersededError,
+    NoEarlierCheckpointError,
+    UsageError,
+)
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.events import DecisionCorrected
 from cleveragents.domain.plans.plan import Plan, PlanEvent, transition
-from cleveragents.domain.refusals import DecisionSupersededError, NoEarlierCheckpointError
 from cleveragents.domain.sandboxes.change import AuthoredChange
 
 

@@ -27,12 +27,12 @@ from cleveragents.domain.errors import (
     CleverAgentsError,
     ExecutionError,
     SnapshotCorruptError,
+    SubplanConflictError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanEvent
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
 from cleveragents.domain.plans.subplan_merge import (
     ResourceMerge,
-    SubplanConflictError,
     SubplanMerge,
     merge_input,
     merged_children,
@@ -208,7 +208,9 @@ class ChildMerger:
         if merge.has_conflicts:
             with self._database.read() as transaction:
                 found = open_conflicts(transaction.tool_calls.list(context.plan.id))
-            raise SubplanConflictError(context.plan.id, found)
+            raise SubplanConflictError(
+                context.plan.id, [(item.name, item.conflict.path) for item in found]
+            )
         self._checkpoints.forget_unnamed(context.plan.id, snapshot_ids(before), snapshot_ids(after))
 
     def _moment(self, context: StepContext, label: str, reason: str) -> Milestone:
@@ -241,7 +243,7 @@ def _ends(transaction: Transaction, child: Plan) -> tuple[CheckpointGroup, Check
 def _refused(merge: SubplanMerge) -> ExecutionError:
     paths = [conflict.path for part in merge.resources for conflict in part.conflicts]
     return ExecutionError(
-        f"What `{merge.name}` made conflicts with what was there: {listed(paths, most=10)}",
+        f"Subplan `{merge.name}` conflicts with the parent in: {listed(paths, most=10)}",
         hint="Choose another `merge_strategy`, or let the subplans run one after the other",
         tool=SPAWN_SUBPLAN,
         files=paths,

@@ -7,14 +7,8 @@ from pathlib import Path
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.system import FaultPoints
-from cleveragents.domain.plans.apply import (
-    ApplyMode,
-    ApplyRequest,
-    MergeConflictError,
-    Target,
-    TargetRefusedError,
-    TargetWork,
-)
+from cleveragents.domain.errors import MergeConflictError, TargetRefusedError
+from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest, Target, TargetWork
 from cleveragents.infrastructure.sandbox.apply.file_plan import (
     directory_changes,
     files_of,

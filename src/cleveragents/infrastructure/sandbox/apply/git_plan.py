@@ -14,15 +14,12 @@ from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 
-from cleveragents.domain.plans.apply import (
-    ApplyMode,
-    ApplyRequest,
+from cleveragents.domain.errors import (
     MergeConflictError,
-    Target,
     TargetRefusedError,
-    TargetWork,
     UncommittedChangesError,
 )
+from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest, Target, TargetWork
 from cleveragents.domain.sandboxes.sandbox import ProjectFacts
 from cleveragents.infrastructure.sandbox.apply.commits import PlanCommits
 from cleveragents.infrastructure.sandbox.apply.file_plan import (

@@ -15,8 +15,11 @@ from pathlib import Path
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.system import FaultPoints
-from cleveragents.domain.errors import GitCommandError
-from cleveragents.domain.plans.apply import ApplyMode, Target, TargetChangedError
+from cleveragents.domain.errors import (
+    GitCommandError,
+    TargetChangedError,
+)
+from cleveragents.domain.plans.apply import ApplyMode, Target
 from cleveragents.infrastructure.files import fsync_directory, write_durably
 from cleveragents.infrastructure.sandbox.apply.journal import (
     ApplyJournal,

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cleveragents.domain.errors import ProjectRefusedError, UsageError
-from cleveragents.domain.plans.apply import TargetRefusedError, TargetWork
+from cleveragents.domain.errors import (
+    ProjectRefusedError,
+    TargetRefusedError,
+    UsageError,
+)
+from cleveragents.domain.plans.apply import TargetWork
 from cleveragents.domain.sandboxes.sandbox import ProjectFacts
 from cleveragents.domain.sandboxes.uncaptured import GIT_OPERATIONS
 from cleveragents.infrastructure.sandbox.git.command import Git

@@ -8,14 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from cleveragents.domain.plans.apply import (
-    ApplyRequest,
-    MergeConflictError,
-    Target,
-    TargetChangedError,
-    TargetRefusedError,
-    TargetWork,
-)
+from cleveragents.domain.errors import MergeConflictError, TargetChangedError, TargetRefusedError
+from cleveragents.domain.plans.apply import ApplyRequest, Target, TargetWork
 from cleveragents.infrastructure.sandbox.apply.directory_target import refuse_branch
 from cleveragents.infrastructure.sandbox.apply.file_plan import target_of
 from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal, DatabaseMove

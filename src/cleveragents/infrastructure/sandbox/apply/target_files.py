@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from cleveragents.domain.plans.apply import TargetChangedError
+from cleveragents.domain.errors import TargetChangedError
 from cleveragents.infrastructure.sandbox.apply.journal import ApplyProgress
 from cleveragents.infrastructure.sandbox.apply.project_writer import PathUpdates, ProjectWriter
 from cleveragents.infrastructure.sandbox.files.writer import WriteBlob

@@ -9,14 +9,11 @@ from typing import Protocol, assert_never
 
 from cleveragents.application.ports.system import FaultPoints
 from cleveragents.application.ports.targets import Targets
-from cleveragents.domain.errors import CleverAgentsError
-from cleveragents.domain.plans.apply import (
-    ApplyMode,
-    ApplyRequest,
-    Target,
+from cleveragents.domain.errors import (
+    CleverAgentsError,
     TargetRefusedError,
-    TargetWork,
 )
+from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest, Target, TargetWork
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.infrastructure.sandbox.apply.directory_target import (
     DirectoryTarget,

@@ -15,11 +15,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, cast
 
+import cleveragents
 from cleveragents.infrastructure.descriptors import readable
 from cleveragents.infrastructure.sandbox.create.copy_worker import understood
 from cleveragents.infrastructure.sandbox.create.directory_copy import CopyResult
 
-_PACKAGES = Path(__file__).parents[3]
+_PACKAGES = Path(cleveragents.__file__).parents[1]
 _PROGRAM = """\
 import sys
 _, packages, source, target, share = sys.argv

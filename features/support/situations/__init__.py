@@ -1,0 +1,1 @@
+"""Plans and projects in the situations that groups of features share."""

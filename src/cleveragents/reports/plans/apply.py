@@ -1,0 +1,170 @@
+"""What an apply would do, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cleveragents.application.services.plan_service import PlanStatus
+from cleveragents.domain.plans.apply import ApplyMode, ApplyPreview, ApplyResult, Target
+from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import DiffFile, SandboxRef
+from cleveragents.domain.wording import counted
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.plans.diffs import FILE, change
+from cleveragents.reports.report import Fields, Report, Section
+
+_SKIPPED = 3
+
+_PLACED = Description[tuple[Target, DiffFile]](
+    Field(None, "Resource", lambda it: it[0].resource),
+    Field(None, "File", lambda it: it[1].path),
+    Field(None, "Status", lambda it: it[1].status),
+    Field(None, "Lines", lambda it: change(it[1])),
+)
+
+_VALIDATION = Description[ValidationResult](
+    Field("name", "Name", lambda it: it.name),
+    Field("mode", "Mode", lambda it: it.mode),
+    Field("status", "Status", lambda it: it.status),
+    Field("message", None, lambda it: it.message),
+    Field("output", None, lambda it: it.output),
+    Field("changed", None, lambda it: it.changed),
+    Field("duration_ms", "Duration (ms)", lambda it: it.duration_ms),
+)
+
+
+def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
+    """The dry run: the same shape as the real thing, and nothing was changed."""
+    data = {**_data(preview, status, ()), "dry_run": True, "operation": None, "applied_at": None}
+    sections = _sections(preview, (), "Would be done")
+    return Report(data, sections, ("Dry run: nothing was changed",))
+
+
+def result_report(result: ApplyResult, status: PlanStatus) -> Report:
+    sandboxes = "removed" if result.sandboxes_removed else "kept"
+    has_branch = any(sandbox.branch for sandbox in status.sandboxes)
+    data = {
+        **_data(result, status, result.validations),
+        "dry_run": False,
+        "operation": result.operation_id,
+        "applied_at": status.plan.finished_at,
+        "sandbox_cleanup": {
+            "worktree": sandboxes,
+            "branch": sandboxes if has_branch else None,
+            "checkpoint": "archived",
+        },
+    }
+    sections = _sections(result, result.validations, "Apply Summary")
+    return Report(
+        data,
+        (*sections, _cleanup(result, status)),
+        (_sentence(result),),
+        exit_code=_SKIPPED if result.problems else 0,
+        warnings=tuple(f"{problem}; `agents gc` tries again" for problem in result.problems),
+    )
+
+
+def preview_text(preview: ApplyPreview) -> str:
+    """The few lines before the question."""
+    lines = [_what(target, preview.mode) for target in preview.targets]
+    if preview.validations:
+        lines.insert(0, f"Validations run first: {', '.join(preview.validations)}")
+    return "\n".join(lines)
+
+
+def _data(
+    apply: ApplyPreview | ApplyResult, status: PlanStatus, results: Sequence[ValidationResult]
+) -> dict[str, object]:
+    plan, files = status.plan, [item for target in apply.targets for item in target.files]
+    return {
+        "plan_id": plan.id,
+        "project": plan.project,
+        "mode": apply.mode,
+        "artifacts": len(files),
+        "changes": {
+            "insertions": sum(item.insertions or 0 for item in files),
+            "deletions": sum(item.deletions or 0 for item in files),
+        },
+        "targets": [
+            {
+                "resource": target.resource,
+                "type": target.type,
+                "path": target.path,
+                "commit": target.commit,
+                "branch": target.branch,
+                "files": FILE.list(target.files),
+            }
+            for target in apply.targets
+        ],
+        "validation": {
+            "passed": _count(results, ValidationStatus.PASSED),
+            "failed": _count(results, ValidationStatus.FAILED),
+            "duration_s": round(sum(item.duration_ms for item in results) / 1000, 3),
+            "results": _VALIDATION.list(results),
+        },
+        "lifecycle": {
+            "phase": plan.phase,
+            "state": plan.state,
+            "attempt": plan.attempt,
+            "checkpoints": len(status.checkpoints),
+            "total_duration": _seconds(plan),
+            "decisions_made": status.decisions_made,
+            "child_plans": len(status.children),
+        },
+    }
+
+
+def _sections(
+    apply: ApplyPreview | ApplyResult, results: Sequence[ValidationResult], title: str
+) -> tuple[Section, ...]:
+    rows = [(target.resource, _what(target, apply.mode)) for target in apply.targets]
+    table = _PLACED.table(
+        "Files",
+        [(target, item) for target in apply.targets for item in target.files],
+        ("Resource", "File", "Status", "Lines"),
+        empty="Nothing differs.",
+    )
+    sections: list[Section] = [Fields(title, tuple(rows)), table]
+    if results:
+        columns = ("Name", "Mode", "Status", "Duration (ms)")
+        sections.append(_VALIDATION.table("Validation", results, columns))
+    return tuple(sections)
+
+
+def _cleanup(result: ApplyResult, status: PlanStatus) -> Section:
+    rows = [(item.resource, f"{item.path}: {_fate(result, item)}") for item in status.sandboxes]
+    rows.append(("checkpoints", f"{len(status.checkpoints)}, all kept"))
+    return Fields("Sandbox Cleanup", tuple(rows))
+
+
+def _fate(result: ApplyResult, sandbox: SandboxRef) -> str:
+    if sandbox.strategy is SandboxStrategy.NONE:
+        return "the resource itself"
+    return "removed" if result.sandboxes_removed else "kept"
+
+
+def _seconds(plan: Plan) -> float:
+    """Returns how long it took from making the plan to its end so far."""
+    return round(((plan.finished_at or plan.updated_at) - plan.created_at).total_seconds(), 3)
+
+
+def _what(target: Target, mode: ApplyMode) -> str:
+    files = counted(len(target.files), "file")
+    if target.is_nothing:
+        return f"{target.path}: nothing changes"
+    if mode is ApplyMode.BRANCH:
+        return f"{target.path}: {files} in the new branch {target.branch}"
+    if target.commit is None:
+        return f"{target.path}: {files}, not committed"
+    return f"{target.path}: {files}, committed to {target.branch or 'the detached HEAD'}"
+
+
+def _sentence(result: ApplyResult) -> str:
+    count = sum(len(target.files) for target in result.targets)
+    return f"Applied {counted(count, 'file')}" if count else "There was nothing to apply"
+
+
+def _count(results: Sequence[ValidationResult], status: ValidationStatus) -> int:
+    return sum(item.status is status for item in results)

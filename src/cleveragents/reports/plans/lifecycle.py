@@ -1,0 +1,181 @@
+"""Plans that stopped early: where they would resume, and what the user can do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cleveragents.application.services.plan_resume_service import ResumeSummary
+from cleveragents.application.services.plan_service import Cancellation, PlanProblems, PlanStatus
+from cleveragents.domain.plans.plan import PlanState
+from cleveragents.domain.plans.recovery import RecoveryHint
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.tools.tool import ToolCall
+from cleveragents.reports.checkpoints.restores import effects_data
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.plans.conflicts import CONFLICT, conflict_table
+from cleveragents.reports.report import Fields, Report, Section
+
+_SENTENCES = {
+    "complete": "The plan is complete: there is nothing left to do",
+    "cancelled": "The plan is cancelled; roll it back to a checkpoint to continue it",
+    "applied": "The plan is applied: there is nothing left to do",
+    "constrained": "A validation failed; apply the plan again, or roll it back",
+    "in_apply": "The plan has run; apply it again",
+    "held": "Another process is working on the plan",
+}
+
+_CALL = Description[ToolCall](
+    Field("tool_call_id", None, lambda it: it.id),
+    Field("step_index", "Step", lambda it: it.step_index, lambda it: str(it.step_index + 1)),
+    Field("tool", "Tool", lambda it: it.tool),
+    Field(
+        "message",
+        "What happened",
+        lambda it: it.error,
+        lambda it: " ".join((it.error or "").split()),
+    ),
+    Field("output", None, lambda it: it.output),
+    Field("started_at", "When (UTC)", lambda it: it.started_at),
+    Field("finished_at", None, lambda it: it.finished_at),
+    Field("undone", None, lambda it: it.undone_by is not None),
+)
+
+_HINT = Description[RecoveryHint](
+    Field("action", "Action", lambda it: it.action),
+    Field("message", "Why", lambda it: it.message),
+    Field("cli_command", "Command", lambda it: it.cli_command),
+)
+
+
+def resume_report(summary: ResumeSummary) -> Report:
+    """The dry run: where the plan would go on, and nothing was changed."""
+    plan, point = summary.plan, summary.checkpoint
+    data: dict[str, object] = {
+        "plan_id": plan.id,
+        "dry_run": True,
+        "eligible": summary.eligible,
+        "reason": summary.reason,
+        "phase": plan.phase,
+        "state": plan.state,
+        "next_step": summary.next_step,
+        "step_name": summary.step_name,
+        "steps": len(plan.step_sequence),
+        "decision_id": summary.decision.id if summary.decision else None,
+        "checkpoint": point.id if point else None,
+        "checkpoint_label": point.metadata.label if point else None,
+        "drifted": list(summary.drifted),
+        "effects_to_repeat": effects_data(summary.effects),
+        "interrupted_operation": summary.operation.id if summary.operation else None,
+        "held_by": str(summary.holder) if summary.holder else None,
+    }
+    rows = [
+        ("plan", plan.id),
+        ("phase", plan.phase.value),
+        ("state", plan.state.value),
+        ("next step", _next_step(summary)),
+        ("checkpoint", f"{point.id} ({point.metadata.label})" if point else "none yet"),
+    ]
+    if summary.drifted:
+        changed = ", ".join(summary.drifted)
+        rows.append(("changed since", f"{changed}: would be saved and reverted"))
+    if summary.operation is not None:
+        rows.append(
+            (
+                "interrupted",
+                f"the {summary.operation.kind.value} {summary.operation.id} is finished first",
+            )
+        )
+    if summary.effects:
+        rows.append(("would happen again", ", ".join(str(effect) for effect in summary.effects)))
+    messages = ("Dry run: nothing was changed",)
+    warnings = () if summary.eligible else (_SENTENCES.get(summary.reason, summary.reason),)
+    return Report(data, (Fields("Resume", tuple(rows)),), messages, warnings=warnings)
+
+
+def resume_sentence(summary: ResumeSummary) -> str:
+    """What is shown before the run continues."""
+    point = summary.checkpoint
+    where = f" from the checkpoint `{point.metadata.label}` ({point.id})" if point else ""
+    return f"Resuming{where}: {_next_step(summary)}"
+
+
+def _next_step(summary: ResumeSummary) -> str:
+    if summary.step_name is None:
+        return "only the last checkpoint is missing"
+    return f"step {summary.next_step + 1} of {len(summary.plan.step_sequence)}: {summary.step_name}"
+
+
+def _in_state(status: PlanStatus, state: PlanState) -> int:
+    return sum(child.state is state for child in status.children)
+
+
+def cancel_report(cancelled: Cancellation) -> Report:
+    status, plan = cancelled.status, cancelled.status.plan
+    kept = [item for item in status.sandboxes if not item.is_given_up]
+    recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints and kept else []
+    data: dict[str, object] = {
+        "plan_id": plan.id,
+        "phase": plan.phase,
+        "state": plan.state,
+        "reason": plan.cancel_reason,
+        "cancelled_at": plan.updated_at,
+        "sandbox": {
+            "status": _sandbox_status(status, kept),
+            "paths": [sandbox.path for sandbox in kept],
+            "files_modified": status.files_modified,
+            "checkpoints": len(status.checkpoints),
+        },
+        "child_plans": {
+            "completed": _in_state(status, PlanState.COMPLETE),
+            "cancelled": _in_state(status, PlanState.CANCELLED),
+            "artifacts_preserved": cancelled.files_kept_by_children,
+        },
+        "recovery": recovery,
+    }
+    rows = [("plan", plan.id), ("state", f"{plan.phase.value}/{plan.state.value}")]
+    if plan.cancel_reason:
+        rows.append(("reason", plan.cancel_reason))
+    rows += [("sandbox kept", sandbox.path) for sandbox in kept]
+    rows += [("continue it", command) for command in recovery]
+    return Report(data, (Fields("Cancelled", tuple(rows)),), ("Plan cancelled",))
+
+
+def _sandbox_status(status: PlanStatus, kept: Sequence[SandboxRef]) -> str | None:
+    if not status.sandboxes:
+        return None
+    return "preserved" if kept else "removed"
+
+
+def errors_report(problems: PlanProblems) -> Report:
+    plan = problems.status.plan
+    data: dict[str, object] = {
+        "plan_id": plan.id,
+        "phase": plan.phase,
+        "state": plan.state,
+        "error": plan.error.model_dump(mode="json") if plan.error else None,
+        "errors": _CALL.list(problems.failed_calls),
+        "conflicts": CONFLICT.list(problems.status.conflicts),
+        "recovery_hints": _HINT.list(problems.hints),
+    }
+    sections: list[Section] = []
+    if plan.error is not None:
+        rows = [("step", plan.error.step), ("tool", plan.error.tool or "")]
+        rows.append(("message", plan.error.message))
+        if plan.error.hint:
+            rows.append(("hint", plan.error.hint))
+        rows.append(("failed state", plan.error.checkpoint or "not kept"))
+        sections.append(Fields("Error", tuple(rows)))
+    if problems.status.conflicts:
+        several = len(problems.status.sandboxes) > 1
+        sections.append(conflict_table(problems.status.conflicts, several=several))
+    columns = ("Step", "Tool", "When (UTC)", "What happened")
+    calls = _CALL.table(
+        "Failed Calls", problems.failed_calls, columns, empty="No tool call of this plan failed."
+    )
+    hints = _HINT.table(
+        "What You Can Do",
+        problems.hints,
+        ("Action", "Why", "Command"),
+        empty="Nothing needs to be done.",
+    )
+    return Report(data, (*sections, calls, hints))

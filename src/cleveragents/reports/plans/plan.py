@@ -1,0 +1,219 @@
+"""Plans: one by one and as lists, and what they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cleveragents.application.services.plan_service import PlanStatus
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.plans.apply import ApplyRecord, Target
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
+from cleveragents.reports.described import Description, Field
+from cleveragents.reports.plans.conflicts import CONFLICT
+from cleveragents.reports.report import Fields, Report, Section
+
+_PLAN = Description[Plan](
+    Field("id", "Plan", lambda it: it.id),
+    Field("name", "Name", lambda it: it.name),
+    Field("action", None, lambda it: it.name),
+    Field("phase", "Phase", lambda it: it.phase),
+    Field("state", "State", lambda it: it.state),
+    Field("project", "Project", lambda it: it.project),
+    Field("created_at", "Created (UTC)", lambda it: it.created_at),
+    Field("updated_at", None, lambda it: it.updated_at),
+    Field("last_checkpoint_id", None, lambda it: it.last_checkpoint_id),
+    Field("parent_plan_id", None, lambda it: it.parent_plan_id),
+)
+
+_CHILD = Description[Plan](
+    Field("plan_id", None, lambda it: it.id),
+    Field("name", None, lambda it: it.name),
+    Field("phase", None, lambda it: it.phase),
+    Field("state", None, lambda it: it.state),
+)
+
+_SANDBOX = Description[SandboxRef](
+    Field("resource", None, lambda it: it.resource),
+    Field("strategy", None, lambda it: it.strategy),
+    Field("path", None, lambda it: it.path),
+    Field("branch", None, lambda it: it.branch),
+    Field("status", None, lambda it: it.state),
+    Field("copy", None, lambda it: it.copied_by),
+    Field("skipped", None, lambda it: UNCAPTURED.list(it.skipped)),
+)
+
+_CHECKPOINT = Description[Checkpoint](
+    Field("checkpoint_id", None, lambda it: it.id),
+    Field("label", None, lambda it: it.metadata.label),
+    Field("created_at", None, lambda it: it.created_at),
+)
+
+_VALIDATION = Description[ValidationResult](
+    Field("name", None, lambda it: it.name),
+    Field("mode", None, lambda it: it.mode),
+    Field("status", None, lambda it: it.status),
+)
+
+_TARGET = Description[Target](
+    Field("resource", None, lambda it: it.resource),
+    Field("path", None, lambda it: it.path),
+    Field("commit", None, lambda it: it.commit),
+    Field("branch", None, lambda it: it.branch),
+    Field("files", None, lambda it: len(it.files)),
+)
+
+
+def plan_data(status: PlanStatus) -> dict[str, object]:
+    """Returns the fields of `plan run`, `use`, `execute` and `status`: a stable contract."""
+    plan = status.plan
+    sandboxes = _SANDBOX.list(status.sandboxes)
+    return {
+        "plan_id": plan.id,
+        "name": plan.name,
+        "action": plan.name,
+        "phase": plan.phase,
+        "state": plan.state,
+        "project": plan.project,
+        "plan_file": plan.plan_file,
+        "arguments": plan.arguments,
+        "include_uncommitted": any(item.include_uncommitted for item in status.resources),
+        "attempt": plan.attempt,
+        "steps": len(plan.step_sequence),
+        "last_completed_step": plan.last_completed_step,
+        "last_checkpoint_id": plan.last_checkpoint_id,
+        "progress": [{"step": name, "status": state} for name, state in _progress(plan).items()],
+        "timing": {
+            "created": plan.created_at,
+            "started": plan.started_at,
+            "finished": plan.finished_at,
+        },
+        "execution": {
+            "sandbox": sandboxes[0] if sandboxes else None,
+            "sandboxes": sandboxes,
+            "tool_calls": sum(1 for call in status.tool_calls if call.undone_by is None),
+            "files_modified": status.files_modified,
+            "child_plans": _child_plans(status.children),
+            "checkpoints": len(status.checkpoints),
+        },
+        "checkpoints": _CHECKPOINT.list(status.checkpoints),
+        "validations": _VALIDATION.list(status.validations),
+        "applied": None if status.applied is None else _applied_data(status.applied),
+        "parent_plan_id": plan.parent_plan_id,
+        "children": _CHILD.list(status.children),
+        "conflicts": CONFLICT.list(status.conflicts),
+        "cancel_reason": plan.cancel_reason,
+        "held_by": str(status.holder) if status.holder else None,
+        "interrupted": _is_interrupted(status),
+        "interrupted_operation": status.interrupted.id if status.interrupted else None,
+        "error": plan.error.model_dump(mode="json") if plan.error else None,
+    }
+
+
+def _child_plans(children: Sequence[Plan]) -> str:
+    """Counts the children that were not given up."""
+    done = (PlanState.COMPLETE, PlanState.APPLIED)
+    states = [child.state for child in children if child.state is not PlanState.CANCELLED]
+    return f"{sum(state in done for state in states)}/{len(states)} complete"
+
+
+def _applied_data(applied: ApplyRecord) -> dict[str, object]:
+    return {"mode": applied.mode, "targets": _TARGET.list(applied.targets)}
+
+
+def _is_interrupted(status: PlanStatus) -> bool:
+    """A plan under way that no process works on was left behind by one that ended."""
+    return status.plan.state is PlanState.PROCESSING and status.holder is None
+
+
+def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
+    plan = status.plan
+    done = f"{plan.last_completed_step + 1} of {len(plan.step_sequence)}"
+    rows = [
+        ("plan", plan.id),
+        ("name", plan.name),
+        ("project", plan.project),
+        ("phase", plan.phase.value),
+        ("state", plan.state.value),
+        ("steps done", done),
+        ("checkpoints", str(len(status.checkpoints))),
+        ("last checkpoint", plan.last_checkpoint_id or "none yet"),
+    ]
+    rows += [("sandbox", sandbox.path) for sandbox in status.sandboxes]
+    rows += [
+        ("validation", f"{item.name} ({item.mode.value}): {item.status.value}")
+        for item in status.validations
+    ]
+    if plan.parent_plan_id is not None:
+        rows.append(("part of", plan.parent_plan_id))
+    rows += [
+        ("subplan", f"{child.name}: {child.phase.value}/{child.state.value} ({child.id})")
+        for child in status.children
+        if child.state is not PlanState.CANCELLED
+    ]
+    rows += [
+        ("conflict", f"{item.conflict.path} (subplan {item.name})") for item in status.conflicts
+    ]
+    if status.applied is not None:
+        rows += [("applied to", target.path) for target in status.applied.targets]
+    if plan.cancel_reason:
+        rows.append(("cancelled", plan.cancel_reason))
+    if status.holder is not None:
+        rows.append(("held by", str(status.holder)))
+    if _is_interrupted(status):
+        verb = "apply" if plan.phase is PlanPhase.APPLY else "resume"
+        rows.append(("interrupted", f"run `agents plan {verb} {plan.id}` to continue"))
+    if status.interrupted is not None:
+        kind, operation = status.interrupted.kind.value, status.interrupted.id
+        rows.append(("interrupted", f"the {kind} was not finished: {operation}"))
+    sections: list[Section] = [Fields("Plan", tuple(rows))]
+    if plan.error is not None:
+        sections.append(
+            Fields(
+                "Error",
+                (
+                    ("step", plan.error.step),
+                    ("tool", plan.error.tool or ""),
+                    ("message", plan.error.message),
+                    ("failed state", plan.error.checkpoint or "not kept"),
+                ),
+            )
+        )
+    return Report(plan_data(status), tuple(sections), messages)
+
+
+def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -> Report:
+    states = [plan.state for plan in plans if plan.phase is not PlanPhase.STRATEGIZE]
+    data: dict[str, object] = {
+        "plans": _PLAN.list(plans),
+        "filters": dict(filters),
+        "summary": {
+            "total": len(plans),
+            "processing": states.count(PlanState.PROCESSING),
+            "completed": states.count(PlanState.COMPLETE),
+            "errored": states.count(PlanState.ERRORED),
+        },
+    }
+    table = _PLAN.table(
+        "Plans",
+        plans,
+        ("Plan", "Name", "Phase", "State", "Project", "Created (UTC)"),
+        empty="There are no plans yet. Run `agents plan run plan.yaml` to make one.",
+    )
+    return Report(data, (table,))
+
+
+def _progress(plan: Plan) -> dict[str, str]:
+    """Returns how each phase stands: done, at the plan's state, or still to come."""
+    phases = list(PlanPhase)
+    at = phases.index(plan.phase)
+    return {
+        phase.value.capitalize(): "complete"
+        if position < at
+        else plan.state.value
+        if position == at
+        else "pending"
+        for position, phase in enumerate(phases)
+    }
