@@ -46,7 +46,7 @@ Feature: Stopping an apply
     Scenario: A program that takes up an apply that was killed
       Given the apply was killed at file-placed
       When a program applies the plan
-      Then the program is told what was applied
+      Then the program learns what was applied
       And the plan is apply/applied with 1 steps done
 
     Scenario: A program that asks what was applied before anything was

@@ -5,7 +5,7 @@ Feature: Every change has an author
   Background:
     Given a plan that wrote a.txt in step one and b.txt in step two
 
-  Rule: what a call did is told path by path
+  Rule: the changes of a call are listed path by path
 
     Scenario Outline: <command>
       Given the program looks at the sandboxes around each of its calls
@@ -24,7 +24,7 @@ Feature: Every change has an author
 
   Rule: the snapshots for it are safe while they are needed, and go afterwards
 
-    Scenario: What only told changes is not kept
+    Scenario: Snapshots made only to list changes are dropped
       Given the program looks at the sandboxes around each of its calls
       When 5 calls each change a file
       Then the store keeps one snapshot more than the checkpoints name

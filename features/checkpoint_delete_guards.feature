@@ -15,14 +15,14 @@ Feature: Checkpoints that cannot be deleted
     Scenario: The one the plan is at
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user deletes the checkpoints "after one", "after execution"
-      Then it is refused with the code 4 and the sentence Checkpoint «after execution» cannot be deleted: the plan is at it
+      Then it is refused with the code 4 and the sentence Checkpoint «after execution» cannot be deleted: it is the plan's current checkpoint
       And nothing has changed
 
     Scenario: The one a rollback went to
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
       When the user deletes the checkpoints "after one"
-      Then it is refused with the code 4 and the sentence Checkpoint «after one» cannot be deleted: the plan is at it
+      Then it is refused with the code 4 and the sentence Checkpoint «after one» cannot be deleted: it is the plan's current checkpoint
       And nothing has changed
 
     Scenario: The one a failed plan goes on from
@@ -33,7 +33,7 @@ Feature: Checkpoints that cannot be deleted
       And on failure the plan is to keep
       And the plan has failed
       When the user deletes the checkpoints "before two"
-      Then it is refused with the code 4 and the sentence Checkpoint «before two» cannot be deleted: a run of the plan goes on from it
+      Then it is refused with the code 4 and the sentence Checkpoint «before two» cannot be deleted: a run of the plan resumes from it
       And nothing has changed
 
     Scenario: The one a run goes back to when it fails
@@ -45,14 +45,14 @@ Feature: Checkpoints that cannot be deleted
       And the plan has been made
       And executing it has been killed by its own tool
       When the user deletes the checkpoints "before execution"
-      Then it is refused with the code 4 and the sentence Checkpoint «before execution» cannot be deleted: a run of the plan goes back to it when a step fails
+      Then it is refused with the code 4 and the sentence Checkpoint «before execution» cannot be deleted: a run of the plan rolls back to it when a step fails
       And nothing has changed
 
     Scenario Outline: What an interrupted rollback needs: "<label>"
       Given a plan that wrote a.txt in step one and b.txt in step two
       And rolling it back to "after one" has been killed when everything is restored and nothing recorded, at the 1. time
       When the user deletes the checkpoints "<label>"
-      Then it is refused with the code 4 and the sentence Checkpoint «<label>» cannot be deleted: an operation that is not finished needs it
+      Then it is refused with the code 4 and the sentence Checkpoint «<label>» cannot be deleted: an unfinished operation needs it
       And the hint is "Run `agents plan execute PLAN` first, or leave this one out"
       And nothing has changed
 

@@ -61,30 +61,31 @@ Feature: Rolling back a plan
     Scenario: The whole report, field by field
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user rolls the plan back to "before two"
-      Then the data of the document is
-        """
-        {
-          "rollback_summary": {
-            "plan": "PLAN", "checkpoint": "«before two»", "label": "before two", "files_reverted": 1
-          },
-          "changes_reverted": [{"file": "b.txt", "action": "removed"}],
-          "impact": {
-            "child_plans_invalidated": 0, "sandbox": "restored to «before two»",
-            "decisions_after_cp": "0 discarded", "tool_calls_after_cp": "1 undone"
-          },
-          "post_rollback_state": {
-            "phase": "execute", "state": "queued (awaiting input)", "checkpoints_remaining": 5
-          },
-          "verified": true,
-          "operation": {
-            "operation_id": "OPERATION", "kind": "rollback", "takes_back": null,
-            "safety_checkpoint_id": "«before rollback to before two»"
-          },
-          "brought_back": {"decisions": 0, "tool_calls": 0, "child_plans": 0},
-          "effects_not_undone": [],
-          "left_alone": []
-        }
-        """
+      Then the document has exactly this data
+        | field                                     | value                           |
+        | rollback_summary.plan                     | PLAN                            |
+        | rollback_summary.checkpoint               | «before two»                    |
+        | rollback_summary.label                    | before two                      |
+        | rollback_summary.files_reverted           | 1                               |
+        | changes_reverted.0.file                   | b.txt                           |
+        | changes_reverted.0.action                 | removed                         |
+        | impact.child_plans_invalidated            | 0                               |
+        | impact.sandbox                            | restored to «before two»        |
+        | impact.decisions_after_cp                 | 0 discarded                     |
+        | impact.tool_calls_after_cp                | 1 undone                        |
+        | post_rollback_state.phase                 | execute                         |
+        | post_rollback_state.state                 | queued (awaiting input)         |
+        | post_rollback_state.checkpoints_remaining | 5                               |
+        | verified                                  | true                            |
+        | operation.operation_id                    | OPERATION                       |
+        | operation.kind                            | rollback                        |
+        | operation.takes_back                      | null                            |
+        | operation.safety_checkpoint_id            | «before rollback to before two» |
+        | brought_back.decisions                    | 0                               |
+        | brought_back.tool_calls                   | 0                               |
+        | brought_back.child_plans                  | 0                               |
+        | effects_not_undone                        | []                              |
+        | left_alone                                | []                              |
       And the messages are Rollback complete
 
     Scenario: The plan is where it was

@@ -1,10 +1,10 @@
 Feature: Several processes at once
-  One process at a time changes a plan. Who comes second is told who was first; who died blocks
+  One process at a time changes a plan. The second learns who was first; who died blocks
   nobody.
 
   Rule: a plan has one holder
 
-    Scenario: The second process is told who holds the plan
+    Scenario: The second process learns who holds the plan
       Given a plan with the steps
         | step | does                                                                                                       |
         | one  | runs `touch OUTSIDE/begun; timeout 30 sh -c 'until test -e OUTSIDE/mended; do sleep 0.05; done'` |

@@ -97,7 +97,7 @@ Feature: Configuration
       Given the user's file keeps default checkpoints, the project's 20, the environment 30
       When the user runs "agents config set max_checkpoints_per_plan 7"
       Then the exit code is 0
-      And the error output says "is still 30 here, which CLEVERAGENTS_CHECKPOINT_MAX_CHECKPOINTS_PER_PLAN says"
+      And the error output says "is still 30 here: CLEVERAGENTS_CHECKPOINT_MAX_CHECKPOINTS_PER_PLAN overrides it"
 
     Scenario: Unsetting goes back to the next level
       Given the user's file keeps 10 checkpoints, the project's 20, the environment default

@@ -35,12 +35,12 @@ Feature: The correct command
 
       Examples:
         | answer | mode   | code | sentence                                                     |
-        | y      | revert | 0    | Correcting `Where do greetings live?` would go back to       |
+        | y      | revert | 0    | Correcting `Where do greetings live?` would roll back to     |
         | n      | revert | 1    | The current state is saved as a checkpoint first.            |
         | y      | append | 0    | A child plan would be made with the guidance as its prompt   |
         | n      | append | 1    | Append?                                                      |
 
-    Scenario: A child plan that would go with it is told
+    Scenario: A child plan that would go with it is shown
       Given the plan has run
       And "write it down" has been appended to the decision
       And the user sits before a terminal
@@ -48,7 +48,7 @@ Feature: The correct command
       Then the exit code is 1
       And the error output says "undo 3 tool calls, roll back 1 child plan and supersede 2 decisions."
 
-    Scenario: Effects that nothing can undo are told
+    Scenario: Effects that nothing can undo are shown
       Given a step of the option file sends something irreversible
       And the plan has run
       When the user corrects the decision to choose database because "it will grow"

@@ -40,7 +40,7 @@ Feature: The demonstration
       And it made 10 checkpoints and went back to the sixth
       And it restored README.md, draft.tmp, src/greeting.py, src/main.py
 
-    Scenario: People are told the story as it goes
+    Scenario: People read each step as it happens
       When the user runs "agents demo"
       Then the error output is
         """
@@ -83,7 +83,7 @@ Feature: The demonstration
       Then the exit code is 0
       And the kept directory has the project, the plan and its checkpoints
 
-    Scenario: People are told where it was kept
+    Scenario: People read where the directory is
       When the user runs "agents demo --keep"
       Then the output says "kept in"
       And the output says "agents plan list"

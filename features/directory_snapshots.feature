@@ -1,7 +1,7 @@
 @disk
 Feature: Directories can be brought back
   The stores of copied and overlaid directories keep the promises of
-  `cleveragents.testing.snapshot_store_contract` as those of repositories do.
+  `cleveragents.testing.snapshots` as those of repositories do.
 
   Rule: Each store keeps every promise it makes
 

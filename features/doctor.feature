@@ -32,13 +32,13 @@ Feature: Looking at the whole installation
       Then the exit code is 0
       And every check is ok
 
-    Scenario: Versions and paths are told
+    Scenario: Versions and paths are shown
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user has the installation checked
       Then the versions are those of the programs that are used
       And the paths are those of the scenario
 
-    Scenario: The disk use of projects and plans is told
+    Scenario: The disk use of projects and plans is shown
       Given a project with a directory `data` and a database `app.db` that git ignores
       And a plan on all three whose steps write to all of them
       When the plan is run and the installation checked

@@ -1,6 +1,6 @@
 Feature: Effects that no restore can undo
   A tool may say that what it does cannot be taken back: a push, an e-mail. A rollback names such
-  effects, and a plan does not cause one a second time without being told to.
+  effects, and a plan does not repeat one unless the user says so.
 
   Background:
     Given the plan

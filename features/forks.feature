@@ -1,7 +1,7 @@
 @disk
 Feature: A child plan starts from a copy of its parent's sandbox
   A fork is exactly one snapshot of another sandbox, and shares its store. What every fork
-  promises is written down once, in `cleveragents.testing.fork_contract`.
+  promises is written down once, in `cleveragents.testing.forks`.
 
   Rule: Each fork keeps every promise
 

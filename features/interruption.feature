@@ -40,7 +40,7 @@ Feature: Asking a run to stop
 
     Scenario Outline: <what> is ended
       When the command `<command>` asks us to stop while it runs
-      Then the work is told that `shell` was interrupted and stopped
+      Then the work fails because `shell` was interrupted and stopped
       And none of its processes is left
 
       Examples:
@@ -51,7 +51,7 @@ Feature: Asking a run to stop
 
     Scenario: A tool of the plan is ended
       When the plan's tool `echo $$ > pid.txt; kill -TERM $PPID; sleep 60` asks us to stop while it runs
-      Then the work is told that `my-tool` was interrupted and stopped
+      Then the work fails because `my-tool` was interrupted and stopped
       And none of its processes is left
 
   Rule: a request to end is no crash

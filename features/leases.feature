@@ -8,7 +8,7 @@ Feature: Leases on plans
       Given the plan is held by the first host, whose leases are short
       When the work takes longer than a lease
       Then the plan is still held by the first host, for the 1. time
-      And a process of the second host is told that Plan PLAN is held by process 1 on first.example.org (`agents plan execute`)
+      And a process of the second host is refused because Plan PLAN is held by process 1 on first.example.org (`agents plan execute`)
 
     Scenario: A plan that is done does not end the renewing of another
       Given the plan is held by the first host, whose leases are short
@@ -41,7 +41,7 @@ Feature: Leases on plans
 
     Scenario Outline: <act> is refused, and the new holder named
       When the first host <does>
-      Then the host is told that Plan PLAN was taken over by process 2 on second.example.org (`agents plan execute`)
+      Then the host is refused because Plan PLAN was taken over by process 2 on second.example.org (`agents plan execute`)
       And the plan is still held by the second host, for the 2. time
       And nothing of the first host is stored
 
@@ -68,7 +68,7 @@ Feature: Leases on plans
     Scenario: A lease that is gone altogether is not held
       Given all leases are gone from the records
       When the first host writes
-      Then the host is told that The lease on plan PLAN was lost
+      Then the host is refused because The lease on plan PLAN was lost
 
   Rule: a lease belongs to one process and all its threads
 
@@ -90,4 +90,4 @@ Feature: Leases on plans
 
     Scenario: Files are not restored by who holds nothing
       When the first host is about to restore files
-      Then the host is told that Plan PLAN is not held by this process
+      Then the host is refused because Plan PLAN is not held by this process

@@ -1,5 +1,5 @@
 Feature: What happened to a plan
-  `agents plan log` tells all of it, oldest first. It is stored together with what it tells of,
+  `agents plan log` lists every event, oldest first. An event is stored together with the change it describes,
   so the two cannot disagree.
 
   Rule: whatever happens is in the log, once and in order
@@ -12,18 +12,18 @@ Feature: What happened to a plan
       When the user asks what happened to the plan
       Then the log says
         | what                | details                                 |
-        | plan.created        | Plan `local/shop` made for PROJECT      |
+        | plan.created        | Plan `local/shop` created for PROJECT      |
         | decision.created    | Decided on `local/shop`: What is to be done? |
-        | sandbox.created     | Sandbox of `project` made by git_worktree |
-        | checkpoint.created  | Checkpoint `before execution` made      |
+        | sandbox.created     | Sandbox of `project` created by git_worktree |
+        | checkpoint.created  | Checkpoint `before execution` created      |
         | plan.phase_changed  | Plan moved from strategize to execute    |
-        | plan.state_changed  | Plan became execute/processing          |
-        | checkpoint.created  | Checkpoint `before one` made            |
+        | plan.state_changed  | Plan is now execute/processing          |
+        | checkpoint.created  | Checkpoint `before one` created            |
         | tool.invoked        | Step 1: write-file started              |
-        | tool.completed      | Step 1: write-file done after a while   |
-        | checkpoint.created  | Checkpoint `after one` made             |
-        | checkpoint.created  | Checkpoint `after execution` made       |
-        | plan.state_changed  | Plan became execute/complete            |
+        | tool.completed      | Step 1: write-file finished after a while   |
+        | checkpoint.created  | Checkpoint `after one` created             |
+        | checkpoint.created  | Checkpoint `after execution` created       |
+        | plan.state_changed  | Plan is now execute/complete            |
 
     Scenario: A failure and what was done about it
       Given a plan with the steps
@@ -35,10 +35,10 @@ Feature: What happened to a plan
         | what                | details                                                             |
         | tool.invoked        | Step 1: shell started                                               |
         | tool.errored        | Step 1: shell failed after a while: `shell` failed with status 3    |
-        | checkpoint.created  | Checkpoint `failed: one` made                                       |
+        | checkpoint.created  | Checkpoint `failed: one` created                                       |
         | checkpoint.restored | Sandbox rolled back to `before one`                                  |
         | decision.created    | Decided on `rollback-step`: Step 1 of 1 (`one`) failed: `shell` failed with status 3 |
-        | plan.state_changed  | Plan became execute/errored                                         |
+        | plan.state_changed  | Plan is now execute/errored                                         |
         | plan.errored        | Plan failed at step 1 of 1: `shell` failed with status 3            |
 
     Scenario: A rollback is among the rest
@@ -47,54 +47,81 @@ Feature: What happened to a plan
       When the user asks what happened to the plan with --limit 4
       Then the log says
         | what                | details                                        |
-        | checkpoint.created  | Checkpoint `before rollback to after one` made |
-        | rollback            | Began: rollback to after one                   |
-        | plan.state_changed  | Plan became execute/queued                     |
+        | checkpoint.created  | Checkpoint `before rollback to after one` created |
+        | rollback            | Started: rollback to after one                   |
+        | plan.state_changed  | Plan is now execute/queued                     |
         | checkpoint.restored | Rolled back to `after one`                     |
         | sandbox.rolled_back | Sandbox of `project` rolled back               |
 
-    Scenario: A second rollback to the same place is told too
+    Scenario: An apply with a validation
+      Given a plan that writes new.txt, with the validations
+        | name  | run             | mode          |
+        | style | test -f new.txt | required      |
+        | notes | exit 3          | informational |
+      And the plan has been applied
+      When the user asks what happened to the plan with --limit 7
+      Then the log says
+        | what               | details                                                       |
+        | validation.started | Validation `style` started                                    |
+        | validation.passed  | Validation `style` passed after a while                       |
+        | validation.started | Validation `notes` started                                    |
+        | validation.failed  | Validation failed after a while: `notes` failed with status 3 |
+        | apply              | Started: apply (commit)                                       |
+        | plan.state_changed | Plan is now apply/applied                                     |
+        | plan.applied       | Plan applied                                                  |
+        | sandbox.committed  | Sandbox of `project` applied to the project                   |
+
+    Scenario: An undo is logged as an undo
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "after one", which was undone
+      When the user asks what happened to the plan with --type checkpoint.restored
+      Then the log says
+        | what                | details                                                      |
+        | checkpoint.restored | Rolled back to `after one`                                   |
+        | checkpoint.restored | Undone: plan restored to `before rollback to after one`      |
+
+    Scenario: A second rollback to the same checkpoint is logged too
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
       And the plan has been rolled back to "after one"
       When the user asks what happened to the plan with --limit 3
       Then the log says
         | what                | details                                        |
-        | checkpoint.created  | Checkpoint `before rollback to after one` made |
-        | rollback            | Began: rollback to after one                   |
+        | checkpoint.created  | Checkpoint `before rollback to after one` created |
+        | rollback            | Started: rollback to after one                   |
         | checkpoint.restored | Rolled back to `after one`                     |
         | sandbox.rolled_back | Sandbox of `project` rolled back               |
 
-    Scenario: A rollback that failed is told as what it was
+    Scenario: A failed rollback is logged as failed
       Given a plan that writes shop.txt in the project and docs.txt in another repository
       And the plan has run
       And a rollback to "before execution" has failed
       When the user asks what happened to the plan with --limit 1
       Then the log says
         | what               | details                                                               |
-        | checkpoint.created | Checkpoint `before rollback to before execution` made                 |
-        | rollback           | Began: rollback to before execution                                   |
+        | checkpoint.created | Checkpoint `before rollback to before execution` created                 |
+        | rollback           | Started: rollback to before execution                                   |
         | rollback           | Could not be completed and was undone: rollback to before execution   |
 
-    Scenario: A rollback that was killed is told as not ended
+    Scenario: A killed rollback is logged as unfinished
       Given a plan that wrote a.txt in step one and b.txt in step two
       And rolling it back to "after one" has been killed when everything is restored and nothing recorded, at the 1. time
       When the user asks what happened to the plan with --limit 1
       Then the log says
         | what               | details                                               |
-        | checkpoint.created | Checkpoint `before rollback to after one` made        |
+        | checkpoint.created | Checkpoint `before rollback to after one` created        |
         | rollback           | Started, but not finished: rollback to after one       |
 
-    Scenario: Checkpoints that had to go are told
+    Scenario: Pruned checkpoints are logged
       Given a plan may keep 4 checkpoints
       And a plan that wrote a.txt in step one and b.txt in step two
       When the user asks what happened to the plan with --type checkpoint.pruned
       Then the log says
         | what              | details                          |
-        | checkpoint.pruned | Checkpoint `before one` dropped |
-        | checkpoint.pruned | Checkpoint `after one` dropped  |
+        | checkpoint.pruned | Checkpoint `before one` pruned |
+        | checkpoint.pruned | Checkpoint `after one` pruned  |
 
-    Scenario Outline: What no record shows is told by whoever knows it
+    Scenario Outline: What no record shows is logged by the code that knows it
       Given a program has entered that <something happened>
       When the user asks what happened to the plan with --limit 1
       Then the log says
@@ -105,10 +132,10 @@ Feature: What happened to a plan
         | something happened                      | what                | sentence                                     |
         | the plan was cancelled, it is too late  | plan.cancelled      | Plan cancelled: it is too late               |
         | the plan was cancelled                  | plan.cancelled      | Plan cancelled                               |
-        | step 2 is tried again                   | tool.retried        | Step 2: shell is retried (1 of 3)        |
+        | step 2 is tried again                   | tool.retried        | Step 2: shell retried (1 of 3)        |
         | the root decision no longer stands      | decision.superseded | Decision superseded: What is to be done?       |
-        | step 1 took 90 seconds                  | tool.completed      | Step 1: shell done after 90.0 s              |
-        | step 1 ended, and nobody looked         | tool.completed      | Step 1: shell done                           |
+        | step 1 took 90 seconds                  | tool.completed      | Step 1: shell finished after 90.0 s              |
+        | step 1 ended, and nobody looked         | tool.completed      | Step 1: shell finished                           |
 
   Rule: the log can be narrowed, and is there in every format
 
@@ -126,7 +153,7 @@ Feature: What happened to a plan
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user runs "agents plan log @latest --type tool.errored --format table"
       Then the exit code is 0
-      And the output says "There are no such events."
+      And the output says "No matching events."
 
     Scenario: A type that does not exist is refused
       Given a plan that wrote a.txt in step one and b.txt in step two

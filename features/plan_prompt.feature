@@ -17,9 +17,9 @@ Feature: Guidance for a plan
       | one  | writes a.txt  |
       | two  | runs `exit 3` |
     And the plan has failed
-    And the plan has been told "do not fail"
+    And the plan has the guidance "do not fail"
     And the plan has been rolled back to "before execution"
-    And the plan has been told "begin again"
+    And the plan has the guidance "begin again"
     And the plan has failed again
     When the user tells the plan "and again"
     Then the guidance is 1 pending and 1 applied
@@ -30,7 +30,7 @@ Feature: Guidance for a plan
       | one  | writes a.txt           |
       | two  | runs `test -e OUTSIDE/mended` |
     And the plan has failed
-    And the plan has been told "do not fail"
+    And the plan has the guidance "do not fail"
     And the cause of the failure has been mended
     When the user resumes the plan
     Then the decisions that stand are What is to be done?, What should be heeded from here on?

@@ -8,7 +8,7 @@ Feature: Going on with a plan
       | two   | runs `echo more >> b.txt; test -e OUTSIDE/mended`   |
       | three | writes c.txt                                        |
 
-  Rule: it is told where it would go on, and nothing is changed to find out
+  Rule: a dry run says where the plan would continue, and changes nothing
 
     Scenario: A rehearsal
       Given the plan has failed
@@ -22,7 +22,7 @@ Feature: Going on with a plan
         | checkpoint_label | before two |
       And nothing has changed
 
-    Scenario: A rehearsal tells of what is not as it was left
+    Scenario: A dry run lists what has changed since
       Given the plan has failed
       And the user has changed the sandbox by `echo mine > mine.txt`
       When the user rehearses going on

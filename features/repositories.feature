@@ -1,6 +1,6 @@
 Feature: What is stored comes back
   Every database keeps the same promises. They are written down once, in
-  `cleveragents.testing.repository_contract`, for our databases and for others.
+  `cleveragents.testing.records`, for our databases and for others.
 
   Rule: Each database keeps every promise
 

@@ -52,7 +52,7 @@ Feature: How many checkpoints a plan keeps
       Given a plan that wrote a.txt in step one and b.txt in step two
       And a plan may keep 4 checkpoints
       When a program prunes the plan's checkpoints
-      Then it is told that 2 went
+      Then it reports 2 removed
       And the checkpoints are before execution, before two, after two, after execution
       And the mirror keeps the snapshots of these and no others
 
@@ -62,7 +62,7 @@ Feature: How many checkpoints a plan keeps
         | one  | writes a.txt |
       And the plan has <progress>
       When a program prunes the plan's checkpoints
-      Then it is told that 0 went
+      Then it reports 0 removed
       And nothing has changed
 
       Examples:

@@ -5,7 +5,7 @@ Feature: Pruning while somebody rolls back
   Background:
     Given a plan that wrote a.txt in step one and b.txt in step two
 
-  Rule: who comes second is refused, and told who was first
+  Rule: the second process is refused, and learns who was first
 
     Scenario Outline: A checkpoint while a rollback is at <point>
       Given another process, rolling back to "before two", waits at <point>

@@ -44,7 +44,7 @@ Feature: Trying a failed step again
     And the plan tries a failed step 1 times more
     When the user runs "agents plan run ../plan.yaml"
     Then the exit code is 8
-    And the error output says "Trying again (1 of 1) …"
+    And the error output says "Retrying (1 of 1) …"
 
   Scenario: A step that is done is not run again because a checkpoint after it failed
     Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "after_tool_execute,after_step"

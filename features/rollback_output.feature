@@ -1,6 +1,6 @@
 @golden
 Feature: What going back looks like
-  The whole screen of each command is compared with a file that somebody has read. Ids are told by
+  The whole screen of each command is compared with a file that somebody has read. Ids are replaced by
   what they are the ids of; every other number is what the command really did.
 
   Background:

@@ -1,7 +1,7 @@
 @disk
 Feature: A snapshot can be brought back
   Every store of snapshots keeps the same promises. They are written down once, in
-  `cleveragents.testing.snapshot_store_contract`, for our stores and for others.
+  `cleveragents.testing.snapshots`, for our stores and for others.
 
   Rule: Each store keeps every promise it makes
 

@@ -1,7 +1,7 @@
 @disk
 Feature: A database can be brought back
   Checkpoints of a SQLite database work like transactions. What the store promises is
-  written down once, in `cleveragents.testing.sqlite_store_contract`.
+  written down once, in `cleveragents.testing.sqlite`.
 
   Rule: The store keeps every promise
 

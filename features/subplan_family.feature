@@ -111,4 +111,4 @@ Feature: What is done to a plan reaches its subplans
     Scenario: The tree and the status tell of the children
       Given the plan has run
       When the user asks for the tree of @latest
-      Then the child plans told of are local/shop.docs, local/shop.tests
+      Then the child plans in the report are local/shop.docs, local/shop.tests

@@ -108,7 +108,7 @@ Feature: Tools of other packages
       Then the plan is accepted
       And no package was imported
 
-    Scenario: A plan that uses it is told which package is broken
+    Scenario: The error of a plan that uses it names the broken package
       Given the package acme 1.2 offers the tool broken as acme_broken:tool
       When a plan is read that uses broken
       Then the refusal names the tool broken and the package acme 1.2

@@ -17,7 +17,7 @@ Feature: The undo and redo commands
       And the plan has been rolled back to "after one"
       When the user answers "<answer>" when asked to undo
       Then the exit code is <code>
-      And the error output says "Taking back the rollback to after one would restore 1 path and remove 0 paths."
+      And the error output says "Reversing the rollback to after one would restore 1 path and remove 0 paths."
       And the error output says "It would bring back 1 tool call."
 
       Examples:
@@ -75,7 +75,7 @@ Feature: The undo and redo commands
         | agents plan redo      |
       And the output does not say "agents plan execute"
 
-  Rule: the log tells of it
+  Rule: the log shows it
 
     Scenario: Each in its turn
       Given a plan that wrote a.txt in step one and b.txt in step two
@@ -89,7 +89,7 @@ Feature: The undo and redo commands
         | undo     | completed | rollback   |                            |
         | redo     | completed | undo       | 2. write-file succeeded    |
 
-    Scenario: What a correction took back is told too
+    Scenario: The log shows what a correction undid
       Given a plan with a decision between a file and a database
       And the plan has run
       And the decision has been corrected to choose database
@@ -98,7 +98,7 @@ Feature: The undo and redo commands
         | kind       | status    | takes back | tried                                                                                                                |
         | correction | completed |            | 2. record-decision succeeded, 3. write-file succeeded, 4. write-file succeeded, Where do greetings live? file |
 
-    Scenario: What an older program did is told without
+    Scenario: What an older program did is shown without it
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
       And an older program recorded the rollback

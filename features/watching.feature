@@ -1,6 +1,6 @@
 @disk
 Feature: Finding out what has changed
-  A running plan is told by the system what changes; a new process finds out by one look at change
+  The system reports changes to a running plan; a new process finds out by one look at change
   times. Either way a checkpoint holds exactly what is there, and says what it rests on.
 
   Rule: every kind of change is seen
@@ -11,7 +11,7 @@ Feature: Finding out what has changed
       When the agent runs `<after>`, and then there is a checkpoint
       Then the checkpoint rests on <how> and is exact
 
-      Examples: told
+      Examples: watched
         | how   | change                                     | before                                  | after                                             |
         | watch | A file is made                             | true                                    | echo 1 > new                                      |
         | watch | A file is written to                       | echo 1 > f                              | echo 2 >> f                                       |
@@ -118,7 +118,7 @@ Feature: Finding out what has changed
 
     Scenario: So much happens that the system does not tell of it all
       Given a watch of the sandbox has begun
-      When more changes are made than the system tells of, and then there is a checkpoint
+      When more changes are made than the system reports, and then a checkpoint is made
       Then the checkpoint rests on scan and is exact
 
     Scenario Outline: A new process finds that <handicap>
@@ -142,7 +142,7 @@ Feature: Finding out what has changed
     Scenario Outline: <change> from outside
       Given a sandbox in which the agent has run `echo 1 > f; ln f "$OUTSIDE/f"`
       And a watch of the sandbox has begun
-      When the agent's `<command>` is not told, and everything is looked at once more
+      When the agent's `<command>` is not reported, and everything is read once more
       Then what had been missed is f
       And the checkpoint rests on watch and is exact
 
@@ -189,7 +189,7 @@ Feature: Finding out what has changed
 
   Rule: the record says what a checkpoint rests on
 
-    Scenario: In a run all but the first are told
+    Scenario: In a run all but the first are watched
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user lists the checkpoints
       Then the checkpoints rest on watch

@@ -1,4 +1,4 @@
-"""A real plan and its sandboxes, read from outside and told in the words of the model."""
+"""A real plan and its sandboxes, read from outside and described in the words of the model."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Looking:
         return Seen(
             state=self._state(),
             groups=self._tell_groups(),
-            calls={item.sequence: _told(item) for item in self._calls},
+            calls={item.sequence: _model_call(item) for item in self._calls},
             decisions=self._tell_decisions(),
             steps={
                 item.sequence: item.step_index
@@ -141,7 +141,7 @@ class _Looking:
         }
 
 
-def _told(call: ToolCall) -> Call:
+def _model_call(call: ToolCall) -> Call:
     output = call.output if call.tool == "read-file" else None
     return Call(call.step_index, call.tool, call.status.value, output)
 

@@ -123,7 +123,7 @@ class Place:
 
     def manager(self) -> CheckpointManager:
         """What a new process would begin with."""
-        return CheckpointManager(self._git, SystemClock(), Limits())
+        return CheckpointManager(self._git, Limits())
 
     def new_sandbox(self) -> SandboxRef:
         number = f"{next(self._numbers):05}"

@@ -115,8 +115,8 @@ class SandboxMachine(RuleBasedStateMachine):
     def _roll_back(self, todo: list[Edit], wanted: Moment, *, undo: bool) -> Moment:
         """Goes back, and gives the moment before it to go back to."""
         before = self._work(todo)
-        self._changes_are_told(wanted, before)
-        self._changes_are_told(before, wanted)
+        self._changes_are_reported(wanted, before)
+        self._changes_are_reported(before, wanted)
         if self._go(wanted, before) and undo:
             self._go(before, self._checkpoint())
         return before
@@ -140,7 +140,7 @@ class SandboxMachine(RuleBasedStateMachine):
         assert all(_covered(path, wanted.uncaptured) for path in unjustified), unjustified
         return True
 
-    def _changes_are_told(self, old: Moment, new: Moment) -> None:
+    def _changes_are_reported(self, old: Moment, new: Moment) -> None:
         """Compares with what two whole trees say, as far as both moments hold them."""
         wanted = [
             change

@@ -7,7 +7,7 @@ Library          libraries/SeveralProcesses.py
 
 
 *** Test Cases ***
-One Works And The Other Is Told Who
+The Second Process Learns Who Holds The Plan
     Given A Run Is In The Middle Of A Step
     When The User Runs    agents plan execute @latest --format json
     Then The Exit Code Is    6

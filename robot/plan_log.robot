@@ -1,34 +1,34 @@
 *** Settings ***
-Documentation    What happened to a plan is told twice: while it happens, on stderr, and afterwards from the
-...              records. Both must be the same.
+Documentation    What happens to a plan is reported twice: while it happens, on stderr, and afterwards by the
+...              log. Both must be the same.
 
 Resource         resources/agents.resource
 Library          libraries/EventLines.py
 
 
 *** Test Cases ***
-What Is Told Is What Is Stored
+The Emitted Events Are The Stored Events
     Given The User Runs    agents plan run '${PLANS}/three-tools.yaml' --progress json --format json
     And The Command Succeeds
     And The Plan Is Remembered
-    ${told}    The Events That Were Told
+    ${events}    The Emitted Events
     When The User Runs    agents plan log ${PLAN} --format json
     Then The Command Succeeds
     And The Document Has The Fields Of An Envelope
-    And The Log Has Exactly    ${told}
+    And The Log Has Exactly    ${events}
 
-A Failure Is Told Like Everything Else
+A Failure Is Emitted Too
     Given The User Runs    agents plan run '${PLANS}/failing.yaml' --progress json --format json
     And The Exit Code Is    8
     And The Plan Is Remembered
-    ${told}    The Events That Were Told
+    ${events}    The Emitted Events
     When The User Runs    agents plan log ${PLAN} --format json
-    Then The Log Has Exactly    ${told}
+    Then The Log Has Exactly    ${events}
 
-It Is Told While It Happens
+Events Come While The Plan Runs
     Given The Place To Wait For Is Named In    GO_ON
     When The User Starts    agents plan run '${PLANS}/waiting.yaml' --progress json
-    Then A Line Is Told Of    tool.invoked    ${2}
+    Then A Line Has    tool.invoked    ${2}
     And The Run Has Written    half.txt
 
 What A Killed Run Did Is In The Log

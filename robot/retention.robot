@@ -66,7 +66,7 @@ Where The Plan Is Cannot Be Deleted
     When The User Runs    agents plan checkpoint delete ${PLAN} @latest --yes --format json
     Then The Exit Code Is    4
     And The Error Field 'code' Is    checkpoint_in_use
-    And The Error Says    the plan is at it
+    And The Error Says    it is the plan's current checkpoint
 
 Nothing Is Deleted Under A Run
     Given A Run Is In The Middle Of A Step

@@ -1,7 +1,7 @@
 """A file system monitor for git, where git has none of its own for this system.
 
 git runs the hook `core.fsmonitor` before it looks at a working tree. Ours is two
-lines of shell: they hand git's token to a thread, which has been told of every
+lines of shell: they hand git's token to a thread, to which the system reports every
 change by the same means that our own snapshots use, and print what it answers.
 """
 
@@ -57,14 +57,14 @@ class Monitor:
         known = token.isdigit() and int(token) <= len(self._changed)
         return self._changed[int(token) :] if known else ["/"]
 
-    def _note(self, told: PendingChanges) -> None:
-        if told.lost:
+    def _note(self, pending: PendingChanges) -> None:
+        if pending.lost:
             self._watch_below("")
             self._changed.append("/")
-        for path in told.replaced:
+        for path in pending.replaced:
             self._watch_below(path)
             self._changed.append(f"{path}/")
-        self._changed += told.paths
+        self._changed += pending.paths
 
     def _watch_below(self, path: str) -> None:
         """Watches a directory and all below it, except git's own."""

@@ -273,7 +273,7 @@ class KeptIndex(GitTechnique):
 
 
 class MonitoredIndex(KeptIndex):
-    """The same where git is told of changes: by its own monitor, or else through its hook."""
+    """The same with changes reported to git: by its own monitor, or else through its hook."""
 
     name = "the same with fsmonitor"
     watches = True

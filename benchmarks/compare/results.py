@@ -58,7 +58,7 @@ class Measured:
     name: str
     role: Role
     watches: bool = False
-    """Whether something is told of changes as they happen, instead of looking for them."""
+    """Whether changes are reported as they happen, instead of being searched for."""
     standing: Standing | None = None
     """None: no restore was tried."""
     seconds: Mapping[Scenario, Sequence[float]] = field(default_factory=dict[Scenario, list[float]])

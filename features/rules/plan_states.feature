@@ -43,7 +43,7 @@ Feature: The states of a plan
       | execute    | complete   | be applied | apply/processing      |
       | apply      | processing | finish     | apply/applied         |
       | apply      | processing | fail       | apply/errored         |
-      | apply      | processing | be held back | apply/constrained   |
+      | apply      | processing | be constrained | apply/constrained   |
       | apply      | processing | stay unapplied | execute/complete  |
       | apply      | processing | be applied | apply/processing      |
       | apply      | processing | roll back  | execute/queued        |

@@ -149,12 +149,12 @@ def no_first_checkpoint(context: Context) -> None:
 @when("a program applies the plan")
 def program_applies(context: Context) -> None:
     service = plans(context).container(NoEvents()).plan_apply_service()
-    context.told = service.apply(plans(context).plan_id, ApplyRequest())
+    context.answer = service.apply(plans(context).plan_id, ApplyRequest())
 
 
-@then("the program is told what was applied")
-def told_what_was_applied(context: Context) -> None:
-    (target,) = context.told.targets
+@then("the program learns what was applied")
+def learns_what_was_applied(context: Context) -> None:
+    (target,) = context.answer.targets
     assert [item.path for item in target.files] == ["list.txt", "new.txt"], target
 
 
@@ -162,12 +162,12 @@ def told_what_was_applied(context: Context) -> None:
 def program_asks(context: Context) -> None:
     service = plans(context).container(NoEvents()).plan_apply_service()
     try:
-        context.told = service.finished(plans(context).plan_id)
+        context.answer = service.finished(plans(context).plan_id)
     except PlanStateError as error:
-        context.told = error.message
+        context.answer = error.message
 
 
 @then("the program is told that a plan in {state} cannot tell what was applied")
-def told_not_applied(context: Context, state: str) -> None:
+def refused_not_applied(context: Context, state: str) -> None:
     expected = f"A plan in {state} cannot tell what was applied"
-    assert context.told == expected, context.told
+    assert context.answer == expected, context.answer

@@ -15,7 +15,7 @@ def made_changes(context: Context, changes: str) -> None:
 
 @then("its artifacts are {artifacts}")
 def artifacts_are(context: Context, artifacts: str) -> None:
-    found = "; ".join(map(change_notes.told, context.artifacts)) or "nothing"
+    found = "; ".join(map(change_notes.describe, context.artifacts)) or "nothing"
     assert found == artifacts, found
 
 

@@ -191,8 +191,8 @@ def append(context: Context, guidance: str) -> None:
     correct(context, standing(context), "--mode", "append", "-g", guidance, "--yes")
 
 
-@given('the plan has been told "{text}"')
-def has_been_told(context: Context, text: str) -> None:
+@given('the plan has the guidance "{text}"')
+def has_guidance(context: Context, text: str) -> None:
     plans(context).prepare("plan", "prompt", plans(context).plan_id, text)
 
 

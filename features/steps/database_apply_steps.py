@@ -5,7 +5,7 @@ from contextlib import closing
 
 from behave import given, then
 from behave.runner import Context
-from features.support.faults import plan_faults as mishaps
+from features.support.faults import plan_faults
 from features.support.plans import plans
 from features.support.situations import database_applies
 
@@ -18,7 +18,7 @@ def changed(context: Context, change: str) -> None:
 @given("somebody writes to the database just before it is locked")
 def written_to(context: Context) -> None:
     place = context.world.directory / "app.db"
-    mishaps.install(context, database_applies.written_to_before_the_lock(place))
+    plan_faults.install(context, database_applies.written_to_before_the_lock(place))
 
 
 @then("the database still holds what somebody wrote")

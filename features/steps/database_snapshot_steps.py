@@ -10,7 +10,7 @@ from behave.runner import Context
 from features.support.faults import damaged_databases
 from features.support.sandboxes.strategy_bench import strategy_bench
 
-from cleveragents.testing import sqlite_store_contract as contract
+from cleveragents.testing.sqlite import store as contract
 
 FEATURES = Path(__file__).parent.parent
 

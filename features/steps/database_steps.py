@@ -14,14 +14,15 @@ from unittest.mock import patch
 from behave import given, then, when
 from behave.runner import Context
 from features.support.sandboxes import databases as support
-from features.support.sandboxes.database_states import SITUATIONS
+from features.support.sandboxes.database_states import DATABASE_STATES
 from features.support.sandboxes.databases import Databases
 
 from cleveragents.domain.errors import CleverAgentsError, SchemaVersionError
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.repositories import PlanRepository
 from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
-from cleveragents.testing import repository_contract, sample_records
+from cleveragents.testing import records as contract_suite
+from cleveragents.testing import sample_records
 
 
 def databases(context: Context) -> Databases:
@@ -67,9 +68,14 @@ def processes(context: Context, count: int) -> None:
 
 
 def sweep(context: Context, mode: str) -> None:
-    script = Path(support.__file__).with_name("kill_sweep.py")
     context.sweep = subprocess.run(
-        [sys.executable, str(script), mode, str(context.world.directory)],
+        [
+            sys.executable,
+            "-m",
+            "features.support.sweeps.kill_sweep",
+            mode,
+            str(context.world.directory),
+        ],
         env=context.world.with_features,
         capture_output=True,
         text=True,
@@ -106,7 +112,7 @@ def older_server_database(context: Context) -> None:
 
 @given("the situation: {situation}")
 def put_into_situation(context: Context, situation: str) -> None:
-    SITUATIONS[situation](databases(context))
+    DATABASE_STATES[situation](databases(context))
 
 
 @given("its {column} says {value}")
@@ -244,17 +250,17 @@ def list_migrations(context: Context) -> None:
 
 @when("it is asked to prove that {promise}")
 def prove(context: Context, promise: str) -> None:
-    contract = {check.__name__: check for check in repository_contract.CONTRACT}
+    contract = {check.__name__: check for check in contract_suite.CONTRACT}
     context.flaw = None
     try:
         contract[promise.replace(" ", "_")](databases(context).open)
-    except repository_contract.ContractError as error:
+    except contract_suite.ContractError as error:
         context.flaw = error
 
 
 @when("the promises are counted")
 def count_promises(context: Context) -> None:
-    context.promises = {check.__name__.replace("_", " ") for check in repository_contract.CONTRACT}
+    context.promises = {check.__name__.replace("_", " ") for check in contract_suite.CONTRACT}
 
 
 @when("the checkpoints are read")

@@ -46,17 +46,17 @@ def restored(context: Context, names: str) -> None:
 
 @then("the kept directory has the project, the plan and its checkpoints")
 def kept(context: Context) -> None:
-    told = data(context)
-    place = Path(told["directory"])
+    report = data(context)
+    place = Path(report["directory"])
     assert {path.name for path in place.iterdir()} == {"project", "home", "plan.yaml"}
     listed = context.world.agents_here(
         "plan",
         "checkpoint",
         "list",
-        told["plan_id"],
+        report["plan_id"],
         "--all",
         "--format",
         "json",
         env={"CLEVERAGENTS_HOME": str(place / "home")},
     ).json["data"]["checkpoints"]
-    assert [item["checkpoint_id"] for item in listed][:10] == told["checkpoints"], listed
+    assert [item["checkpoint_id"] for item in listed][:10] == report["checkpoints"], listed

@@ -30,13 +30,13 @@ def _utc(time: str) -> str:
     return time.replace("+00:00", "Z")
 
 
-def told_lines(context: Context) -> list[dict[str, Any]]:
+def emitted_lines(context: Context) -> list[dict[str, Any]]:
     return listeners.lines(context.world.last.stderr)
 
 
 def stored_lines(context: Context) -> list[dict[str, Any]]:
     """The lines that tell of what is stored, without the plan they all have."""
-    found = [line for line in told_lines(context) if "sequence" in line]
+    found = [line for line in emitted_lines(context) if "sequence" in line]
     assert {line.pop("plan_id") for line in found} == {plans(context).plan_id}, found
     return found
 
@@ -99,8 +99,8 @@ def execute_with(context: Context, options: str) -> None:
     plans(context).act("plan", "execute", plans(context).plan_id, *options.split())
 
 
-@when('executing it is killed at the moment when "{kind}" is told')
-def killed_when_told(context: Context, kind: str) -> None:
+@when('executing it is killed when "{kind}" is emitted')
+def killed_when_emitted(context: Context, kind: str) -> None:
     assert listeners.executed_until(plans(context), kind)
 
 
@@ -184,33 +184,33 @@ def no_event(context: Context) -> None:
     assert plans(context).query("SELECT * FROM events") == []
 
 
-@then("what was told and stored is the plan's log")
-def told_is_log(context: Context) -> None:
+@then("the emitted events are the plan's log")
+def emitted_events_are_the_log(context: Context) -> None:
     assert stored_lines(context) == log(context), (stored_lines(context), log(context))
 
 
-@then("what was told and stored is the end of the plan's log")
-def told_is_end_of_log(context: Context) -> None:
+@then("the emitted events are the end of the plan's log")
+def emitted_events_end_the_log(context: Context) -> None:
     found = stored_lines(context)
     assert len(found) > 5 and found == log(context)[-len(found) :], found
 
 
-@then("the other lines told of")
+@then("the other lines are")
 def other_lines(context: Context) -> None:
-    found = [line for line in told_lines(context) if "sequence" not in line]
+    found = [line for line in emitted_lines(context) if "sequence" not in line]
     assert [line["type"] for line in found] == [row["type"] for row in context.table], found
     assert all(line.keys() == {"type", "plan_id", "at", "data"} for line in found), found
 
 
-@then("the last lines told of")
+@then("the last lines are")
 def last_lines(context: Context) -> None:
     expected = [(row["type"], plans(context).filled(row["text"])) for row in context.table]
-    found = [(line["type"], line["data"].get("text")) for line in told_lines(context)]
+    found = [(line["type"], line["data"].get("text")) for line in emitted_lines(context)]
     assert found[-len(expected) :] == expected, found
 
 
-@then("nobody was told that the tool of step 2 was invoked")
-def not_told_of_second(context: Context) -> None:
+@then("no event says that the tool of step 2 was invoked")
+def second_tool_not_invoked(context: Context) -> None:
     invoked = [line for line in stored_lines(context) if line["type"] == "tool.invoked"]
     assert [line["data"]["step_index"] for line in invoked] == [0], invoked
 
@@ -221,8 +221,8 @@ def last_but_one(context: Context, count: int, kind: str) -> None:
     assert kinds.count(kind) == count and kinds[-2] == kind, kinds
 
 
-@then("nothing was told")
-def nothing_told(context: Context) -> None:
+@then("no event was emitted")
+def nothing_emitted(context: Context) -> None:
     assert context.listener.heard == []
 
 
@@ -231,9 +231,9 @@ def log_without(context: Context, kind: str) -> None:
     assert kind not in [row["type"] for row in log(context)]
 
 
-@then('a line told the warning "{text}"')
+@then('a line has the warning "{text}"')
 def line_with_warning(context: Context, text: str) -> None:
-    said = [line["data"]["text"] for line in told_lines(context) if "warned" in line["type"]]
+    said = [line["data"]["text"] for line in emitted_lines(context) if "warned" in line["type"]]
     context.warning = next(warning for warning in said if text in warning)
 
 

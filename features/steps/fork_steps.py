@@ -14,10 +14,11 @@ from features.support.sandboxes.strategy_bench import strategy_bench
 from cleveragents.domain.errors import SnapshotMissingError
 from cleveragents.domain.sandboxes.merge import MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
-from cleveragents.testing import fork_contract, sqlite_fork_contract
-from cleveragents.testing.merge_contract import NAMES
+from cleveragents.testing.expectations import NotOfferedError
+from cleveragents.testing.forks.files import CONTRACT as FORKS
+from cleveragents.testing.snapshots.merging import NAMES
+from cleveragents.testing.sqlite.forks import CONTRACT as DATABASE_FORKS
 from cleveragents.testing.trees import differing, read_tree
-from cleveragents.testing.workplace import NotOfferedError
 
 FEATURE = Path(__file__).parent.parent / "forks.feature"
 
@@ -38,7 +39,7 @@ def databases_to_fork(context: Context) -> None:
 
 @when("the fork is to prove that {promise}")
 def prove_fork(context: Context, promise: str) -> None:
-    checks = {check.__name__: check for check in fork_contract.CONTRACT}
+    checks = {check.__name__: check for check in FORKS}
     context.outcome = None
     try:
         checks[promise.replace(" ", "_")](context.make_family)
@@ -48,7 +49,7 @@ def prove_fork(context: Context, promise: str) -> None:
 
 @when("the forked database is to prove that {claim}")
 def prove_database(context: Context, claim: str) -> None:
-    checks = {check.__name__: check for check in sqlite_fork_contract.CONTRACT}
+    checks = {check.__name__: check for check in DATABASE_FORKS}
     checks[claim.replace(" ", "_")](context.make_family)
     context.outcome = None
 
@@ -65,13 +66,13 @@ def fork_offers_not(context: Context) -> None:
 
 @when("somebody counts the promises about forks")
 def count_fork_promises(context: Context) -> None:
-    context.promises = {check.__name__.replace("_", " ") for check in fork_contract.CONTRACT}
-    assert all(check.__doc__ and "\n" not in check.__doc__ for check in fork_contract.CONTRACT)
+    context.promises = {check.__name__.replace("_", " ") for check in FORKS}
+    assert all(check.__doc__ and "\n" not in check.__doc__ for check in FORKS)
 
 
 @when("somebody counts the promises about forked databases")
 def count_claims(context: Context) -> None:
-    contract = sqlite_fork_contract.CONTRACT
+    contract = DATABASE_FORKS
     context.promises = {check.__name__.replace("_", " ") for check in contract}
     assert all(check.__doc__ and "\n" not in check.__doc__ for check in contract)
 

@@ -74,8 +74,8 @@ def as_before(context: Context) -> None:
     assert not context.work.interruption.requested()
 
 
-@then("the work is told that {sentence}")
-def work_told(context: Context, sentence: str) -> None:
+@then("the work fails because {sentence}")
+def work_failed(context: Context, sentence: str) -> None:
     assert context.work.end == sentence, context.work.end
 
 

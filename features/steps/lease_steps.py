@@ -44,7 +44,7 @@ def held_by_program(context: Context) -> None:
 @given("another plan was held by it too, and is done")
 def another_held(context: Context) -> None:
     with host(context, "first").locks.hold(ANOTHER) as lease:
-        assert lease.fencing == 1
+        assert lease.plan_id == ANOTHER
 
 
 @given("its lease has ended, and the second host has taken the plan over")
@@ -96,19 +96,19 @@ def host_acts(context: Context, name: str, act: str) -> None:
     two(context).do(act, host(context, name))
 
 
-@then("the host is told that {sentence}")
-def told(context: Context, sentence: str) -> None:
-    error = two(context).told
+@then("the host is refused because {sentence}")
+def host_refused(context: Context, sentence: str) -> None:
+    error = two(context).refusal
     assert error is not None
     assert error.message == sentence.replace("PLAN", PLAN), error.message
     assert (error.code, error.exit_code, error.retryable) == ("busy", 6, True)
 
 
-@then("a process of the second host is told that {sentence}")
-def second_told(context: Context, sentence: str) -> None:
+@then("a process of the second host is refused because {sentence}")
+def second_host_refused(context: Context, sentence: str) -> None:
     two(context).stop_second_clock_in_lease()
     two(context).do("wants to hold the plan once more", host(context, "second"))
-    told(context, sentence)
+    host_refused(context, sentence)
 
 
 @then("the plan is still held by the {name:w} host, for the {number:d}. time")
@@ -136,11 +136,11 @@ def not_stored(context: Context) -> None:
 @then("the first host cannot write any more")
 def cannot_write(context: Context) -> None:
     two(context).do("writes", host(context, "first"))
-    assert two(context).told is not None
+    assert two(context).refusal is not None
     not_stored(context)
 
 
 @then("it is stored")
 def is_stored(context: Context) -> None:
-    assert two(context).told is None, two(context).told
+    assert two(context).refusal is None, two(context).refusal
     assert two(context).stored() == host(context, "second").holder.host

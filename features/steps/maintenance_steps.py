@@ -437,10 +437,10 @@ def names_damaged(context: Context) -> None:
     said = context.world.last.stdout
     for item in plans(context).checkpoints():
         is_damaged = item["label"] in ("after two", "after execution")
-        assert _told(said, item["checkpoint_id"]) is is_damaged, (item, said)
+        assert _is_damaged_in(said, item["checkpoint_id"]) is is_damaged, (item, said)
 
 
-def _told(said: str, checkpoint_id: str) -> bool:
+def _is_damaged_in(said: str, checkpoint_id: str) -> bool:
     """Whether a document or a table calls that checkpoint damaged."""
     if said.startswith("command:"):
         listed = yaml.safe_load(said)["data"]["checkpoints"]

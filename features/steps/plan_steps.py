@@ -81,13 +81,13 @@ def execute_plan(context: Context) -> None:
 
 @when("the user asks in a new process where the plan is")
 def status_elsewhere(context: Context) -> None:
-    context.told = context.world.last.json["data"]
+    context.first_report = context.world.last.json["data"]
     context.world.process_agents("plan", "status", "@latest", "--format", "json")
 
 
 @then("the document says the same as the run did")
 def same_as_run(context: Context) -> None:
-    assert data(context) == context.told, data(context)
+    assert data(context) == context.first_report, data(context)
     assert data(context)["last_checkpoint_id"], data(context)
 
 

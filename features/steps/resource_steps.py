@@ -7,7 +7,6 @@ from features.support.sandboxes import resource_paths
 from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import NotReversibleError
-from cleveragents.domain.sandboxes.named_paths import NamedPaths
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
 
@@ -70,7 +69,7 @@ def no_isolation(context: Context) -> None:
 @when("a snapshot of it is made")
 def none_snapshot(context: Context) -> None:
     context.engine.watch()
-    context.stored = context.engine.store()
+    context.stored = context.engine.snapshot()
 
 
 @then("the snapshot says that nothing is kept")
@@ -89,8 +88,8 @@ def act_on_none(context: Context, act: str) -> None:
         "preview": lambda: context.engine.preview("none", None),
         "verify": lambda: context.engine.verify("none"),
         "compare": lambda: context.engine.diff("none", "none", ""),
-        "place": lambda: context.engine.place("none", ["f"]),
-        "combine": lambda: context.engine.combine("none", "none", NamedPaths(["f"])),
+        "place": lambda: context.engine.restore_paths("none", ["f"]),
+        "combine": lambda: context.engine.combine("none", "none", ["f"]),
     }
     strategy_bench(context).attempt(acts[act])
     context.engine.close()
@@ -126,7 +125,7 @@ def none_removed(context: Context) -> None:
 @then("neither a check nor a snapshot finds it")
 def none_missing(context: Context) -> None:
     work = strategy_bench(context)
-    for act in (lambda: work.maker.check(work.sandbox), context.engine.store):
+    for act in (lambda: work.maker.check(work.sandbox), context.engine.snapshot):
         work.error = None
         work.attempt(act)
         work.expect_refusal("is not there any more")

@@ -268,10 +268,10 @@ def dropped_next(context: Context) -> None:
 
 @then("no moment is left in part")
 def whole_moments(context: Context) -> None:
-    """Every group that was ever told of has all its checkpoints, or none."""
+    """Every group that an event names has all its checkpoints, or none."""
     rows = plans(context).query("SELECT data_json FROM events WHERE type = 'checkpoint.created'")
-    told = [json.loads(text) for (text,) in rows]
-    made = {fact["group_id"]: len(fact["resources"]) for fact in told}
+    events = [json.loads(text) for (text,) in rows]
+    made = {fact["group_id"]: len(fact["resources"]) for fact in events}
     left = dict(
         plans(context).query("SELECT group_id, count(*) FROM checkpoint_metadata GROUP BY group_id")
     )

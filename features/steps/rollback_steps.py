@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 from unittest.mock import Mock
@@ -10,6 +9,7 @@ from behave.runner import Context
 from features.support.faults import plan_faults
 from features.support.plans import data, plans
 from features.support.trees import difference
+from features.support.values import flattened, row_values
 
 from cleveragents.domain.errors import CleverAgentsError
 
@@ -54,7 +54,7 @@ def damage(context: Context, label: str, what: str, how: str) -> None:
 
 @given('the rollback situation "{situation}"')
 def rollback_situation(context: Context, situation: str) -> None:
-    plan_faults.SITUATIONS[situation](plans(context))
+    plan_faults.PLAN_STATES[situation](plans(context))
 
 
 @given("another plan has run too")
@@ -162,18 +162,22 @@ def report_tells(context: Context, count: int) -> None:
     assert data(context)["verified"] is True
 
 
-@then("the data of the document is")
+@then("the document has exactly this data")
 def data_is(context: Context) -> None:
-    found = data(context)
-    text = plans(context).filled(context.text)
+    found = flattened(data(context))
     operation = plans(context).query("SELECT max(operation_id) FROM operations")[0][0]
-    assert found == json.loads(text.replace("OPERATION", operation)), found
+    expected = {
+        field: plans(context).filled(value).replace("OPERATION", operation)
+        for field, value in row_values(context.table).items()
+    }
+    assert found == expected, found
 
 
 @then("the messages are {text}")
 def messages_are(context: Context, text: str) -> None:
-    expected = plans(context).filled(text).split("; ")
-    assert context.world.last.json["messages"] == expected, context.world.last
+    # A message may have a semicolon of its own, so the text is not split.
+    found = "; ".join(context.world.last.json["messages"])
+    assert found == plans(context).filled(text), context.world.last
 
 
 @then('git is no longer where it was at "{label}"')
@@ -231,7 +235,7 @@ def sentence_and_hint(context: Context) -> None:
 
 
 @then("the program is told that {sentence}")
-def program_told(context: Context, sentence: str) -> None:
+def program_refused(context: Context, sentence: str) -> None:
     assert context.refusal.message == plans(context).filled(sentence), context.refusal
 
 

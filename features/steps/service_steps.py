@@ -58,6 +58,6 @@ def no_home(context: Context) -> None:
     assert not (context.world.home / "none").exists()
 
 
-@then("it is told that {count:d} went")
-def told(context: Context, count: int) -> None:
+@then("it reports {count:d} removed")
+def removed_count(context: Context, count: int) -> None:
     assert context.pruned == count, context.pruned

@@ -10,8 +10,8 @@ from features.support.faults.broken_stores import FLAWED
 from features.support.sandboxes.sandbox_bench import SandboxBench, bench
 
 from cleveragents.domain.sandboxes.sandbox import SandboxStrategy
-from cleveragents.testing import snapshot_store_contract as contract
-from cleveragents.testing.snapshot_store_contract import Capability, ContractWorkspace
+from cleveragents.testing import snapshots as contract
+from cleveragents.testing.snapshots import Capability, ContractWorkspace
 
 CAPABILITIES = {
     SandboxStrategy.GIT_WORKTREE: frozenset(

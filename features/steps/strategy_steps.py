@@ -11,7 +11,7 @@ from features.support.sandboxes.strategy_bench import strategy_bench
 from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay, unmount
-from cleveragents.testing.sqlite_store_contract import DatabasePlace
+from cleveragents.testing.sqlite.store import DatabaseWorkspace
 from cleveragents.testing.trees import differing, read_tree
 
 
@@ -162,7 +162,7 @@ def holds_rows(context: Context, rows: int) -> None:
     assert work.place.name == work.database.name
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (work.place, work.database)}
     assert len(modes) == 1, modes
-    copied = DatabasePlace(work.sandbox, lambda: work.store)
+    copied = DatabaseWorkspace(work.sandbox, lambda: work.store)
     assert copied.run("SELECT count(*) FROM t") == [(rows,)]
     work.maker.check(work.sandbox)
 

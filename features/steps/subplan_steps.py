@@ -316,7 +316,7 @@ def artifacts_of_children(context: Context) -> None:
     assert found == rows(context), found
 
 
-@then("the child plans told of are {names}")
+@then("the child plans in the report are {names}")
 def told_of(context: Context, names: str) -> None:
     found = [item["name"] for item in data(context)["child_plans"]]
     assert ", ".join(found) == names, found

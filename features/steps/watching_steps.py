@@ -31,18 +31,18 @@ def changed_and_checkpoint(context: Context, command: str) -> None:
     watching(context).go_on()
 
 
-@when("more changes are made than the system tells of, and then there is a checkpoint")
+@when("more changes are made than the system reports, and then a checkpoint is made")
 def overflowed(context: Context) -> None:
     watching(context).overflow()
     watching(context).go_on()
 
 
-@when("the agent's `{command}` is not told, and everything is looked at once more")
+@when("the agent's `{command}` is not reported, and everything is read once more")
 def rechecked(context: Context, command: str) -> None:
     bench(context).agent(command)
     watching(context).go_on()
     unseen = bench(context).moments["after"].checkpoint
-    assert unseen.snapshot_id == bench(context).moments["before"].id, "it was told"
+    assert unseen.snapshot_id == bench(context).moments["before"].id, "it was reported"
     watching(context).recheck()
     watching(context).go_on()
 
@@ -63,7 +63,7 @@ def changed_without_process(context: Context, paths: str) -> None:
         made = work.take()
     watching(context).go_on()
     assert made.checkpoint == work.moments["after"].checkpoint.model_copy(
-        update={"created_at": made.checkpoint.created_at, "size_bytes": made.checkpoint.size_bytes}
+        update={"size_bytes": made.checkpoint.size_bytes}
     )
     context.added = made.checkpoint.size_bytes
 

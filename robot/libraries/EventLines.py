@@ -1,4 +1,4 @@
-"""What a run tells on stderr while it runs, one JSON object a line."""
+"""The events a run writes to stderr, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class EventLines:
     def agents(self) -> Any:
         return BuiltIn().get_library_instance("AgentsCli")
 
-    @keyword("The Events That Were Told")
-    def told(self) -> list[tuple[int, str, Any]]:
+    @keyword("The Emitted Events")
+    def emitted(self) -> list[tuple[int, str, Any]]:
         """Number, type and facts of what is stored; every line of stderr must be JSON."""
         lines: list[Line] = [json.loads(line) for line in self.agents.stderr.splitlines()]
         stored = [line for line in lines if "sequence" in line]
@@ -41,9 +41,9 @@ class EventLines:
         if found != list(expected):
             raise AssertionError(f"{found} is not {list(expected)}")
 
-    @keyword("A Line Is Told Of")
+    @keyword("A Line Has")
     def line_of(self, kind: str, step: int) -> None:
-        """Reads what the started run has told so far, up to that line, without its having ended."""
+        """Reads the output of the started run up to that line; the run need not have ended."""
         run = self.agents._started
         for text in run.stderr:
             line: Line = json.loads(text)

@@ -356,7 +356,7 @@ class Container:
             deadline_seconds=self._settings[DEADLINE],
             include_ignored=self._settings[INCLUDE_IGNORED],
         )
-        return CheckpointManager(self.git(), self._clock, limits)
+        return CheckpointManager(self.git(), limits)
 
     @cached_property
     def _sandboxes(self) -> AllSandboxes:

@@ -14,7 +14,6 @@ from cleveragents.domain.sandboxes.sandbox import (
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.store.limits import Limits
-from cleveragents.infrastructure.system import SystemClock
 
 
 class Idle(CheckpointManager):
@@ -71,10 +70,10 @@ class Generous(CheckpointManager):
 
 
 FLAWED: dict[str, Callable[[Git], CheckpointManager]] = {
-    "restores nothing": lambda git: Idle(git, SystemClock(), Limits()),
-    "cannot stop storing": lambda git: Hoarding(git, SystemClock(), Limits()),
-    "acts already in a preview": lambda git: Hasty(git, SystemClock(), Limits()),
-    "knows every snapshot": lambda git: Boastful(git, SystemClock(), Limits()),
-    "always combines the whole": lambda git: Greedy(git, SystemClock(), Limits()),
-    "never asks who has won": lambda git: Generous(git, SystemClock(), Limits()),
+    "restores nothing": lambda git: Idle(git, Limits()),
+    "cannot stop storing": lambda git: Hoarding(git, Limits()),
+    "acts already in a preview": lambda git: Hasty(git, Limits()),
+    "knows every snapshot": lambda git: Boastful(git, Limits()),
+    "always combines the whole": lambda git: Greedy(git, Limits()),
+    "never asks who has won": lambda git: Generous(git, Limits()),
 }

@@ -168,17 +168,17 @@ class AtRest:
         self.engine.watch()
         # A file system that counts time in seconds needs a few of them.
         time.sleep(0.1 if self.place.path.stat().st_mtime_ns % 1_000_000_000 else 3)
-        self.first = self.engine.store()
+        self.first = self.engine.snapshot()
         self.last = self.first
 
     def store_while_locked(self) -> None:
         with closing(self.place.connect()) as other:
             other.execute("BEGIN EXCLUSIVE")
-            self.last = self.engine.store()
+            self.last = self.engine.snapshot()
         self.engine.close()
         self.engine.close()
 
     def drop_and_store(self) -> None:
         self.engine.delete([self.first.snapshot_id])
         self.engine.delete([])
-        self.last = self.engine.store()
+        self.last = self.engine.snapshot()

@@ -23,9 +23,9 @@ from cleveragents.infrastructure.sandbox.files import scan
 from cleveragents.infrastructure.sandbox.files.git_state import SandboxGit
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
 from cleveragents.infrastructure.sandbox.gc.collect import collect
-from cleveragents.testing.families import Family
+from cleveragents.testing.forks.families import Family
+from cleveragents.testing.snapshots.workspace import ContractWorkspace
 from cleveragents.testing.trees import read_tree
-from cleveragents.testing.workplace import ContractWorkspace
 
 Surroundings = Callable[["ForkBench"], AbstractContextManager[object]]
 

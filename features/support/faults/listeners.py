@@ -44,7 +44,7 @@ class Listener(EventSink):
 
 
 class Deadly(EventSink):
-    """Kills the process when it is told of something, which is stored then."""
+    """Kills the process when an event of one kind is emitted; the event is stored by then."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -67,7 +67,7 @@ def enter(plans: Plans, listener: EventSink, event: PlanEventRecord, *, fail: bo
 
 
 def executed_until(plans: Plans, kind: str) -> bool:
-    """Executes the plan in a child that dies when it is told of `kind`; says whether it did."""
+    """Executes the plan in a child that dies when `kind` is emitted; returns whether it died."""
     child = os.fork()
     if child == 0:
         try:

@@ -191,7 +191,7 @@ def _nobody_knows(plans: Plans) -> None:
     shutil.rmtree(known)
 
 
-SITUATIONS: dict[str, Callable[[Plans], None]] = {
+PLAN_STATES: dict[str, Callable[[Plans], None]] = {
     "the plan is applied": _set_state("apply", "applied"),
     "the sandbox is deleted": _replace_sandbox(lambda _: None),
     "the sandbox is a link to another directory": _replace_sandbox(_another_directory),

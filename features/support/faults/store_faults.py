@@ -50,7 +50,7 @@ def _room_is_taken(store: StoreBench) -> Iterator[None]:
 
 @contextmanager
 def _git_forgets(_: StoreBench) -> Iterator[None]:
-    """git is told of one pack less, which the caller does not know."""
+    """git lists one pack less than the caller knows."""
     real: Callable[..., Any] = RepackArea.write
 
     def write(room: RepackArea, options: Any, listing: bytes) -> Any:

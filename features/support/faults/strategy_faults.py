@@ -27,7 +27,7 @@ from cleveragents.infrastructure.sandbox.create import (
 )
 from cleveragents.infrastructure.sandbox.create.overlay_mounts import mount_overlay, unmount
 from cleveragents.infrastructure.sandbox.sqlite import files as sqlite_files
-from cleveragents.testing import sqlite_store_contract as contract
+from cleveragents.testing.sqlite import store as contract
 
 Surroundings = Callable[[StrategyBench], AbstractContextManager[object]]
 

@@ -13,7 +13,6 @@ from features.support.sandboxes.sandbox_bench import SandboxBench
 from cleveragents.domain.settings.values import byte_count, patterns, seconds
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.store.limits import Limits
-from cleveragents.infrastructure.system import SystemClock
 
 READ: dict[str, tuple[str, Any]] = {
     "max-file-size": ("max_file_bytes", byte_count),
@@ -27,7 +26,7 @@ def allow(work: SandboxBench, words: str) -> None:
     """Has the programs from now on work under a limit, or under `no limit`."""
     name, _, value = words.partition(" ")
     given = {} if words == "no limit" else {READ[name][0]: READ[name][1](value)}
-    work.make_store = lambda git: CheckpointManager(git, SystemClock(), Limits(**given))
+    work.make_store = lambda git: CheckpointManager(git, Limits(**given))
 
 
 @contextlib.contextmanager

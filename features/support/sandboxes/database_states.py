@@ -1,4 +1,4 @@
-"""Situations a database can be in, by the words that the features use for them."""
+"""The states a database can be in, by the words that the features use for them."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from features.support.sandboxes.databases import Databases
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
 
-SITUATIONS: dict[str, Callable[[Databases], None]] = {}
-Situation = Callable[[Databases], None]
+DATABASE_STATES: dict[str, Callable[[Databases], None]] = {}
+DatabaseState = Callable[[Databases], None]
 
 
-def situation(words: str) -> Callable[[Situation], Situation]:
-    def register(function: Situation) -> Situation:
-        SITUATIONS[words] = function
+def state(words: str) -> Callable[[DatabaseState], DatabaseState]:
+    def register(function: DatabaseState) -> DatabaseState:
+        DATABASE_STATES[words] = function
         return function
 
     return register
 
 
-@situation("a newer program has changed the database")
+@state("a newer program has changed the database")
 def newer(found: Databases) -> None:
     found.make()
     found.execute("UPDATE alembic_version SET version_num = '9999_tomorrow'")
 
 
-@situation("the database says it has no version")
+@state("the database says it has no version")
 def no_version(found: Databases) -> None:
     found.make()
     found.execute("DELETE FROM alembic_version")
 
 
-@situation("a text file is in the place of the database")
+@state("a text file is in the place of the database")
 def text_file(found: Databases) -> None:
     found.home.mkdir()
     found.path.write_text("dear diary\n" * 100)
 
 
-@situation("the database is cut off after 50 bytes")
+@state("the database is cut off after 50 bytes")
 def cut_in_header(found: Databases) -> None:
     _cut(found, 50)
 
 
-@situation("the database is cut off after 5000 bytes")
+@state("the database is cut off after 5000 bytes")
 def cut_later(found: Databases) -> None:
     _cut(found, 5000)
 
@@ -59,44 +59,44 @@ def _cut(found: Databases, size: int) -> None:
     found.path.write_bytes(found.path.read_bytes()[:size])
 
 
-@situation("the database is overwritten with noise")
+@state("the database is overwritten with noise")
 def noise(found: Databases) -> None:
     found.make()
     content = found.path.read_bytes()
     found.path.write_bytes(content[:100] + b"\xa5" * (len(content) - 100))
 
 
-@situation("the tables of the database are gone")
+@state("the tables of the database are gone")
 def hollow(found: Databases) -> None:
     support.make_hollow(found.path)
 
 
-@situation("the database belongs to another program")
+@state("the database belongs to another program")
 def foreign(found: Databases) -> None:
     support.make_foreign(found.path)
 
 
-@situation("the database is marked by another program")
+@state("the database is marked by another program")
 def marked(found: Databases) -> None:
     support.make_foreign(found.path, 42)
 
 
-@situation("a directory is in the place of the database")
+@state("a directory is in the place of the database")
 def directory(found: Databases) -> None:
     found.path.mkdir(parents=True)
 
 
-@situation("the user may not read the database")
+@state("the user may not read the database")
 def unreadable(found: Databases) -> None:
     _restricted(found, found.path, 0o000)
 
 
-@situation("the user may not write the database")
+@state("the user may not write the database")
 def read_only(found: Databases) -> None:
     _restricted(found, found.path, 0o400)
 
 
-@situation("the user may not write where the database is")
+@state("the user may not write where the database is")
 def read_only_home(found: Databases) -> None:
     _restricted(found, found.home, 0o500)
 
@@ -107,71 +107,71 @@ def _restricted(found: Databases, path: Path, mode: int) -> None:
     found.surroundings = support.ordinary_user(found.home.parent)
 
 
-@situation("the user may not make the database")
+@state("the user may not make the database")
 def read_only_parent(found: Databases) -> None:
     found.home.parent.chmod(0o500)
     found.surroundings = support.ordinary_user(found.home.parent)
 
 
-@situation("there is no space to make the database")
+@state("there is no space to make the database")
 def no_space(found: Databases) -> None:
     found.surroundings = support.largest_file(0)
 
 
-@situation("another process is making the database")
+@state("another process is making the database")
 def being_made(found: Databases) -> None:
     found.surroundings = support.maker_elsewhere(found.path)
 
 
-@situation("a foreign key of an older database is broken")
+@state("a foreign key of an older database is broken")
 def broken_reference(found: Databases) -> None:
     found.make(schema.OLDER_REVISIONS[0])
     found.execute("INSERT INTO resources VALUES ('R', 'NONE', '', '', '', 0)")
 
 
-@situation("an older database cannot be copied")
+@state("an older database cannot be copied")
 def no_copy(found: Databases) -> None:
     found.make(schema.OLDER_REVISIONS[0])
     # What is in the way of the copy is a directory that is not empty.
     (found.home / "state.db.partial" / "in the way").mkdir(parents=True)
 
 
-@situation("a newer program has changed the server's tables")
+@state("a newer program has changed the server's tables")
 def newer_server(found: Databases) -> None:
     found.choose("PostgreSQL")
     support.make_older_postgres(found.url or "")
     found.execute("UPDATE alembic_version SET version_num = '9999_tomorrow'")
 
 
-@situation("the server holds tables of another program")
+@state("the server holds tables of another program")
 def foreign_tables(found: Databases) -> None:
     found.choose("PostgreSQL")
     found.execute("CREATE TABLE notes (line text)")
 
 
-@situation("the server holds views of another program")
+@state("the server holds views of another program")
 def foreign_views(found: Databases) -> None:
     found.choose("PostgreSQL")
     found.execute("CREATE VIEW notes AS SELECT 1 AS line")
 
 
-@situation("there is no server")
+@state("there is no server")
 def no_server(found: Databases) -> None:
     found.url = "postgresql://user:secret@127.0.0.1:1/plans"
 
 
-@situation("the server has no such database")
+@state("the server has no such database")
 def no_such_database(found: Databases) -> None:
     found.url = postgres.server().get_uri("nowhere")
 
 
-@situation("another process is writing")
+@state("another process is writing")
 def other_writer(found: Databases) -> None:
     found.add_plan("PLAN0")
     found.surroundings = support.writer_elsewhere(found.path)
 
 
-@situation("the disk is full")
+@state("the disk is full")
 def full_disk(found: Databases) -> None:
     found.surroundings = _opened(found, _no_growth)
 
@@ -184,7 +184,7 @@ def _no_growth(database: SqlDatabase) -> Iterator[None]:
     yield
 
 
-@situation("the disk fails")
+@state("the disk fails")
 def failing_disk(found: Databases) -> None:
     found.surroundings = _opened(found, lambda _: support.largest_file(0))
 
@@ -200,12 +200,12 @@ def _opened(
         yield
 
 
-@situation("the server reports a full disk")
+@state("the server reports a full disk")
 def full_server(found: Databases) -> None:
     _raising(found, "53100")
 
 
-@situation("the server reports an unusual error")
+@state("the server reports an unusual error")
 def failing_server(found: Databases) -> None:
     _raising(found, "22012")
 

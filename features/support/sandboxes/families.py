@@ -13,10 +13,10 @@ from cleveragents.domain.sandboxes.sandbox import Resource
 from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay, unmount
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.system import SystemClock
-from cleveragents.testing.database_place import DatabasePlace
-from cleveragents.testing.families import Family, MakeFamily
-from cleveragents.testing.sqlite_fork_contract import DatabaseFamily, MakeDatabaseFamily
-from cleveragents.testing.workplace import Capability, ContractWorkspace
+from cleveragents.testing.forks.families import Family, MakeFamily
+from cleveragents.testing.snapshots.workspace import Capability, ContractWorkspace
+from cleveragents.testing.sqlite.forks import DatabaseFamily, MakeDatabaseFamily
+from cleveragents.testing.sqlite.workspace import DatabaseWorkspace
 
 CAPABILITIES = {
     **OFFERED,
@@ -60,7 +60,7 @@ def database_families(work: StrategyBench) -> MakeDatabaseFamily:
     def make_family() -> DatabaseFamily:
         work.make_database()
         made = sandboxes.create("SANDBOX-PARENT", "PARENT", resource("PARENT"))
-        return DatabaseFamily(DatabasePlace(made, lambda: work.store), sandboxes, resource)
+        return DatabaseFamily(DatabaseWorkspace(made, lambda: work.store), sandboxes, resource)
 
     return make_family
 

@@ -62,7 +62,7 @@ class SandboxBench:
         """What the program under test sees; the agent and the user have a git of their own."""
         self.patience = 600.0
         self.make_store: Callable[[Git], CheckpointManager] = lambda git: CheckpointManager(
-            git, SystemClock(), Limits()
+            git, Limits()
         )
         self.sandboxes: dict[str, SandboxRef] = {}
         self.moments: dict[str, Moment] = {}

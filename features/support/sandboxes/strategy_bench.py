@@ -24,8 +24,8 @@ from cleveragents.infrastructure.sandbox.sqlite.copies import SqliteSandboxes
 from cleveragents.infrastructure.sandbox.sqlite.snapshots import SqliteSnapshots
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.system import SystemClock
-from cleveragents.testing.snapshot_store_contract import Capability, ContractWorkspace
-from cleveragents.testing.sqlite_store_contract import DatabasePlace
+from cleveragents.testing.snapshots import Capability, ContractWorkspace
+from cleveragents.testing.sqlite.store import DatabaseWorkspace
 from cleveragents.testing.trees import Node, Tree, read_tree
 
 PATIENCE = 0.3
@@ -70,7 +70,7 @@ class StrategyBench:
 
     @property
     def store(self) -> CheckpointManager:
-        return ImpatientStore(self.git, SystemClock(), Limits())
+        return ImpatientStore(self.git, Limits())
 
     @property
     def place(self) -> Path:
@@ -161,15 +161,15 @@ class StrategyBench:
 
         return make_sandbox
 
-    def databases(self) -> Callable[[], DatabasePlace]:
+    def databases(self) -> Callable[[], DatabaseWorkspace]:
         """Gives a sandbox with a database of its own at each call."""
 
-        def make_place() -> DatabasePlace:
+        def make_place() -> DatabaseWorkspace:
             number = len(list(self.home.glob("sandboxes/*"))) if self.home.exists() else 0
             self.database.unlink(missing_ok=True)
             self.make_database()
             made = self.create(SandboxStrategy.TRANSACTION_ROLLBACK, f"PLAN{number}")
-            return DatabasePlace(made, lambda: self.store)
+            return DatabaseWorkspace(made, lambda: self.store)
 
         return make_place
 

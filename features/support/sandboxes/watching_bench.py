@@ -58,7 +58,7 @@ class WatchingBench:
         memory = state_path(self.work.sandbox)
         kept = memory.read_bytes()
         memory.unlink()
-        manager = CheckpointManager(self.work.git, self.manager._clock, self.manager._limits)
+        manager = CheckpointManager(self.work.git, self.manager._limits)
         made = manager.create_checkpoint(self.work.sandbox)
         assert made.evidence == "complete", made
         memory.write_bytes(kept)
@@ -68,7 +68,7 @@ class WatchingBench:
         self.missed = list(self.manager.recheck(self.work.sandbox))
 
     def overflow(self) -> None:
-        """Makes more changes than the system tells of."""
+        """Makes more changes than the system reports."""
         count = int(QUEUE.read_text()) // 2 + 500
         program = f"for n in range({count}): open(f'many-{{n % 50}}', 'a').close()\n"
         program += f"for n in range({count}): open(f'other-{{n % 50}}', 'w').write(str(n))\n"
@@ -123,8 +123,8 @@ def _losing() -> contextlib.AbstractContextManager[object]:
     real, lost = Watch.drain, iter([True])
 
     def drain(watch: Watch) -> PendingChanges:
-        told = real(watch)
-        return PendingChanges(lost=True) if next(lost, False) else told
+        pending = real(watch)
+        return PendingChanges(lost=True) if next(lost, False) else pending
 
     return patch.object(Watch, "drain", drain)
 

@@ -29,7 +29,7 @@ def changes(text: str) -> list[AuthoredChange]:
     return [_change(number, note) for number, note in enumerate(notes, 1)]
 
 
-def told(artifact: Artifact) -> str:
+def describe(artifact: Artifact) -> str:
     """Returns an artifact as the rules write it."""
     assert (artifact.tool, artifact.step_index) == ("shell", int(artifact.authors[0].call_id) - 1)
     prefix = "" if artifact.resource == "one" else f"{artifact.resource}/"

@@ -70,7 +70,7 @@ class Host:
         self.work = ExitStack()
 
     def write(self) -> None:
-        """Stores something that can be told from what the other host stores."""
+        """Stores a value that differs from what the other host stores."""
         with self.database.write() as transaction:
             plan = transaction.plans.get(PLAN)
             transaction.plans.save(plan.model_copy(update={"name": self.holder.host}))
@@ -80,7 +80,7 @@ class Host:
 
 
 class TwoHosts:
-    """A plan, the two hosts, and what the last act was told."""
+    """A plan, the two hosts, and why the last act was refused."""
 
     def __init__(self, home: Path) -> None:
         self.shared = Connections(None, home)
@@ -92,7 +92,7 @@ class TwoHosts:
             "first": Host(self.shared, 1, "first", 300),
             "second": Host(self.shared, 2, "second", 300),
         }
-        self.told: ConflictError | None = None
+        self.refusal: ConflictError | None = None
 
     def shorten(self) -> None:
         self.hosts["first"] = Host(self.shared, 1, "first", SHORT_SECONDS)
@@ -147,7 +147,7 @@ class TwoHosts:
                 case _:
                     raise AssertionError(act)
         except ConflictError as error:
-            self.told = error
+            self.refusal = error
 
 
 def _end(lease: Lease | None) -> datetime:

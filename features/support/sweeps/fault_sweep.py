@@ -30,7 +30,7 @@ _UNDER_WAY = ("execute", "processing")
 
 
 class Deadly(FaultPoints):
-    """Counts the points it is told of, and kills the process at one of them."""
+    """Counts the fault points it reaches, and kills the process at one of them."""
 
     def __init__(self, point: FaultPoint | None, number: int) -> None:
         self._point = point
@@ -65,7 +65,7 @@ def points_of(plans: Plans, *arguments: str) -> Counter[str]:
 
 
 def ended_in_child(plans: Plans, faults: FaultPoints, arguments: tuple[str, ...]) -> bool:
-    """Runs `agents` in a child, told of every point; returns whether it was killed."""
+    """Runs `agents` in a child that counts every fault point; returns whether it was killed."""
     child = os.fork()
     if child == 0:
         status = 70

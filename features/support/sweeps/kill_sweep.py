@@ -1,6 +1,7 @@
 """Kills a process at each of its durable actions, and looks at what the next one finds.
 
-`python kill_sweep.py create|migrate DIRECTORY` ends with `N kills survived`.
+`python -m features.support.sweeps.kill_sweep create|migrate DIRECTORY` ends with
+`N kills survived`.
 """
 
 from __future__ import annotations

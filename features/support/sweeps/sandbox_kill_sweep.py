@@ -28,7 +28,7 @@ from cleveragents.infrastructure.sandbox.create.directory import DirectorySandbo
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.sandbox.store import packing, repacking
 from cleveragents.infrastructure.system import SystemClock
-from cleveragents.testing.merge_contract import NAMES
+from cleveragents.testing.snapshots.merging import NAMES
 from cleveragents.testing.trees import Tree, combined_by_hand, differing, read_tree
 
 Sweep = Callable[[SandboxBench, int], bool]

@@ -14,7 +14,7 @@ from features.support.sweeps.sandbox_kill_sweep import dies_at
 from features.support.world import World
 
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
-from cleveragents.testing.sqlite_store_contract import DatabasePlace
+from cleveragents.testing.sqlite.store import DatabaseWorkspace
 from cleveragents.testing.trees import differing, read_tree
 
 Sweep = Callable[[int], bool]
@@ -31,7 +31,10 @@ def copying(work: StrategyBench, strategy: SandboxStrategy) -> Sweep:
         if strategy is SandboxStrategy.FILESYSTEM_COPY:
             assert not differing(read_tree(work.place), read_tree(work.data)), number
         else:
-            assert DatabasePlace(made, lambda: work.store).run("SELECT a FROM t") == [(1,), (2,)]
+            assert DatabaseWorkspace(made, lambda: work.store).run("SELECT a FROM t") == [
+                (1,),
+                (2,),
+            ]
         left = list(work.home.glob("sandboxes/*/.*"))
         assert not left, (number, left)
         work.maker.remove(made)
@@ -73,7 +76,7 @@ def replacing(work: StrategyBench, _: SandboxStrategy) -> Sweep:
 
 
 def _between(
-    place: DatabasePlace, one: tuple[str, list[str] | None], other: tuple[str, list[str] | None]
+    place: DatabaseWorkspace, one: tuple[str, list[str] | None], other: tuple[str, list[str] | None]
 ) -> Sweep:
     def sweep(number: int) -> bool:
         _go(place, *other)
@@ -86,7 +89,7 @@ def _between(
     return sweep
 
 
-def _go(place: DatabasePlace, snapshot: str, expected: list[str] | None) -> None:
+def _go(place: DatabaseWorkspace, snapshot: str, expected: list[str] | None) -> None:
     place.restore(snapshot)
     assert (place.dump() if place.path.exists() else None) == expected
 

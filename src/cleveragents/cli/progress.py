@@ -1,4 +1,4 @@
-"""What happens while a command runs, on stderr: as status lines or as JSON lines."""
+"""Progress of a running command on stderr: status lines for people, or JSON lines."""
 
 from __future__ import annotations
 
@@ -30,66 +30,84 @@ _BAR = 30
 
 
 class TerminalEvents(EventSink):
-    """Says what happens as it happens; warnings also go into the command's report."""
+    """Prints a status line for events that people care about; collects warnings."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def emit(self, event: Event) -> None:
-        match event:
-            case Stage():
-                self._session.say(f"{event.name} …")
-            case ProgressAdvanced():
-                self._draw(event)
-            case StepStarted():
-                number = f"Step {event.step_index + 1} of {event.steps}"
-                self._session.say(f"{number}: {event.name} ({event.tool})")
-            case StepFinished() if not event.succeeded:
-                self._session.say(f"Step {event.step_index + 1} failed.")
-            case SubplanStarted():
-                again = f", attempt {event.attempt}" if event.attempt > 1 else ""
-                self._session.say(f"Subplan {event.name} began{again}.")
-            case SubplanFinished():
-                how = "is done" if event.succeeded else "failed"
-                self._session.say(f"Subplan {event.name} {how}.")
-            case StoredEvent(type=ToolRetried.type, data=facts):
-                retry = f"{facts['retry']} of {facts['max_retries']}"
-                self._session.say(f"Trying again ({retry}) …")
-            case WarningIssued():
-                self._session.warnings.append(event.text)
-            case _:
-                pass
-
-    def _draw(self, event: ProgressAdvanced) -> None:
-        """Draws a bar over itself, which only a terminal can show."""
-        if terminal.is_terminal(sys.stderr) and self._session.progress == "auto":
-            filled = "#" * (_BAR * event.done // event.total)
-            end = "\n" if event.done == event.total else ""
-            line = f"\r{event.name} [{filled:<{_BAR}}] {event.done} of {event.total}{end}"
-            terminal.write(sys.stderr, line)
-
-
-class JsonLinesEvents(EventSink):
-    """Prints every event as one JSON object a line, at once; warnings also go into the report."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
+        self._warnings = session.warnings
+        # Format and options are settled before services are built, so this is decided once
+        # rather than for each event.
+        self._is_shown = session.shows_status
+        self._draws_bars = self._is_shown and terminal.is_terminal(sys.stderr)
 
     def emit(self, event: Event) -> None:
         if isinstance(event, WarningIssued):
-            self._session.warnings.append(event.text)
-        terminal.write_line(sys.stderr, _line(event))
+            self._warnings.append(event.text)
+        elif isinstance(event, ProgressAdvanced):
+            if self._draws_bars:
+                terminal.write(sys.stderr, _bar(event))
+        elif self._is_shown:
+            line = _status_line(event)
+            if line is not None:
+                terminal.write(sys.stderr, f"{terminal.visible_lines(line)}\n")
 
 
-def _line(event: Event) -> dict[str, object]:
+def _status_line(event: Event) -> str | None:
+    match event:
+        case Stage(name=name):
+            return f"{name} …"
+        case StepStarted():
+            return f"Step {event.step_index + 1} of {event.steps}: {event.name} ({event.tool})"
+        case StepFinished(succeeded=False):
+            return f"Step {event.step_index + 1} failed."
+        case SubplanStarted(name=name, attempt=1):
+            return f"Subplan {name} started."
+        case SubplanStarted(name=name, attempt=attempt):
+            return f"Subplan {name} started, attempt {attempt}."
+        case SubplanFinished(name=name, succeeded=succeeded):
+            return f"Subplan {name} {'finished' if succeeded else 'failed'}."
+        case StoredEvent(type=ToolRetried.type, data=facts):
+            return f"Retrying ({facts['retry']} of {facts['max_retries']}) …"
+        case _:
+            return None
+
+
+def _bar(event: ProgressAdvanced) -> str:
+    """Returns a progress bar that overwrites itself, which only a terminal can show."""
+    filled = "#" * (_BAR * event.done // event.total)
+    end = "\n" if event.done == event.total else ""
+    return f"\r{event.name} [{filled:<{_BAR}}] {event.done} of {event.total}{end}"
+
+
+class JsonLinesEvents(EventSink):
+    """Prints every event as a JSON object on a line of its own; collects warnings."""
+
+    def __init__(self, session: Session) -> None:
+        self._warnings = session.warnings
+
+    def emit(self, event: Event) -> None:
+        if isinstance(event, WarningIssued):
+            self._warnings.append(event.text)
+        terminal.write_line(sys.stderr, _json_line(event))
+
+
+def _json_line(event: Event) -> dict[str, object]:
     if isinstance(event, StoredEvent):
-        told = {"type": event.type, "plan_id": event.plan_id, "at": timestamp(event.created_at)}
-        return {**told, "sequence": event.sequence, "data": event.data}
+        return {
+            "type": event.type,
+            "plan_id": event.plan_id,
+            "at": timestamp(event.created_at),
+            "sequence": event.sequence,
+            "data": event.data,
+        }
     facts = asdict(event)
-    told = {"type": event.type, "plan_id": facts.pop("plan_id", None)}
-    return {**told, "at": timestamp(datetime.now(UTC)), "data": facts}
+    return {
+        "type": event.type,
+        "plan_id": facts.pop("plan_id", None),
+        "at": timestamp(datetime.now(UTC)),
+        "data": facts,
+    }
 
 
 def events_for(session: Session) -> EventSink:
-    """Returns what tells the user of this call what happens."""
+    """Returns the event sink that shows progress the way the user asked for."""
     return JsonLinesEvents(session) if session.progress == "json" else TerminalEvents(session)

@@ -1,4 +1,4 @@
-"""One call of `agents`: what was asked for, the terminal, the settings, the container."""
+"""One call of `agents`: its options, settings and services, and how it talks to the user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROGRESS = ("auto", "json", "none")
 
 
 class Session:
-    """What commands may know about the call they serve, and how they talk to the user."""
+    """What a command knows about its call, and how it talks to the user."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
@@ -34,9 +34,9 @@ class Session:
         self.asked_color = "auto"
         self.no_input = False
         self.progress = "auto"
-        """How stderr tells what happens: lines for people, JSON lines, or nothing."""
+        """How progress is shown on stderr: `auto` for people, `json` lines, or `none`."""
         self.warnings: list[str] = []
-        """Sentences that are added to the warnings of the command's report."""
+        """Added to the warnings of the command's report."""
         self.started = datetime.now(UTC)
         self._started_at = time.monotonic()
         self._format: OutputFormat | None = None
@@ -50,7 +50,7 @@ class Session:
 
     @property
     def directory(self) -> Path:
-        """The directory the user is in. Raises `UsageError` if it has been removed."""
+        """The current directory. Raises `UsageError` if it was removed."""
         try:
             return Path.cwd()
         except FileNotFoundError as error:
@@ -60,24 +60,24 @@ class Session:
 
     @property
     def duration_ms(self) -> int:
-        """Milliseconds since the call began, by a clock that never goes back."""
+        """Milliseconds since the call started, by a monotonic clock."""
         return round((time.monotonic() - self._started_at) * 1000)
 
     @property
     def format(self) -> OutputFormat:
-        """The format in force: the settled one, or before that what is known so far."""
+        """The output format: the settled one, or a guess until then."""
         return self._format or self.asked_format or self._default_format
 
     @property
     def interactive(self) -> bool:
-        """Whether a question can be asked and answered."""
+        """Whether the user can be asked a question."""
         return not self.no_input and terminal.is_terminal(sys.stdin, sys.stderr)
 
     def settle_format(self, *, tolerant: bool) -> None:
-        """Decides the format for the rest of the call from flag, environment and files.
+        """Decides the output format of this call from its flag, the environment and files.
 
         Raises:
-            ConfigurationError: a setting is refused, unless `tolerant`.
+            ConfigurationError: a setting is invalid, unless `tolerant`.
         """
         self._format = self.asked_format
         self._format_was_chosen = self._format is not None
@@ -94,17 +94,17 @@ class Session:
         self._format = self._format or self._default_format
 
     def prefer_headings(self) -> None:
-        """Shows a story as a story: where nobody chose a format, `plain` would drop its titles."""
+        """Uses `table` where `plain` is only the default, because `plain` has no headings."""
         if not self._format_was_chosen and self._format is OutputFormat.PLAIN:
             self._format = OutputFormat.TABLE
 
     def settings(self, project: Path | None) -> Settings:
-        """Returns the settings in force in a project, or outside of any.
+        """Returns the settings of a project, or those outside of any project.
 
-        Read once in a call, so that one command sees one configuration.
+        They are read once per call, so that a command sees one configuration.
 
         Raises:
-            ConfigurationError: a level names an unknown key or holds a bad value.
+            ConfigurationError: a level has an unknown key or an invalid value.
         """
         if project not in self._settings:
             from cleveragents.infrastructure.config import load_settings
@@ -125,7 +125,7 @@ class Session:
         return self._container(self.settings(project))
 
     def default_container(self) -> Container:
-        """Builds the services as if nothing were configured, for when the settings are refused."""
+        """Builds services with default settings, for use when the configuration is invalid."""
         from cleveragents.domain.settings.registry import resolve
 
         return self._container(resolve([]))
@@ -144,11 +144,11 @@ class Session:
         return container
 
     def close(self) -> None:
-        """Lets go of what the command opened."""
+        """Closes the services that the command opened."""
         self._open.close()
 
     def confirm(self, question: str) -> bool:
-        """Asks on stderr; anything but a clear yes, the end of input too, is a no.
+        """Asks on stderr; anything but `y` or `yes`, including end of input, means no.
 
         Raises:
             ConfirmationRequiredError: there is no terminal, or `--no-input` was given.
@@ -158,10 +158,15 @@ class Session:
         terminal.write(sys.stderr, f"{terminal.visible_lines(question)} [y/N] ")
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
-    def say(self, text: str) -> None:
-        """Shows a status line, unless a program reads our streams or nobody wants any."""
+    @property
+    def shows_status(self) -> bool:
+        """Whether to print status lines: not if a program reads stderr, or they are off."""
         for_people = not self.format.is_document or terminal.is_terminal(sys.stderr)
-        if for_people and self.progress == "auto":
+        return for_people and self.progress == "auto"
+
+    def say(self, text: str) -> None:
+        """Prints a status line if the user wants any."""
+        if self.shows_status:
             terminal.write(sys.stderr, f"{terminal.visible_lines(text)}\n")
 
     @property
@@ -170,13 +175,13 @@ class Session:
 
     @property
     def _default_format(self) -> OutputFormat:
-        """The best guess while the settings are unread or refused."""
+        """The best guess while the settings are not read, or invalid."""
         fallback = OutputFormat.RICH if terminal.is_terminal(sys.stdout) else OutputFormat.PLAIN
         return _known_format(self.environ.get("CLEVERAGENTS_FORMAT", "")) or fallback
 
 
 def guess_format(arguments: Sequence[str]) -> OutputFormat | None:
-    """Finds the format asked for without parsing, for when parsing itself fails."""
+    """Finds the requested format without parsing, for use when parsing fails."""
     asked = ""
     for argument, following in zip(arguments, [*arguments, ""][1:], strict=True):
         if argument == "--":

@@ -1,7 +1,7 @@
-"""Writing to the standard streams: safe characters, colours, closed pipes.
+"""Writes to the standard streams: safe characters, colors, closed pipes.
 
-Names come from repositories, and a repository is data: what could move the cursor, change
-colours or reorder the text on a terminal is shown as an escape, never sent.
+Names come from repositories, and a repository is untrusted data: a character that could move
+the cursor, change colors or reorder text on a terminal is written as an escape sequence.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import TextIO
 
-# Cc: ESC and its kin; Cf: bidirectional overrides, zero-width; Cs: bytes that are not UTF-8;
-# Zl, Zp: line ends that only some terminals obey.
+# Cc: control characters such as ESC; Cf: bidirectional overrides, zero-width characters;
+# Cs: bytes that are not UTF-8; Zl, Zp: line ends that only some terminals obey.
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -26,24 +26,26 @@ CYAN = "\x1b[36m"
 
 
 def visible(text: str) -> str:
-    """Returns the text on one line, with every unsafe character shown as an escape."""
+    """Returns the text on one line, with every unsafe character escaped."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(character) for character in text)
 
 
 def visible_lines(text: str) -> str:
-    """Like `visible`, but keeps the line ends and tabs of text that is meant to have them."""
+    """Like `visible`, but keeps line ends and tabs."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(character if character in "\n\t" else _shown(character) for character in text)
 
 
 def record(text: str) -> str:
-    """Returns the text as one field of a tab-separated record; the escapes are unambiguous."""
+    """Returns the text as a field of a tab-separated record; escapes can be reversed."""
     return visible(text.replace("\\", "\\\\"))
 
 
 def width(text: str) -> int:
-    """Counts the columns a visible text takes on a terminal."""
+    """Returns how many columns a visible text takes on a terminal."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
@@ -55,12 +57,12 @@ def paint(text: str, style: str, *, color: bool) -> str:
 
 
 def is_terminal(*streams: TextIO | None) -> bool:
-    """Whether all of them are terminals; a stream the caller closed is none."""
+    """Whether all streams are terminals; None is a stream that the caller closed."""
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def wants_color(stream: TextIO | None, asked: str, environ: Mapping[str, str]) -> bool:
-    """Decides by `--color`, then `NO_COLOR`, `FORCE_COLOR`, `TERM`, then the stream."""
+    """Decides by `--color`, then by `NO_COLOR`, `FORCE_COLOR` and `TERM`, then by the stream."""
     if asked != "auto":
         return asked == "always"
     if environ.get("NO_COLOR"):
@@ -71,10 +73,10 @@ def wants_color(stream: TextIO | None, asked: str, environ: Mapping[str, str]) -
 
 
 def write(stream: TextIO | None, text: str) -> None:
-    """Writes and flushes; a reader that went away is no failure of the command.
+    """Writes and flushes. A reader that closed the pipe does not make the command fail.
 
     Raises:
-        OSError: the stream cannot be written for another reason, such as a full disk.
+        OSError: the text could not be written for another reason, such as a full disk.
     """
     if stream is None:
         return
@@ -90,7 +92,7 @@ def write(stream: TextIO | None, text: str) -> None:
 
 
 def write_line(stream: TextIO | None, value: Mapping[str, object]) -> None:
-    """Writes a JSON object as one line of ASCII; a stream that takes none is no failure."""
+    """Writes a JSON object as one line of ASCII; ignores a stream that cannot be written."""
     import json
 
     with contextlib.suppress(OSError, ValueError):
@@ -98,7 +100,7 @@ def write_line(stream: TextIO | None, value: Mapping[str, object]) -> None:
 
 
 def silence(stream: TextIO) -> None:
-    """Sends what is still buffered nowhere, so that Python does not complain at exit."""
+    """Redirects a stream to /dev/null, so that flushing it at exit raises nothing."""
     with contextlib.suppress(OSError, ValueError):
         descriptor = stream.fileno()
         null = os.open(os.devnull, os.O_WRONLY)

@@ -1,7 +1,7 @@
 """Ids as people type them: full, shortened, prefixed with `cp_`, or relative.
 
 A plan or checkpoint is named by its 26-character ULID, by any unique prefix of
-it, by `cp_` and either of these, or by its place: `@latest`, `@first`, `@-1`
+it, by `cp_` and either of these, or by its position: `@latest`, `@first`, `@-1`
 (the newest), `@-2` (the one before) and so on.
 """
 
@@ -27,11 +27,11 @@ def choose(text: str, noun: str, ids: Sequence[str]) -> str | None:
     """Returns the one id of `ids` (oldest first) that `text` names, or None.
 
     Raises:
-        AmbiguousIdError: several ids begin with what was given.
+        AmbiguousIdError: several ids start with the given text.
     """
     relative = _RELATIVE.fullmatch(text)
     if relative:
-        return _by_place(relative.group(1), ids)
+        return _by_position(relative.group(1), ids)
     prefix = normalise(text)
     if prefix is None:
         return None
@@ -41,7 +41,7 @@ def choose(text: str, noun: str, ids: Sequence[str]) -> str | None:
     return found[0] if found else None
 
 
-def _by_place(place: str, ids: Sequence[str]) -> str | None:
-    index = {"latest": -1, "first": 0}.get(place)
-    index = int(place) if index is None else index
+def _by_position(position: str, ids: Sequence[str]) -> str | None:
+    index = {"latest": -1, "first": 0}.get(position)
+    index = int(position) if index is None else index
     return ids[index] if -len(ids) <= index < len(ids) else None

@@ -1,4 +1,4 @@
-"""Names people write in plan files, and what to say about one that is not known."""
+"""Names that people write in plan files, and a hint for an unknown one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLAN_NAME = re.compile(r"(?:[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*", re.ASCII)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Returns a hint: the name that was probably meant, or else all there are."""
+    """Returns a hint: the most similar known name, or else all of them."""
     names = sorted(known)
     if found := difflib.get_close_matches(name, names, n=1):
         return f"Did you mean `{found[0]}`?"

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
@@ -43,6 +43,21 @@ class _Held:
     lost: bool = False
     """Whether another process took it over; a lost lease stays lost."""
     process_id: int = field(default_factory=os.getpid)
+
+
+class _HeldPlan(PlanLease):
+    """A lease as whoever holds it sees it."""
+
+    def __init__(self, locks: DatabaseLocks, plan_id: str) -> None:
+        self._locks = locks
+        self._plan_id = plan_id
+
+    @property
+    def plan_id(self) -> str:
+        return self._plan_id
+
+    def check(self) -> None:
+        self._locks.check(self._plan_id)
 
 
 class DatabaseLocks(Locks):
@@ -74,10 +89,10 @@ class DatabaseLocks(Locks):
         self._held: Mapping[str, _Held] = {}
 
     @contextmanager
-    def hold(self, plan_id: str) -> Generator[Lease]:
+    def hold(self, plan_id: str) -> Generator[PlanLease]:
         held = self._take(plan_id)
         try:
-            yield held.lease
+            yield _HeldPlan(self, plan_id)
         finally:
             self._give_back(held)
 

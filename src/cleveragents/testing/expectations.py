@@ -1,20 +1,19 @@
-"""What the contract suites over databases have in common."""
+"""Comparisons that raise `ContractError`, for all contract suites."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
-from cleveragents.application.ports.records import Database
 from cleveragents.domain.errors import CleverAgentsError
-from cleveragents.testing import sample_records as sample
-
-MakeDatabase = Callable[[], Database]
-ErrorT = TypeVar("ErrorT", bound=CleverAgentsError)
+from cleveragents.testing.trees import Tree, differing
 
 
 class ContractError(AssertionError):
-    """The database does not do what the ports ask for."""
+    """The implementation does not do what its port requires."""
+
+
+class NotOfferedError(Exception):
+    """The implementation declares that it does not have the capability."""
 
 
 def expect(found: object, wanted: object) -> None:
@@ -22,28 +21,13 @@ def expect(found: object, wanted: object) -> None:
         raise ContractError(f"found {found!r}, wanted {wanted!r}")
 
 
-def expect_error(kind: type[ErrorT], action: Callable[[], object]) -> None:
+def expect_same(found: Tree, wanted: Tree) -> None:
+    expect(differing(found, wanted), [])
+
+
+def expect_error(kind: type[CleverAgentsError], action: Callable[[], object]) -> None:
     try:
         action()
-    except kind as error:
-        expect(type(error), kind)
-    else:
-        raise ContractError(f"{kind.__name__} was not raised")
-
-
-def with_plan(make_database: MakeDatabase) -> Database:
-    """Opens the database and stores a plan with a resource, for other records to refer to."""
-    database = make_database()
-    with database.write() as transaction:
-        transaction.plans.add(sample.plan())
-        transaction.sandboxes.add_resource(sample.resource())
-    return database
-
-
-def with_groups(make_database: MakeDatabase, count: int) -> Database:
-    """The same, with so many groups of one checkpoint each; the first is pinned."""
-    database = with_plan(make_database)
-    with database.write() as transaction:
-        for number in range(1, count + 1):
-            transaction.checkpoints.add_group(sample.group(number), [sample.checkpoint(number)])
-    return database
+    except kind:
+        return
+    raise ContractError(f"{kind.__name__} was not raised")

@@ -5,13 +5,29 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from cleveragents.domain.plans.lease import Holder, Lease
+from cleveragents.domain.plans.lease import Holder
+
+
+class PlanLease(Protocol):
+    """The right to change one plan and its sandboxes, for as long as the block that gave it lasts.
+
+    Whatever changes a sandbox takes one as a parameter, so that nobody can forget to hold
+    the plan. Files have no transaction that could refuse a late writer: so the lease is
+    checked again immediately before they are changed.
+    """
+
+    @property
+    def plan_id(self) -> str: ...
+
+    def check(self) -> None:
+        """Raises ConflictError naming the process that took the plan over, if one did."""
+        ...
 
 
 class Locks(Protocol):
     """Keeps two processes from changing one plan at the same time."""
 
-    def hold(self, plan_id: str) -> AbstractContextManager[Lease]:
+    def hold(self, plan_id: str) -> AbstractContextManager[PlanLease]:
         """Holds the plan's lease, renewed for as long as the block takes.
 
         Raises ConflictError naming the holder. Re-entrant within one process.

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.resource import ResourceType
@@ -93,19 +94,171 @@ class Sandboxes(Protocol):
         ...
 
 
-class SnapshotStore(Protocol):
-    """Stores and restores the bytes of sandboxes.
+class OpenSandbox(Protocol):
+    """One sandbox and its snapshots, for reading. Nothing here stores or changes anything."""
 
-    A snapshot MUST be durable when `create_checkpoint` returns, MUST NOT depend
-    on any other, and taking it MUST NOT change the sandbox.
+    def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
+        """Returns what `restore` would do.
+
+        Args:
+            snapshot_id: The snapshot to compare the sandbox with.
+            paths: Restore only these, as `combine` understands them; None restores everything.
+        """
+        ...
+
+    def verify(self, snapshot_id: str) -> None:
+        """Raises SnapshotMissingError or SnapshotCorruptError unless every byte is there."""
+        ...
+
+    def ids(self) -> Sequence[str]:
+        """Returns the ids of the stored snapshots of the sandbox's plan and resource."""
+        ...
+
+    def diff(self, old: str, new: str, prefix: str = "") -> TreeDiff:
+        """Compares two snapshots; every path, in the patch too, begins with `prefix`."""
+        ...
+
+    def sizes(self, hashes: Collection[str]) -> Mapping[str, int]:
+        """Returns the bytes of files and links by the hash that `changes` gives them.
+
+        What is not stored, or has no size of its own, is left out.
+        """
+        ...
+
+    def changes(self, old: str, new: str) -> Sequence[PathChange]:
+        """Lists how each path differs between two snapshots, in the order of the paths.
+
+        Every file, link and directory that differs, or is in one of them only, is one
+        entry. MUST leave out what one of the snapshots could not hold, and MUST NOT
+        read anything when the two are the same.
+        """
+        ...
+
+    def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
+        """Compares a snapshot with the sandbox as it is now, as `changes` does."""
+        ...
+
+    def recheck(self) -> Sequence[str]:
+        """Scans a watched sandbox without trusting the watch; returns what the watch missed."""
+        ...
+
+
+class LockedSandbox(OpenSandbox, Protocol):
+    """One sandbox while this process holds its plan: the only way to change it.
+
+    A snapshot MUST be durable when `snapshot` returns, MUST NOT depend on any other, and
+    taking it MUST NOT change the sandbox.
     """
 
+    def snapshot(self) -> SandboxCheckpoint:
+        """Stores the sandbox as it is. Identical state gives the identical snapshot."""
+        ...
+
+    def restore(self, snapshot_id: str, sparing: str | None = None) -> RestoreReport:
+        """Restores the sandbox to a snapshot, and reads it back.
+
+        MUST be repeatable after a kill, MUST NOT write outside the sandbox,
+        through a symlink or into a file with other links, and MUST leave alone
+        what no snapshot holds.
+
+        Args:
+            snapshot_id: The snapshot.
+            sparing: The snapshot taken before an earlier, killed attempt: what that
+                one did not hold is left alone as well.
+        """
+        ...
+
+    def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:
+        """Restores some paths to what a snapshot has there, its own or one of a fork.
+
+        What the snapshot does not have is removed. A directory is restored or removed with
+        everything in it; where both have one, only its permission bits are restored.
+        Everything else stays.
+
+        Raises:
+            UsageError: a path is absolute or leads upwards.
+            SnapshotError: the snapshot, or one of the sandbox now, does not hold a path.
+            BusinessRuleViolation: something that no snapshot holds is in the way.
+        """
+        ...
+
+    def delete(self, snapshot_ids: Collection[str]) -> None:
+        """Drops snapshots; the space is reclaimed later. MUST be repeatable."""
+        ...
+
+    def combine(self, base: str, other: str, paths: Collection[str]) -> SandboxCheckpoint:
+        """Stores a snapshot that is `base`, but has at `paths` what `other` has there.
+
+        It is a snapshot like those of `snapshot`: durable, independent of the
+        two, and the identical one if the state is. `HEAD`, branch and index are those
+        of `base`. What was not captured is left alone as by a rollback to the snapshot
+        that each path is taken from. MUST NOT look at the sandbox or change it.
+
+        Args:
+            base: What counts where no path leads.
+            other: What counts at the paths. What it does not have is removed; a directory
+                that is then empty stays unless it is named itself. Where `base` has no
+                directory above a path of `other`, it is made as `other` has it, in
+                place of a file if need be.
+            paths: As in a `PathChange`. A directory stands for all that is in it in
+                either snapshot, and `.` for everything. One that neither has does nothing.
+
+        Raises:
+            UsageError: a path is absolute or leads upwards.
+            SnapshotError: `other` or `base` did not capture what is at a path. A special
+                file in `base` counts as nothing, as it does in `changes`.
+        """
+        ...
+
+    def merge(
+        self, mine: str, base: str, theirs: str, strategy: MergeStrategy, names: MergeNames
+    ) -> MergeReport:
+        """Merges what changed between two snapshots of a fork into the sandbox.
+
+        What changed in theirs only is taken, what changed in both is merged as the strategy
+        says. Where that is a conflict, everything is as mine, but for the lines of text
+        files, which have conflict markers. `HEAD`, branch and index stay. What one of the
+        snapshots left out MUST NOT be touched, nor anything written through a link. With
+        `fail_on_conflict` nothing MUST be written if there is a conflict.
+
+        A kill may leave any part of it done: then the sandbox has to be restored to
+        `mine` before it is done again.
+
+        Args:
+            mine: A snapshot of the sandbox, which holds exactly this.
+            base: What the fork started as.
+            theirs: What it is now.
+            strategy: What happens where both have changed something.
+            names: What conflict markers call the two.
+
+        Raises:
+            SnapshotMissingError: one of the snapshots is not there.
+        """
+        ...
+
+
+class SnapshotStore(Protocol):
+    """Opens sandboxes, to read their snapshots or to change them."""
+
     def watched(self, sandboxes: Sequence[SandboxRef]) -> AbstractContextManager[None]:
-        """Follows what changes in the sandboxes while the block runs, where that is possible.
+        """Has the kernel report what changes in the sandboxes while the block runs, if it can.
 
         It only makes the other acts quicker. May be nested.
         """
         ...
+
+    def open(self, sandbox: SandboxRef) -> AbstractContextManager[OpenSandbox]:
+        """Opens a sandbox for reading."""
+        ...
+
+    def lock(self, sandbox: SandboxRef, lease: PlanLease) -> AbstractContextManager[LockedSandbox]:
+        """Opens a sandbox for changing it; to be held for one act, not for a whole run.
+
+        MUST raise ConflictError, and change nothing, when the lease was taken over.
+        """
+        ...
+
+    # The methods below are being replaced by `open` and `lock`.
 
     def recheck(self, sandbox: SandboxRef) -> Sequence[str]:
         """Looks at a watched sandbox without trusting the watch; returns what it had missed."""

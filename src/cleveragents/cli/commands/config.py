@@ -1,9 +1,9 @@
-"""`agents config`: see and change the settings, and learn where each comes from."""
+"""`agents config`: show and change settings, and where each value comes from."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -15,14 +15,19 @@ from cleveragents.domain.settings.registry import (
     Key,
     Level,
     SettingEntry,
-    Settings,
     checked,
     deprecation,
     find_key,
 )
 from cleveragents.infrastructure.config import find_project, global_file, is_home, project_file
 from cleveragents.infrastructure.config.files import refuse_link, remove_value, write_value
-from cleveragents.reports.report import Fields, Report, Table
+from cleveragents.reports.installation.settings import (
+    as_typed,
+    change_report,
+    setting_list_report,
+    setting_report,
+)
+from cleveragents.reports.report import Report
 
 config = frame.group(
     "config",
@@ -41,7 +46,7 @@ _project_option = click.option(
     "--project",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The project whose file is meant.",
+    help="Use the configuration file of this project.",
 )
 
 
@@ -51,35 +56,18 @@ _project_option = click.option(
     epilog="Example:\n  agents config get sandbox.checkpoint.auto-create-on --verbose",
 )
 @_key_argument
-@click.option("--verbose", "-v", is_flag=True, help="Show every level, not only the winner.")
+@click.option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Show the value at every level.",
+)
 @_project_option
 @frame.pass_session
 def get(session: Session, name: str, verbose: bool, project: Path | None) -> Report:
     key = _key(session, name, None)
     settings = session.settings(_project_or_here(session, project))
-    data = _described(settings, key)
-    sections: tuple[Fields | Table, ...] = (
-        Fields(
-            "Setting",
-            (
-                ("key", key.name),
-                ("value", _text(data["value"])),
-                ("source", str(data["source"])),
-                ("origin", _text(data["origin"])),
-                ("default", _text(data["default"])),
-                ("description", key.description),
-            ),
-        ),
-    )
-    if not verbose:
-        return Report(data, sections)
-    chain = _chain(settings, key)
-    rows = tuple(
-        (str(link["source"]), _text(link["value"]) if link["set"] else "", _text(link["origin"]))
-        for link in chain
-    )
-    table = Table("Levels, the strongest first", ("Source", "Value", "Origin"), rows)
-    return Report({**data, "chain": chain}, (*sections, table))
+    return setting_report(settings, key, verbose=verbose)
 
 
 @config.command(
@@ -90,26 +78,12 @@ def get(session: Session, name: str, verbose: bool, project: Path | None) -> Rep
 @_project_option
 @frame.pass_session
 def list_(session: Session, project: Path | None) -> Report:
-    settings = session.settings(_project_or_here(session, project))
-    described = [
-        {
-            **_described(settings, key),
-            "environment": key.environment,
-            "project_scopable": key.project_scopable,
-        }
-        for key in REGISTRY
-    ]
-    rows = tuple(
-        (str(item["key"]), _text(item["value"]), str(item["source"]), _text(item["origin"]))
-        for item in described
-    )
-    table = Table("Settings", ("Key", "Value", "Source", "Origin"), rows)
-    return Report({"settings": described}, (table,))
+    return setting_list_report(session.settings(_project_or_here(session, project)))
 
 
 @config.command(
     "set",
-    help="Set a setting for the user, or with --project for a project",
+    help="Change a setting for you, or with --project for a project",
     epilog="Example:\n  agents config set sandbox.checkpoint.max-checkpoints-per-plan 100",
     mends_settings=True,
 )
@@ -124,12 +98,12 @@ def set_(session: Session, name: str, value: str, project: Path | None) -> Repor
     level, path = _place(session, key, project)
     previous = write_value(path, level, key, new)
     session.warnings += _overruled(session, key, level, project)
-    return _changed(key, level, path, key.shown(new), key.shown(previous))
+    return change_report(key, level, path, new, previous)
 
 
 @config.command(
     "unset",
-    help="Remove a setting from its level",
+    help="Remove a setting from your configuration, or from a project's",
     epilog="Example:\n  agents config unset core.format",
     mends_settings=True,
 )
@@ -140,11 +114,11 @@ def unset(session: Session, name: str, project: Path | None) -> Report:
     key = _key(session, name, None)
     level, path = _place(session, key, project)
     previous = remove_value(path, level, key)
-    return _changed(key, level, path, None, key.shown(previous))
+    return change_report(key, level, path, None, previous)
 
 
 def _key(session: Session, name: str, value: str | None) -> Key[Any]:
-    """Finds the key and passes on the warning that an old name deserves."""
+    """Finds the key, and warns if it was given by a deprecated name."""
     entry = SettingEntry(Level.FLAG, "command line", name, value)
     key = find_key(entry)
     session.warnings += deprecation(key, entry)
@@ -156,7 +130,7 @@ def _project_or_here(session: Session, project: Path | None) -> Path:
 
 
 def _place(session: Session, key: Key[Any], project: Path | None) -> tuple[Level, Path]:
-    """Returns the file to change: the user's, or that of the project given."""
+    """Returns the file to change: the user's or, if one is given, the project's."""
     if project is None:
         return Level.GLOBAL, global_file(session.home)
     if not key.project_scopable:
@@ -167,7 +141,7 @@ def _place(session: Session, key: Key[Any], project: Path | None) -> tuple[Level
         )
     if is_home(project, session.home):
         raise UsageError(
-            f"The file of {project} is the user's own configuration",
+            f"The configuration file of {project} is your user configuration",
             hint="Leave out `--project`",
         )
     path = project_file(project.absolute())
@@ -178,64 +152,14 @@ def _place(session: Session, key: Key[Any], project: Path | None) -> tuple[Level
 def _overruled(
     session: Session, key: Key[Any], level: Level, project: Path | None
 ) -> tuple[str, ...]:
-    """Returns a warning if what was just set has no effect here."""
+    """Returns a warning if a stronger level overrides the value that was just set."""
     try:
         chain = session.settings(_project_or_here(session, project)).chains[key.name]
     except ConfigurationError:
         return ()
     stronger = {Level.ENVIRONMENT} if level is Level.PROJECT else {Level.ENVIRONMENT, Level.PROJECT}
     return tuple(
-        f"{key.name} is still {_text(key.shown(given.value))} here, which {given.origin} says"
+        f"{key.name} is still {as_typed(key, given.value)} here: {given.origin} overrides it"
         for given in chain
         if given.level in stronger
     )[:1]
-
-
-def _described(settings: Settings, key: Key[Any]) -> dict[str, object]:
-    winner = settings.winner(key)
-    return {
-        "key": key.name,
-        "value": key.shown(winner.value),
-        "source": winner.level.value,
-        "origin": winner.origin,
-        "default": key.shown(key.default),
-        "description": key.description,
-    }
-
-
-def _chain(settings: Settings, key: Key[Any]) -> list[dict[str, object]]:
-    """Returns all five levels, the silent ones too."""
-    given = {link.level: link for link in settings.chains[key.name]}
-    return [
-        {
-            "source": level.value,
-            "origin": given[level].origin if level in given else None,
-            "value": key.shown(given[level].value) if level in given else None,
-            "set": level in given,
-        }
-        for level in Level
-    ]
-
-
-def _changed(key: Key[Any], level: Level, path: Path, value: object, previous: object) -> Report:
-    data = {
-        "key": key.name,
-        "value": value,
-        "previous": previous,
-        "scope": level.value,
-        "path": str(path),
-    }
-    rows = tuple((name, _text(item)) for name, item in data.items())
-    done = "is no longer set" if value is None else "is set"
-    return Report(data, (Fields("Setting", rows),), messages=(f"{key.name} {done}",))
-
-
-def _text(value: object) -> str:
-    """Returns a value as the user would type it; nothing for an unset one."""
-    match value:
-        case None:
-            return ""
-        case list():
-            return ", ".join(cast("list[str]", value)) or "[]"
-        case _:
-            return str(value)

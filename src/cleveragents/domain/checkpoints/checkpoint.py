@@ -1,4 +1,4 @@
-"""Checkpoints: the record of one snapshot and of where the plan was."""
+"""Checkpoints: the records of one snapshot and of the plan's position."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cleveragents.domain.tools.tool import ToolCall
 
 
 class Trigger(StrEnum):
-    """Moments at which a checkpoint is made when the configuration names them."""
+    """Events that create a checkpoint if the configuration lists them."""
 
     BEFORE_STEP = "before_step"
     AFTER_STEP = "after_step"
@@ -26,7 +26,7 @@ class Trigger(StrEnum):
 
 
 class CheckpointType(StrEnum):
-    """Why a checkpoint exists: `automatic` ones are asked for by a `Trigger`."""
+    """Why a checkpoint exists: a `Trigger` creates `automatic` ones."""
 
     PRE_EXECUTE = "pre_execute"
     POST_EXECUTE = "post_execute"
@@ -36,44 +36,44 @@ class CheckpointType(StrEnum):
     MANUAL = "manual"
     SAFETY = "safety"
     COMBINED = "combined"
-    """Put together from others, for a rollback of a part."""
+    """Combined from others, for a partial rollback."""
 
 
 class CheckpointMetadata(Record):
-    """Where the plan was. Stored as JSON, so that it can grow."""
+    """The plan's position. Stored as JSON, so that fields can be added."""
 
     label: str
     step_index: int
-    """The step under way, from 0."""
+    """The index of the current step."""
     last_completed_step: int
-    """Where the plan goes on from after a rollback to here; -1 before the first step."""
+    """After a rollback to here the plan continues behind this step; -1 before the first."""
     state_hash: str
     phase: PlanPhase
     trigger: str
-    """A `Trigger`, or the checkpoint's type where no trigger asked for it."""
+    """A `Trigger`, or the checkpoint's type if no trigger created it."""
     source_tool: str | None
     reason: str
     resource: str
     not_captured: tuple[Uncaptured, ...]
     evidence: Evidence | None = None
-    """How the snapshot's content was found out; None in older records."""
+    """How the snapshot's content was determined; None in older records."""
     partial: bool = False
-    """A deadline passed before everything was looked at."""
+    """The deadline passed before everything was checked."""
     tool_calls: tuple[str, ...] = ()
-    """What records of older programs have in place of `effective_calls`: the ids."""
+    """The ids of the calls, in records of older versions, which have no `effective_calls`."""
     effective_calls: tuple[tuple[int, int], ...] | None = None
-    """The tool calls whose effects the sandbox holds at this moment: ranges of their sequence
-    numbers, first and last of each. So a checkpoint stays small however many calls there were."""
+    """The tool calls whose effects the sandbox contains: ranges of sequence numbers, first and
+    last of each. Ranges keep a checkpoint small however many calls there were."""
 
     def knows(self, call: ToolCall) -> bool:
-        """Returns whether the sandbox holds the effects of the call at this moment."""
+        """Returns whether the sandbox contains the effects of the call."""
         if self.effective_calls is None:
             return call.id in self.tool_calls
         return holds(self.effective_calls, call.sequence)
 
 
 class Checkpoint(Record):
-    """The record of one snapshot of one resource, and of where the plan was."""
+    """The record of one snapshot of one resource, and of the plan's position."""
 
     id: str
     plan_id: str
@@ -92,7 +92,7 @@ class Checkpoint(Record):
 
 @dataclass(frozen=True)
 class EffectiveRecords:
-    """What of a plan's records is in effect at a moment, as ranges of sequence numbers."""
+    """The records of a plan that are in effect, as ranges of sequence numbers."""
 
     calls: tuple[tuple[int, int], ...]
     """Tool calls that are not undone."""
@@ -103,29 +103,29 @@ class EffectiveRecords:
 
 
 class Lineage(Record):
-    """How a plan had come to a moment, so that going back there brings back all of it."""
+    """The records in effect at a checkpoint, so that a rollback can restore them."""
 
     groups: tuple[tuple[int, int], ...]
-    """The groups that no operation had gone past: ranges of their sequence numbers."""
+    """The groups that no operation had set aside: ranges of sequence numbers."""
     decisions: tuple[tuple[int, int], ...]
-    """The decisions that stood: ranges of their sequence numbers."""
+    """The decisions in effect: ranges of sequence numbers."""
     choices: dict[str, str] | None = None
-    """What `Plan.choices` was, where a correction had changed it."""
+    """The value of `Plan.choices`, if a correction had changed it."""
 
 
 class CheckpointGroup(Record):
-    """All checkpoints of one moment; it restores alone."""
+    """All checkpoints made at the same time; enough to restore every resource."""
 
     id: str
     plan_id: str
     sequence: int
     created_at: datetime
     snapshots: dict[str, str]
-    """The snapshot of every resource, also of those that did not change, by resource id."""
+    """The snapshot of every resource, changed or not, by resource id."""
     state_hashes: dict[str, str]
-    """What each of those snapshots must read back as, by resource id."""
+    """The state hash that each restored snapshot must have, by resource id."""
     pinned: bool
     set_aside_by: str | None
-    """The operation that went back past it."""
+    """The operation that rolled back past it."""
     way: Lineage | None = None
-    """How the plan had come here; None in older records."""
+    """The records in effect here; None in older records."""

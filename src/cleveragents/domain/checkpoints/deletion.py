@@ -1,4 +1,4 @@
-"""Which checkpoints a user may delete, and what can no longer be done without them."""
+"""Which checkpoints a user may delete, and which operations need them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cleveragents.domain.errors import CheckpointInUseError, CheckpointPinnedErr
 
 
 class DeletionBlocker(StrEnum):
-    """Why a group cannot go, as the end of a sentence."""
+    """Why a group cannot be deleted, as the end of a sentence."""
 
-    PLACE = "the plan is at it"
-    RUN = "a run of the plan goes on from it"
-    FAILURE = "a run of the plan goes back to it when a step fails"
-    OPERATION = "an operation that is not finished needs it"
+    PLACE = "it is the plan's current checkpoint"
+    RUN = "a run of the plan resumes from it"
+    FAILURE = "a run of the plan rolls back to it when a step fails"
+    OPERATION = "an unfinished operation needs it"
 
 
 _HINTS = {
@@ -33,23 +33,23 @@ def refuse_deletion(
     names: Mapping[str, str],
     needs: Mapping[str, DeletionBlocker],
 ) -> None:
-    """Lets groups be deleted that nothing holds.
+    """Raises if one of the groups must not be deleted.
 
     Args:
         plan_id: Their plan.
-        groups: What the user wants to delete.
-        names: The checkpoint by which the user named each, by group id.
-        needs: What cannot go whatever the user wants, by group id.
+        groups: The groups to delete.
+        names: The checkpoint id with which the user named each group, by group id.
+        needs: The groups that the plan needs, and why, by group id.
 
     Raises:
         CheckpointPinnedError: some are pinned.
         CheckpointInUseError: the plan needs one of them.
     """
-    doomed = list(groups)
-    pinned = [names[group.id] for group in doomed if group.pinned]
+    chosen = list(groups)
+    pinned = [names[group.id] for group in chosen if group.pinned]
     if pinned:
         raise CheckpointPinnedError(plan_id, pinned)
-    for group in doomed:
+    for group in chosen:
         need = needs.get(group.id)
         if need is not None:
             hint = _HINTS[need].format(plan=plan_id)
@@ -59,7 +59,7 @@ def refuse_deletion(
 def no_longer_undoable(
     operations: Sequence[Operation], group_ids: Collection[str]
 ) -> tuple[Operation, ...]:
-    """Returns the operations that could be undone, or redone, only with one of these groups."""
+    """Returns the operations whose undo or redo needs one of these groups."""
     return tuple(
         operation
         for operation in (*to_undo(operations), *to_redo(operations))

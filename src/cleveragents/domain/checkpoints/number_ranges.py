@@ -1,18 +1,18 @@
-"""Sets of whole numbers from 1 as ranges: a thousand numbers without a gap are two."""
+"""Sets of positive integers stored as ranges: 1..1000 is one pair."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Ranges = Sequence[tuple[int, int]]
-"""First and last of each range, both included; in order, and never touching."""
+"""First and last number of each range, inclusive; sorted, and never adjacent."""
 
 HIGHEST = 2**31 - 1
-"""The highest number there can be: the largest that every database stores as a plain integer."""
+"""The highest possible number: the largest that every database stores as a plain integer."""
 
 
 def ranges_of(numbers: Iterable[int]) -> Ranges:
-    """Returns the ranges that hold exactly these numbers."""
+    """Returns the ranges of exactly these numbers."""
     found: list[tuple[int, int]] = []
     for number in sorted(set(numbers)):
         if found and found[-1][1] == number - 1:
@@ -23,7 +23,7 @@ def ranges_of(numbers: Iterable[int]) -> Ranges:
 
 
 def gaps(ranges: Ranges, last: int) -> Ranges:
-    """Returns what is missing from 1 to `last`."""
+    """Returns the ranges of the missing numbers from 1 to `last`."""
     found: list[tuple[int, int]] = []
     following = 1
     for first, final in ranges:
@@ -41,7 +41,7 @@ def numbers_in(ranges: Ranges) -> Iterator[int]:
 
 
 def chosen(ranges: Ranges, wanted: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
-    """Returns the ranges of those numbers in others that are wanted."""
+    """Returns the ranges of the numbers for which `wanted` is true."""
     return tuple(ranges_of(number for number in numbers_in(ranges) if wanted(number)))
 
 

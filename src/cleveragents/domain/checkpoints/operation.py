@@ -1,4 +1,7 @@
-"""Operations: acts that take sandbox and plan back together, and can be taken back themselves."""
+"""Operations: rollback, correction, undo and redo change sandbox and plan together.
+
+Each operation can itself be undone. An apply is journaled in the same way, but is final.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class OperationKind(StrEnum):
     UNDO = "undo"
     REDO = "redo"
     APPLY = "apply"
-    """The only one that goes forward, and that cannot be taken back."""
+    """The only one that does not roll back, and that cannot be undone."""
 
 
 class OperationStatus(StrEnum):
@@ -31,11 +34,11 @@ class OperationStatus(StrEnum):
     PENDING = "pending"
     COMPLETED = "completed"
     UNDONE = "undone"
-    """It could not be completed, and everything is as it was before."""
+    """It failed, and its changes were undone."""
 
 
 class Position(Record):
-    """Where a plan stands: all that operations change in its records."""
+    """A plan's position: everything in its records that operations change."""
 
     phase: PlanPhase
     state: PlanState
@@ -47,16 +50,16 @@ class Position(Record):
     cancel_reason: str | None
     finished_at: datetime | None
     calls: tuple[tuple[int, int], ...]
-    """The tool calls whose effects the sandboxes hold: ranges of sequence numbers."""
+    """The tool calls whose effects the sandboxes contain: ranges of sequence numbers."""
     decisions: tuple[tuple[int, int], ...]
-    """The decisions that stand."""
+    """The decisions in effect."""
     groups: tuple[tuple[int, int], ...]
-    """The groups that no operation has gone past."""
+    """The checkpoint groups that no operation has set aside."""
     children: dict[str, PlanState] = {}
     """The state of every child plan, by its id."""
 
     def of(self, plan: Plan, now: datetime) -> Plan:
-        """Returns the plan as it is when it stands here."""
+        """Returns the plan at this position."""
         return plan.model_copy(
             update={
                 "phase": self.phase,
@@ -83,32 +86,32 @@ class Operation(Record):
     target_checkpoint_id: str
     target_group_id: str
     safety_group_id: str
-    """What the sandboxes held before: going there takes the operation back."""
+    """The state of the sandboxes before: restoring it undoes the operation."""
     note: str
     created_at: datetime
     finished_at: datetime | None
     before: Position | None = None
-    """Where the plan stood; None in the records of older programs, which cannot be undone."""
+    """The plan's position before; None in records of older versions, which cannot be undone."""
     after: Position | None = None
-    """Where it stands once the operation is completed."""
+    """Its position when the operation is completed."""
     takes_back: str | None = None
-    """For `undo` and `redo` the operation that they take back."""
+    """For `undo` and `redo`: the operation that they reverse."""
     apply: ApplyRecord | None = None
     """What an apply does to each resource."""
 
 
 def to_undo(operations: Iterable[Operation]) -> list[Operation]:
-    """Returns what can be undone, the next one last; `operations` come oldest first."""
+    """Returns the operations that can be undone, the next one last. `operations`: oldest first."""
     return _stacks(operations)[0]
 
 
 def to_redo(operations: Iterable[Operation]) -> list[Operation]:
-    """Returns the undos that can be taken back, the next one last."""
+    """Returns the undos that can be redone, the next one last."""
     return _stacks(operations)[1]
 
 
 def _stacks(operations: Iterable[Operation]) -> tuple[list[Operation], list[Operation]]:
-    """Replays operations; a new rollback or correction is a new course, which ends redoing."""
+    """Replays operations; after a new rollback or correction nothing can be redone."""
     done: list[Operation] = []
     undone: list[Operation] = []
     for operation in operations:
@@ -129,14 +132,14 @@ def _stacks(operations: Iterable[Operation]) -> tuple[list[Operation], list[Oper
 
 
 class RollbackPreview(Record):
-    """What an operation would do; nothing was changed to find out."""
+    """What an operation would do; the preview changes nothing."""
 
     plan_id: str
     kind: OperationKind
     checkpoint: Checkpoint
     """The checkpoint to restore from."""
     label: str
-    """What the state gone to is called."""
+    """The label of the state to restore."""
     in_part: bool
     """Whether only some paths of the checkpoint are restored."""
     changes: tuple[FileChange, ...]
@@ -156,7 +159,7 @@ class RollbackPreview(Record):
 
 
 class RollbackResult(Record):
-    """What an operation did. Every field is measured; none is guessed."""
+    """What an operation did. Every field is measured, not predicted."""
 
     plan_id: str
     kind: OperationKind
@@ -177,7 +180,7 @@ class RollbackResult(Record):
     phase: PlanPhase
     state: PlanState
     verified: bool
-    """Always true: what could not be verified is taken back and raises instead."""
+    """Always true: a restore that cannot be verified is undone, and raises."""
 
     @property
     def label(self) -> str:

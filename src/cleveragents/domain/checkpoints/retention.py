@@ -1,4 +1,4 @@
-"""How many checkpoints a plan keeps, and which go first."""
+"""How many checkpoints a plan keeps, and which are removed first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cleveragents.domain.record import Record
 
 
 class CheckpointRetentionPolicy(Record):
-    """The limit counts groups: a group is kept or dropped whole."""
+    """The limit counts groups: a group is kept or removed as a whole."""
 
     max_checkpoints_per_plan: int = Field(default=50, ge=1)
 
@@ -23,10 +23,10 @@ def select_for_pruning(
     policy: CheckpointRetentionPolicy,
     needed: Collection[str],
 ) -> list[CheckpointGroup]:
-    """Returns the groups to drop, oldest first, so that the limit holds.
+    """Returns the groups to remove so that the limit is met, oldest first.
 
-    The first, the newest, pinned ones and those in `needed` stay, even if that
-    means keeping more than the limit; with a limit of 1 the first may go.
+    The first, the newest, pinned groups and those in `needed` are kept, even if that exceeds
+    the limit; with a limit of 1 the first may be removed.
 
     Args:
         groups: All groups of one plan, oldest first; read only as far as needed.
@@ -35,10 +35,10 @@ def select_for_pruning(
         needed: Group ids that the plan or an unfinished operation refers to.
     """
     limit = policy.max_checkpoints_per_plan
-    kept_places = {count - 1} if limit == 1 else {0, count - 1}
+    kept_positions = {count - 1} if limit == 1 else {0, count - 1}
     droppable = (
         group
-        for place, group in enumerate(groups)
-        if place not in kept_places and not group.pinned and group.id not in needed
+        for position, group in enumerate(groups)
+        if position not in kept_positions and not group.pinned and group.id not in needed
     )
     return list(islice(droppable, max(count - limit, 0)))

@@ -1,4 +1,4 @@
-"""Corrections: another course after a decision, or more work beside it."""
+"""Corrections: a decision is made again, or a child plan adds to it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class CorrectionMode(StrEnum):
     """What is done about a decision."""
 
     REVERT = "revert"
-    """Go back to before it, and decide anew."""
+    """Roll back to before it, and decide again."""
     APPEND = "append"
-    """Keep it, and have a child plan do more."""
+    """Keep it, and start a child plan with more work."""
 
 
 class CorrectionState(StrEnum):
@@ -29,17 +29,17 @@ class CorrectionState(StrEnum):
 
 
 class RevertedDecision(Record):
-    """What a correction found in the subtree that it took away."""
+    """One decision of the subtree that a correction superseded."""
 
     decision_id: str
     question: str
     chosen: str
     artifacts: tuple[str, ...]
-    """The paths that steps of its option had changed, as `plan explain` names them."""
+    """The paths that the steps of its option changed, as `plan explain` names them."""
 
 
 class CorrectionAttempt(Record):
-    """One correction of one decision, whatever became of it."""
+    """One correction of one decision, successful or not."""
 
     id: str
     plan_id: str
@@ -47,17 +47,17 @@ class CorrectionAttempt(Record):
     new_decision_id: str
     """The `user_intervention` that carries the guidance; recorded when the correction is done."""
     operation_id: str | None
-    """The operation that took the plan back; None for `append`, which takes nothing back."""
+    """The operation that rolled the plan back; None for `append`, which does not roll back."""
     mode: CorrectionMode
     guidance: str
     choose: str | None
-    """The option that the decision takes from now on."""
+    """The option that the decision uses from now on."""
     attempt: int
-    """Which attempt of the plan it begins."""
+    """The number of the plan's attempt that it starts."""
     state: CorrectionState
     original_subtree: tuple[RevertedDecision, ...]
     archived_checkpoint_id: str | None
-    """The checkpoint that keeps everything as it was before a revert."""
+    """The checkpoint with the state before a revert."""
     archived_artifacts_path: str | None
     """The snapshot of that checkpoint: a commit in the project's private mirror."""
     child_plan_id: str | None
@@ -70,13 +70,14 @@ def affected_by(
     standing: Sequence[Decision],
     influences: Mapping[str, Sequence[str]],
 ) -> list[Decision]:
-    """Returns what falls with a decision, itself first: what is below it and what it influenced.
+    """Returns the decisions that are superseded with one, itself first.
 
-    A plan's root stays: it says what is to be done.
+    These are the decisions below it and those that it influenced. The root of a plan is never
+    included: it is the task itself.
 
     Args:
         decision: The decision.
-        standing: All decisions of its plan that stand.
+        standing: All decisions of its plan that are in effect.
         influences: The decisions that each one was influenced by, by id.
     """
     below: dict[str, list[Decision]] = {}

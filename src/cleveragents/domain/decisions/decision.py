@@ -1,4 +1,4 @@
-"""Decisions: why the plan is as it is."""
+"""Decisions: the recorded choices of a plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from cleveragents.domain.record import Record
 
 RECORD_DECISION = "record-decision"
-"""The tool with which a plan records why it goes on as it does."""
+"""The tool that records a decision."""
 
 
 class DecisionType(StrEnum):
@@ -39,11 +39,11 @@ RECORDED_BY_ACTORS = (
     DecisionType.ERROR_RECOVERY,
     DecisionType.VALIDATION_RESPONSE,
 )
-"""What a plan file may call a decision; the others are the program's own to record."""
+"""The types that a plan file may use; only the program records the others."""
 
 
 class Decision(Record):
-    """One choice, with what it rests on; superseded ones stay as records."""
+    """One choice and its context; superseded decisions stay as records."""
 
     id: str
     plan_id: str
@@ -58,9 +58,9 @@ class Decision(Record):
     context_snapshot: dict[str, JsonValue]
     is_correction: bool = False
     superseded_by: str | None = None
-    """The operation or decision that took its place."""
+    """The operation or decision that superseded it."""
     step_index: int | None = None
-    """The step it was made in; None for what was decided before the first."""
+    """The step that made it; None for decisions before the first step."""
     created_at: datetime
     place: str | None = None
     """The path of its step in the plan file, as in `PlannedStep.step_path`."""
@@ -72,12 +72,12 @@ class Decision(Record):
 def decision_context(
     resources: Iterable[str], state_ref: str | None, **more: JsonValue
 ) -> dict[str, JsonValue]:
-    """Returns what a decision was made on.
+    """Returns the context of a decision.
 
     Args:
-        resources: The names of the resources it may concern.
+        resources: The names of the resources that it may affect.
         state_ref: The checkpoint that the plan was at.
-        more: What else it was made on.
+        more: Further context.
     """
     return {
         "hot_context_hash": None,
@@ -96,12 +96,12 @@ def prompt_of(
     state_ref: str | None,
     now: datetime,
 ) -> Decision:
-    """Returns the root of a plan's decisions: what a plan file says is to be done.
+    """Returns the root of a plan's decisions: the task that the plan file describes.
 
     Args:
         plan_id: The plan.
         decision_id: Its id.
-        prompt: What is to be done, for people.
+        prompt: The task, for people.
         resources: The names of the plan's resources.
         steps: How many steps the plan file has.
         state_ref: The checkpoint of the parent that the plan starts from, if it has one.
@@ -122,7 +122,7 @@ def prompt_of(
 
 
 def descendants(decision: Decision, decisions: Sequence[Decision]) -> list[Decision]:
-    """Returns the decisions below one, in their order; one that is its own parent ends nothing."""
+    """Returns the decisions below one, in order; damaged records with a cycle do no harm."""
     below: set[str] = {decision.id}
     found: list[Decision] = []
     for candidate in sorted(decisions, key=lambda item: item.sequence):

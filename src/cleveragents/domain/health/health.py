@@ -1,6 +1,6 @@
-"""What a look at the whole installation found, and what was mended.
+"""What a check of the whole installation found, and what it fixed.
 
-The functions judge facts that somebody else has gathered; they change nothing.
+The functions judge facts that their callers have gathered; they change nothing.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from cleveragents.domain.wording import size
 
 PRIVATE_MODE = 0o700
 LITTLE_SPACE = 1 << 30
-"""Free bytes below which a plan may soon have nowhere to write."""
+"""With fewer free bytes than this, a plan may soon fail to write."""
 FIX = "Run `agents doctor --fix`"
 
 
 class CheckStatus(StrEnum):
-    """How one check went, in the order of how much it matters."""
+    """The result of one check, the least serious first."""
 
     OK = "ok"
     FIXED = "fixed"
-    """Something was wrong, and is not any more."""
+    """Something was wrong and is now fixed."""
     WARNING = "warning"
-    """Nothing is broken, and somebody should know."""
+    """Nothing is broken, but it needs attention."""
     PROBLEM = "problem"
 
 
@@ -38,30 +38,30 @@ class Check(Record):
     status: CheckStatus
     message: str
     hint: str | None = None
-    """What mends it."""
+    """What fixes it."""
     details: dict[str, Any] = {}
     skipped: bool = False
-    """Whether something was left as it is because another process is using it."""
+    """Whether something was skipped because another process uses it."""
 
 
 class PlanDisk(Record):
-    """What one plan takes of a store's share of the disk."""
+    """The disk space of one plan."""
 
     plan_id: str
     sandbox_bytes: int
     checkpoints: int
-    """Groups that the plan keeps."""
+    """The number of checkpoint groups of the plan."""
 
 
 class ProjectDisk(Record):
-    """What one project, directory or database takes on disk."""
+    """The disk space for one project, directory or database."""
 
     key: str
-    """Names its store."""
+    """Names its mirror."""
     project: str | None
-    """What the store was made for; None when no record tells."""
+    """The path that the mirror was created for; None if no record names it."""
     store_bytes: int
-    """Without what the store shares with the project."""
+    """Without what the mirror shares with the project."""
     plans: tuple[PlanDisk, ...]
 
     @property
@@ -70,7 +70,7 @@ class ProjectDisk(Record):
 
 
 class DiskUse(Record):
-    """What the home directory takes on disk, the largest project first."""
+    """The disk space of the home directory, the largest project first."""
 
     total_bytes: int
     projects: tuple[ProjectDisk, ...]
@@ -80,9 +80,9 @@ class HealthReport(Record):
     """What `agents doctor` found."""
 
     fix: bool
-    """Whether it was asked to mend what it can."""
+    """Whether it was asked to fix problems."""
     quick: bool
-    """Whether reading the snapshots back was left out."""
+    """Whether snapshots were not read back."""
     checks: tuple[Check, ...]
     versions: dict[str, str | None]
     paths: dict[str, str]
@@ -97,7 +97,7 @@ class HealthReport(Record):
 
 
 class HomeFacts(Record):
-    """The home directory as it is found."""
+    """The state of the home directory."""
 
     path: str
     is_directory: bool
@@ -113,16 +113,16 @@ class HomeFacts(Record):
 
 
 class DatabaseFacts(Record):
-    """The database as it is found."""
+    """The state of the database."""
 
     kind: str
     """`SQLite` or `PostgreSQL`."""
     revision: str
-    """Of the schema that is stored."""
+    """The revision of the stored schema."""
     expected: str
-    """Of the schema that this program writes."""
+    """The revision of the schema that this version writes."""
     faults: tuple[str, ...]
-    """What its own check found wrong."""
+    """What the database's own check reports."""
 
     @property
     def is_older(self) -> bool:
@@ -130,11 +130,11 @@ class DatabaseFacts(Record):
 
 
 class StoredBytes(Record):
-    """What is on disk, by place; what is shared with others is not counted."""
+    """Disk space by directory; space that is shared with others is not counted."""
 
     total: int
     stores: dict[str, int]
-    """By the key of the store."""
+    """By the key of the mirror."""
     sandboxes: dict[str, dict[str, int]]
     """By plan and resource."""
 
@@ -159,11 +159,11 @@ def worst(statuses: Iterable[CheckStatus]) -> CheckStatus:
 
 
 def judge_home(facts: HomeFacts, *, mended: bool) -> Check:
-    """Says whether the home directory is the user's own, and has room.
+    """Checks that the home directory is private and has free space.
 
     Args:
-        facts: As it is now.
-        mended: Whether its mode has just been set right.
+        facts: Its state now.
+        mended: Whether its mode was just corrected.
     """
     judged = partial(check, "home", mode=f"{facts.mode:04o}", free_bytes=facts.free_bytes)
     if not facts.is_directory:
@@ -183,13 +183,13 @@ def judge_home(facts: HomeFacts, *, mended: bool) -> Check:
         return judged(
             CheckStatus.PROBLEM,
             f"{facts.path} cannot be read and written by this user",
-            "Make it belong to this user, or set `CLEVERAGENTS_HOME` to another directory",
+            "Change its owner to the current user, or set `CLEVERAGENTS_HOME` to another directory",
         )
     if facts.free_bytes < LITTLE_SPACE:
         return judged(
             CheckStatus.WARNING,
             f"Only {size(facts.free_bytes)} are free where {facts.path} is",
-            "Run `agents gc`, or make room",
+            "Run `agents gc`, or free disk space",
         )
     if mended:
         return judged(CheckStatus.FIXED, f"{facts.path} has the mode {facts.mode:04o} now")
@@ -197,12 +197,12 @@ def judge_home(facts: HomeFacts, *, mended: bool) -> Check:
 
 
 def judge_database(facts: DatabaseFacts, place: str, *, upgraded_from: str | None) -> Check:
-    """Says whether the records can be believed.
+    """Checks that the database is intact and has the current schema.
 
     Args:
-        facts: As it is now.
-        place: Where it is, without secrets.
-        upgraded_from: The revision it had a moment ago.
+        facts: Its state now.
+        place: Its URL or path, without secrets.
+        upgraded_from: The revision before this command upgraded it.
     """
     judged = partial(
         check,
@@ -217,14 +217,14 @@ def judge_database(facts: DatabaseFacts, place: str, *, upgraded_from: str | Non
         return judged(
             CheckStatus.PROBLEM,
             f"The database {place} is damaged: {facts.faults[0]}; "
-            "what needs its records was not looked at",
+            "checks that need its records were skipped",
             "Restore a copy of it, or move it away to start with an empty one",
         )
     if facts.is_older:
         return judged(
             CheckStatus.WARNING,
             f"The database {place} has the older schema {facts.revision}; "
-            "what needs its records was not looked at",
+            "checks that need its records were skipped",
             f"{FIX}, or any other command: it is copied first, then upgraded",
         )
     if upgraded_from is not None:
@@ -233,7 +233,7 @@ def judge_database(facts: DatabaseFacts, place: str, *, upgraded_from: str | Non
             f"The schema was upgraded from {upgraded_from} to {facts.revision}",
         )
     return judged(
-        CheckStatus.OK, f"{facts.kind} with the schema {facts.revision}, and nothing wrong with it"
+        CheckStatus.OK, f"{facts.kind} with the schema {facts.revision}, no problems found"
     )
 
 
@@ -242,12 +242,12 @@ def disk_use(
     projects: Mapping[str, str],
     plans: Mapping[str, Sequence[PlanDisk]],
 ) -> DiskUse:
-    """Puts what is on disk in the order of what it is for.
+    """Groups disk space by project and plan.
 
     Args:
-        stored: What is there.
-        projects: What each store was made for, by its key.
-        plans: The plans that have a sandbox of each store, by its key.
+        stored: The measured disk space.
+        projects: The path that each mirror was created for, by its key.
+        plans: The plans with a sandbox in each mirror, by its key.
     """
     found = [
         ProjectDisk(

@@ -1,4 +1,4 @@
-"""What looking after the stores finds and does."""
+"""What `gc` and `verify` find and do in the mirrors."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from cleveragents.domain.record import Record
 
 @dataclass(frozen=True)
 class KnownRecords:
-    """What the records say of the plans that a store holds something of."""
+    """What the records say about the plans that have data in a mirror."""
 
     plans: Set[str]
-    """Those that are known at all."""
+    """The plans that have a record."""
     snapshots: Set[tuple[str, str]]
-    """Plan and snapshot, of every group there is."""
+    """Plan and snapshot, of every checkpoint group."""
     sandboxes: Set[tuple[str, str]]
-    """Plan and resource, of every recorded sandbox that was not given up."""
+    """Plan and resource, of every sandbox that is still needed."""
     given_up: Set[tuple[str, str]]
-    """Plan and resource, of those that were."""
+    """Plan and resource, of every sandbox that is no longer needed."""
     holder: str | None
-    """Who is working with one of these plans at this moment."""
+    """The process that holds the lease on one of these plans."""
     lost: bool = False
-    """Checkpoints have lost what keeps their bytes in the store: collecting would be the end."""
+    """Checkpoints have lost their refs in the mirror: a collection would delete their data."""
 
 
 class CollectedStore(Record):
-    """What a collection took out of one store, or would take out."""
+    """What a collection removed from one mirror, or would remove."""
 
     project_key: str
     path: str
     bytes_before: int
-    """What the store took on disk, without what it shares with the project."""
+    """Its disk space before, without what it shares with the project."""
     bytes_after: int
     snapshots_removed: int
     """Snapshots that no checkpoint names."""
@@ -41,13 +41,13 @@ class CollectedStore(Record):
     temporary_files_removed: int
     """What killed runs left behind."""
     sandboxes_removed: tuple[str, ...]
-    """Sandboxes that no plan has."""
+    """Sandboxes that belong to no plan."""
     unknown_plans: tuple[str, ...]
-    """Plans that the records do not know, and whose snapshots were left alone for that."""
+    """Plans without a record; their snapshots were kept for that reason."""
     busy: bool
-    """Somebody was at work in it, so that nothing was taken out."""
+    """Another process was using it, so nothing was removed."""
     problem: str | None
-    """Why it was left alone, or only cleaned in part."""
+    """Why it was skipped, or only partly cleaned."""
 
     @property
     def bytes_reclaimed(self) -> int:
@@ -59,7 +59,7 @@ class CollectedStore(Record):
 
 
 class StoreFindings(Record):
-    """What there is in and around one store that no record names; nothing was changed."""
+    """Data in and around one mirror that no record names; nothing was changed."""
 
     project_key: str
     path: str
@@ -69,11 +69,11 @@ class StoreFindings(Record):
     temporary_files: tuple[str, ...]
     """What killed runs left behind."""
     unknown_plans: tuple[str, ...]
-    """Plans that the records do not know, and that are left alone for that."""
+    """Plans without a record; their data is kept for that reason."""
     busy: bool
-    """Somebody is at work in it, so that it was not looked through."""
+    """Another process is using it, so it was not searched."""
     problem: str | None
-    """Why it was not looked through."""
+    """Why it was not searched."""
 
     @property
     def is_tidy(self) -> bool:
@@ -81,12 +81,12 @@ class StoreFindings(Record):
 
 
 class GarbageReport(Record):
-    """What `agents gc` did, store by store."""
+    """What `agents gc` did, mirror by mirror."""
 
     dry_run: bool
     stores: tuple[CollectedStore, ...]
     draft_bytes: int
-    """What sandboxes took that a killed process had not finished making."""
+    """The disk space of sandboxes that a killed process left unfinished."""
 
     @property
     def bytes_reclaimed(self) -> int:
@@ -94,13 +94,13 @@ class GarbageReport(Record):
 
 
 class VerifiedCheckpoint(Record):
-    """Whether everything that a rollback to a checkpoint needs could be read back."""
+    """Whether everything that a rollback to the checkpoint needs could be read."""
 
     checkpoint_id: str
     group_id: str
     label: str
     problem: str | None
-    """What is wrong; None when it is whole."""
+    """What is wrong; None if it is intact."""
 
     @property
     def is_whole(self) -> bool:
@@ -108,7 +108,7 @@ class VerifiedCheckpoint(Record):
 
 
 class VerifyReport(Record):
-    """What reading checkpoints back found, in their order."""
+    """The results of reading checkpoints back, in their order."""
 
     plan_id: str
     checkpoints: tuple[VerifiedCheckpoint, ...]

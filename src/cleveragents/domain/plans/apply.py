@@ -1,4 +1,4 @@
-"""Applying: how a plan's result gets into the project, and what is needed to do it whole."""
+"""Applying: how a plan's result gets into the project, completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cleveragents.domain.sandboxes.sandbox import DiffFile, Resource, SandboxRef
 
 
 class ApplyMode(StrEnum):
-    """What moves in a repository."""
+    """What an apply changes in a repository."""
 
     COMMIT = "commit"
-    """Its branch and its files: the result is merged into the branch."""
+    """Branch and files: the result is merged into the branch."""
     NO_COMMIT = "no-commit"
-    """Its files only: the result is left uncommitted."""
+    """Files only: the result is left uncommitted."""
     BRANCH = "branch"
-    """Nothing that is there: a new branch gets the result."""
+    """Neither: a new branch gets the result."""
 
 
 class ApplyRequest(Record):
@@ -27,7 +27,7 @@ class ApplyRequest(Record):
 
     mode: ApplyMode = ApplyMode.COMMIT
     branch: str | None = None
-    """The branch to make, for `ApplyMode.BRANCH`."""
+    """The branch to create, for `ApplyMode.BRANCH`."""
     include_uncommitted: bool = False
     """Merge with uncommitted changes in the files that the plan changed."""
 
@@ -46,22 +46,22 @@ class TargetWork(Record):
 
 
 class Target(Record):
-    """What is to become of one resource, and how far to undo it: entered in the journal."""
+    """What an apply does to one resource, as the journal records it before the apply starts."""
 
     resource_id: str
     resource: str
     type: ResourceType
     path: str
     store: str
-    """Where `document` is kept."""
+    """The mirror that contains `document`."""
     document: str
-    """Names what was found and what is to be there, in the store; empty if nothing changes."""
+    """The id of the journal of the resource: states before and after. Empty if nothing changes."""
     files: tuple[DiffFile, ...]
-    """What differs afterwards."""
+    """The files that the apply changes."""
     commit: str | None = None
-    """The commit that is made, in a repository."""
+    """The new commit, in a repository."""
     branch: str | None = None
-    """The branch that moves or is made; None where `HEAD` is detached, or nothing is committed."""
+    """The branch that moves or is created; None if `HEAD` is detached or nothing is committed."""
 
     @property
     def is_nothing(self) -> bool:
@@ -69,23 +69,23 @@ class Target(Record):
 
 
 class ApplyRecord(Record):
-    """What an apply is about, as the journal keeps it."""
+    """What an apply does, as its journal entry stores it."""
 
     mode: ApplyMode
     include_uncommitted: bool
     targets: tuple[Target, ...]
     remove_sandboxes: bool
-    """Whether the plan's sandboxes go when it is applied."""
+    """Whether the plan's sandboxes are removed when it is applied."""
 
 
 class ApplyPreview(Record):
-    """What an apply would do; the project was only looked at."""
+    """What an apply would do; the project was only read."""
 
     plan_id: str
     mode: ApplyMode
     targets: tuple[Target, ...]
     validations: tuple[str, ...]
-    """The names of what would be run first."""
+    """The names of the validations that would run first."""
 
 
 class ApplyResult(Record):
@@ -98,4 +98,4 @@ class ApplyResult(Record):
     validations: tuple[ValidationResult, ...]
     sandboxes_removed: bool
     problems: tuple[str, ...]
-    """What was left undone after the result was in the project, in sentences."""
+    """Messages about work that failed after the result was in the project."""

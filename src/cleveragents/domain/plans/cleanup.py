@@ -8,7 +8,7 @@ from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 
 
 class SandboxCleanup(StrEnum):
-    """Which end of a plan removes its sandboxes; their checkpoints stay in any case."""
+    """When the end of a plan removes its sandboxes; checkpoints are always kept."""
 
     ON_APPLY = "on_apply"
     ON_TERMINAL = "on_terminal"
@@ -24,12 +24,12 @@ def is_removed_when_applied(cleanup: SandboxCleanup) -> bool:
 def is_removed_when_cancelled(cleanup: SandboxCleanup, plan: Plan, *, discard: bool) -> bool:
     """Returns whether a plan loses its sandboxes when it is cancelled.
 
-    Finished work that is not applied is removed only when the user says so.
+    Finished work that is not applied is removed only if the user asks for it.
 
     Args:
         cleanup: The setting.
         plan: The plan as it was before it was cancelled.
-        discard: Whether the user said so.
+        discard: Whether the user asked for it.
     """
     return discard or (cleanup is SandboxCleanup.ON_TERMINAL and not is_finished(plan))
 

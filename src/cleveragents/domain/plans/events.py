@@ -1,4 +1,4 @@
-"""What happens to plans, as records that are stored with the change they describe.
+"""Events of plans: records that are stored together with the change they describe.
 
 Type names and facts are a stable contract: they are added, never renamed or
 removed. `docs/reference/events.md` is generated from here.
@@ -14,6 +14,13 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
+
+_OPERATIONS = {
+    "rollback": "Rolled back",
+    "correction": "Reverted for a correction",
+    "undo": "Undone, back",
+    "redo": "Redone, back",
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class PlanEventRecord:
 
 @dataclass(frozen=True)
 class PlanCreated(PlanEventRecord):
-    """A plan was made from a plan file."""
+    """A plan was created from a plan file."""
 
     type = "plan.created"
     name: str
@@ -77,7 +84,7 @@ class PlanErrored(PlanEventRecord):
 
 @dataclass(frozen=True)
 class PlanCancelled(PlanEventRecord):
-    """The plan was given up."""
+    """The plan was cancelled."""
 
     type = "plan.cancelled"
     reason: str
@@ -92,7 +99,7 @@ class PlanApplied(PlanEventRecord):
     mode: str
     """`commit`, `no-commit` or `branch`."""
     commits: tuple[str, ...]
-    """Those that were made, one for each repository that got something."""
+    """The new commits, one for each repository that changed."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,7 @@ class ValidationStarted(PlanEventRecord):
 
 @dataclass(frozen=True)
 class ValidationPassed(PlanEventRecord):
-    """A validation found nothing wrong."""
+    """A validation passed."""
 
     type = "validation.passed"
     validation_id: str
@@ -117,7 +124,7 @@ class ValidationPassed(PlanEventRecord):
 
 @dataclass(frozen=True)
 class ValidationFailed(PlanEventRecord):
-    """A validation found something wrong, or could not be run."""
+    """A validation failed or could not be run."""
 
     type = "validation.failed"
     validation_id: str
@@ -129,7 +136,7 @@ class ValidationFailed(PlanEventRecord):
 
 @dataclass(frozen=True)
 class DecisionCreated(PlanEventRecord):
-    """Something was decided."""
+    """A decision was made."""
 
     type = "decision.created"
     decision_id: str
@@ -141,7 +148,7 @@ class DecisionCreated(PlanEventRecord):
 
 @dataclass(frozen=True)
 class DecisionSuperseded(PlanEventRecord):
-    """A decision no longer stands."""
+    """A decision is no longer in effect."""
 
     type = "decision.superseded"
     decision_id: str
@@ -151,7 +158,7 @@ class DecisionSuperseded(PlanEventRecord):
 
 @dataclass(frozen=True)
 class DecisionReinstated(PlanEventRecord):
-    """A decision that did not stand stands again."""
+    """A superseded decision is in effect again."""
 
     type = "decision.reinstated"
     decision_id: str
@@ -160,7 +167,7 @@ class DecisionReinstated(PlanEventRecord):
 
 @dataclass(frozen=True)
 class DecisionCorrected(PlanEventRecord):
-    """The user had a decision made anew, or added to."""
+    """The user corrected a decision."""
 
     type = "decision.corrected"
     decision_id: str
@@ -183,7 +190,7 @@ class ToolInvoked(PlanEventRecord):
 
 @dataclass(frozen=True)
 class ToolCompleted(PlanEventRecord):
-    """A tool did its work."""
+    """A tool finished successfully."""
 
     type = "tool.completed"
     tool_call_id: str
@@ -208,7 +215,7 @@ class ToolErrored(PlanEventRecord):
 
 @dataclass(frozen=True)
 class ToolRetried(PlanEventRecord):
-    """A step whose tool failed is about to be tried again."""
+    """A step whose tool failed is about to be retried."""
 
     type = "tool.retried"
     step_index: int
@@ -220,7 +227,7 @@ class ToolRetried(PlanEventRecord):
 
 @dataclass(frozen=True)
 class SandboxCreated(PlanEventRecord):
-    """The private copy of a resource was made."""
+    """A sandbox, the private copy of a resource, was created."""
 
     type = "sandbox.created"
     sandbox_id: str
@@ -232,7 +239,7 @@ class SandboxCreated(PlanEventRecord):
 
 @dataclass(frozen=True)
 class SandboxRolledBack(PlanEventRecord):
-    """An operation took a sandbox back."""
+    """An operation rolled back a sandbox."""
 
     type = "sandbox.rolled_back"
     sandbox_id: str
@@ -243,7 +250,7 @@ class SandboxRolledBack(PlanEventRecord):
 
 @dataclass(frozen=True)
 class SandboxCommitted(PlanEventRecord):
-    """What a sandbox holds is in the project."""
+    """The content of a sandbox is in the project."""
 
     type = "sandbox.committed"
     sandbox_id: str
@@ -264,25 +271,25 @@ class CheckpointCreated(PlanEventRecord):
     trigger: str
     step_index: int
     resources: tuple[str, ...]
-    """Those that have a checkpoint in the group: they changed, or it is the first."""
+    """The resources that changed, or all of them in the first group."""
 
 
 @dataclass(frozen=True)
 class CheckpointRestored(PlanEventRecord):
-    """Plan and sandboxes are again as the checkpoint has them."""
+    """Plan and sandboxes were restored to the checkpoint."""
 
     type = "checkpoint.restored"
     checkpoint_id: str
     label: str
     operation_id: str | None
-    """None when a run did it by itself: after a failure, or before going on."""
+    """None when a run did it itself, after a failure or before it resumed."""
     operation: str | None
     """The kind of the operation: `rollback`, `correction`, `undo` or `redo`."""
 
 
 @dataclass(frozen=True)
 class CheckpointPruned(PlanEventRecord):
-    """A checkpoint was dropped, because the limit said so."""
+    """A checkpoint was removed because the plan had more than its limit."""
 
     type = "checkpoint.pruned"
     checkpoint_id: str
@@ -292,7 +299,7 @@ class CheckpointPruned(PlanEventRecord):
 
 @dataclass(frozen=True)
 class CheckpointDeleted(PlanEventRecord):
-    """A checkpoint was deleted, because the user said so."""
+    """The user deleted a checkpoint."""
 
     type = "checkpoint.deleted"
     checkpoint_id: str
@@ -302,7 +309,7 @@ class CheckpointDeleted(PlanEventRecord):
 
 @dataclass(frozen=True)
 class CheckpointPinned(PlanEventRecord):
-    """A checkpoint is kept from now on, whatever the limit says."""
+    """A checkpoint was pinned: the limit no longer removes it."""
 
     type = "checkpoint.pinned"
     checkpoint_id: str
@@ -312,7 +319,7 @@ class CheckpointPinned(PlanEventRecord):
 
 @dataclass(frozen=True)
 class CheckpointUnpinned(PlanEventRecord):
-    """A checkpoint is no longer kept whatever the limit says."""
+    """A checkpoint was unpinned: the limit may remove it."""
 
     type = "checkpoint.unpinned"
     checkpoint_id: str
@@ -331,7 +338,7 @@ class StoredEvent:
     """A stored event, as the database holds it and as it is streamed once it is stored."""
 
     sequence: int
-    """Grows; of two events of a plan the later has the higher number."""
+    """Of two events of a plan, the later one has the higher number."""
     plan_id: str
     type: str
     created_at: datetime
@@ -341,7 +348,7 @@ class StoredEvent:
 
     @property
     def record(self) -> PlanEventRecord | None:
-        """The record, or None where what is stored is not what this program would store."""
+        """The record; None if this version does not know the event or its fields."""
         kind = EVENT_TYPES.get(self.type)
         if kind is None:
             return None

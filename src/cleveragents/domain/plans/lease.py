@@ -1,4 +1,4 @@
-"""Leases: which process may change a plan, and when another may take over."""
+"""Leases: which process may change a plan, and when another one may take over."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ LEASE_SECONDS = 300
 
 
 class Holder(Record):
-    """One process, so that a dead one can be recognised on its own host."""
+    """One process, described so that its own host can tell whether it still runs."""
 
     owner_id: str
     host: str
     process_id: int
     process_started: str
-    """Tells a process from a later one with the same number."""
+    """When the process started: tells it from a later one with the same process id."""
     command: str
 
     def __str__(self) -> str:
@@ -29,7 +29,7 @@ class Lease(Record):
     plan_id: str
     holder: Holder
     fencing: int
-    """Grows with each acquisition, so that a late writer can be told from the present one."""
+    """Grows with each acquisition, so that a writer that lost the lease can be refused."""
     acquired_at: datetime
     expires_at: datetime
     released: bool

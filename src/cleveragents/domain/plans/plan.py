@@ -1,4 +1,4 @@
-"""Plans and the states they go through.
+"""Plans and their states.
 
 `TRANSITIONS` is the whole state machine; `transition` is the only reader, and
 `docs/concepts/plan-states.md` is drawn from it.
@@ -28,7 +28,7 @@ class PlanPhase(StrEnum):
 
 
 class PlanState(StrEnum):
-    """How far the plan is within its phase."""
+    """The plan's progress within its phase."""
 
     QUEUED = "queued"
     PROCESSING = "processing"
@@ -36,7 +36,7 @@ class PlanState(StrEnum):
     ERRORED = "errored"
     CANCELLED = "cancelled"
     CONFLICT = "conflict"
-    """What its subplans made could not all be merged; somebody has to say what holds."""
+    """Changes of its subplans conflict; the user has to resolve them."""
     APPLIED = "applied"
     CONSTRAINED = "constrained"
 
@@ -54,10 +54,10 @@ class PlanEvent(StrEnum):
     CONFLICT = "come into conflict"
     RESOLVE = "be resolved"
     APPLY = "be applied"
-    CONSTRAIN = "be held back"
+    CONSTRAIN = "be constrained"
     """A required validation failed."""
     POSTPONE = "stay unapplied"
-    """Nothing of it was applied, and nothing is wrong with it."""
+    """Nothing was applied, and the plan itself is fine."""
 
 
 _STRATEGIZE, _EXECUTE, _APPLY = PlanPhase.STRATEGIZE, PlanPhase.EXECUTE, PlanPhase.APPLY
@@ -71,7 +71,7 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
             (_STRATEGIZE, _State.PROCESSING, _Event.FAIL): (_STRATEGIZE, _State.ERRORED),
             (_STRATEGIZE, _State.COMPLETE, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
             (_EXECUTE, _State.QUEUED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
-            # Left behind by a process that ended: whoever holds the lease goes on with it.
+            # A process that was killed leaves this state: the next holder of the lease continues.
             (_EXECUTE, _State.PROCESSING, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
             (_EXECUTE, _State.ERRORED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
             (_EXECUTE, _State.PROCESSING, _Event.FINISH): (_EXECUTE, _State.COMPLETE),
@@ -79,7 +79,7 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
             (_EXECUTE, _State.PROCESSING, _Event.CONFLICT): (_EXECUTE, _State.CONFLICT),
             (_EXECUTE, _State.CONFLICT, _Event.RESOLVE): (_EXECUTE, _State.QUEUED),
             (_EXECUTE, _State.CONFLICT, _Event.CANCEL): (_EXECUTE, _State.CANCELLED),
-            # A correction leaves the plan here; its sandboxes and checkpoints stay.
+            # A correction leaves the plan here; it still has its sandboxes and checkpoints.
             (_STRATEGIZE, _State.QUEUED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
             (_STRATEGIZE, _State.QUEUED, _Event.REVERT): (_STRATEGIZE, _State.QUEUED),
             (_STRATEGIZE, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
@@ -121,10 +121,10 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
 
 
 def transition(phase: PlanPhase, state: PlanState, event: PlanEvent) -> tuple[PlanPhase, PlanState]:
-    """Returns where a plan goes when `event` happens to it.
+    """Returns the phase and state of a plan after `event`.
 
     Raises:
-        PlanStateError: the event cannot happen there.
+        PlanStateError: the event is not possible in this phase and state.
     """
     try:
         return TRANSITIONS[phase, state, event]
@@ -135,7 +135,7 @@ def transition(phase: PlanPhase, state: PlanState, event: PlanEvent) -> tuple[Pl
 
 
 class PlanError(Record):
-    """Why a plan is errored, and what can be done about it."""
+    """Why a plan failed, and what can be done about it."""
 
     message: str
     tool: str | None
@@ -143,7 +143,7 @@ class PlanError(Record):
     """For people: `4 of 6`."""
     step_index: int
     checkpoint: str | None
-    """The checkpoint that keeps the failed state, if one was made."""
+    """The checkpoint of the failed state, if one was made."""
     recoverable: bool
     hint: str | None = None
     """What the failing tool suggests."""
@@ -162,7 +162,7 @@ class Plan(Record):
     """Names the project's private mirror."""
     plan_file: str
     definition: PlanDefinition
-    """What was in the file when the plan was made, arguments filled in: the file may change."""
+    """The plan file as it was when the plan was created, with its arguments filled in."""
     arguments: dict[str, str]
     phase: PlanPhase
     state: PlanState
@@ -181,9 +181,9 @@ class Plan(Record):
     """The option that each decision of the definition takes, by the path of its step."""
     cancel_reason: str | None = None
     parent_plan_id: str | None = None
-    """The plan that spawned it."""
+    """The plan that started it."""
     spawn_decision_id: str | None = None
-    """The decision of its parent that it came from."""
+    """The decision of its parent that started it."""
 
     @cached_property
     def step_sequence(self) -> tuple[PlannedStep, ...]:
@@ -196,13 +196,13 @@ class Plan(Record):
         return [item.step.tool for item in self.step_sequence]
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Plan:
-        """Copies the plan, which pydantic does together with cached properties: drop those."""
+        """Copies the plan without its cached step sequence, which pydantic would copy too."""
         copied = super().model_copy(update=update, deep=deep)
         vars(copied).pop("step_sequence", None)
         return copied
 
     def after(self, event: PlanEvent, now: datetime) -> Plan:
-        """Returns the plan once `event` has happened to it."""
+        """Returns the plan after `event`."""
         phase, state = transition(self.phase, self.state, event)
         return self.model_copy(update={"phase": phase, "state": state, "updated_at": now})
 

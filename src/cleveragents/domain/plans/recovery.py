@@ -1,4 +1,4 @@
-"""What a user can do about a plan that did not get to its end."""
+"""What a user can do about a plan that did not finish."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class RecoveryHint(Record):
 
 
 def recovery_hints(plan: Plan, *, holder: str | None, point: str | None) -> list[RecoveryHint]:
-    """Returns what can be done about the plan, the likeliest first; nothing if all is well.
+    """Returns what can be done about the plan, the most likely first; nothing if the plan is fine.
 
     Args:
         plan: The plan.
-        holder: The process that holds it, in words, if one does.
-        point: The checkpoint a run would go on from, if there is one.
+        holder: The process that holds its lease, as messages name it, if one does.
+        point: The checkpoint a run would resume from, if there is one.
     """
     status = f"agents plan status {plan.id}"
     if holder is not None:
@@ -50,7 +50,7 @@ def recovery_hints(plan: Plan, *, holder: str | None, point: str | None) -> list
         return [
             RecoveryHint(
                 action=RecoveryAction.RESOLVE,
-                message="Say what holds where subplans have changed the same, then resume",
+                message="Resolve the conflicting changes of the subplans, then resume",
                 cli_command=f"agents plan conflicts {plan.id}",
             ),
             *_back(plan, point, "Go back to an earlier checkpoint and run on from there"),
@@ -62,7 +62,7 @@ def recovery_hints(plan: Plan, *, holder: str | None, point: str | None) -> list
         *_looking(plan, point),
         RecoveryHint(
             action=RecoveryAction.RESUME,
-            message="Go on at the step that did not end, once its cause is mended",
+            message="Fix the cause, then resume at the unfinished step",
             cli_command=f"agents plan resume {plan.id}",
         ),
         *_back(plan, point, "Go back to an earlier checkpoint and run on from there"),
@@ -71,7 +71,7 @@ def recovery_hints(plan: Plan, *, holder: str | None, point: str | None) -> list
 
 
 def options_after_failed_apply(plan: Plan, *, point: str | None) -> list[RecoveryHint]:
-    """Returns what can be done with a plan that has run and was not applied; nothing for others."""
+    """Returns what can be done with a complete plan that was not applied; nothing for others."""
     has_run = (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE)
     return _applying(plan, point) if has_run or plan.phase is PlanPhase.APPLY else []
 
@@ -85,7 +85,7 @@ def _applying(plan: Plan, point: str | None) -> list[RecoveryHint]:
     return [
         RecoveryHint(
             action=RecoveryAction.APPLY,
-            message="Try again, once the cause is mended; the project is as it was",
+            message="Fix the cause, then try again; the project is unchanged",
             cli_command=f"agents plan apply {plan.id}",
         ),
         *_back(plan, point, "Go back to an earlier checkpoint and run on from there"),
@@ -96,7 +96,7 @@ def _applying(plan: Plan, point: str | None) -> list[RecoveryHint]:
 def _giving_up(plan: Plan) -> RecoveryHint:
     return RecoveryHint(
         action=RecoveryAction.CANCEL,
-        message="Give the plan up; its sandbox and checkpoints stay",
+        message="Cancel the plan; its sandbox and checkpoints are kept",
         cli_command=f"agents plan cancel {plan.id}",
     )
 
@@ -108,7 +108,7 @@ def _looking(plan: Plan, point: str | None) -> list[RecoveryHint]:
     return [
         RecoveryHint(
             action=RecoveryAction.INSPECT,
-            message="See what the failing step had changed",
+            message="Show what the failed step changed",
             cli_command=f"agents plan diff {plan.id} {point} {kept}",
         )
     ]

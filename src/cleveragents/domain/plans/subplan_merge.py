@@ -1,7 +1,7 @@
-"""What became of merging a child plan into its parent, and which conflicts are still open.
+"""The results of merging child plans into their parent, and which conflicts are still open.
 
-A merge is a tool call of the parent, and so is the resolution of conflicts. So both are
-taken back by a rollback and brought back by an undo, like all else that a plan did.
+A merge is a tool call of the parent, and so is the resolution of conflicts. A rollback
+therefore undoes both, and an undo restores them, like everything else that a plan did.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from cleveragents.domain.sandboxes.merge import MergeConflict
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 
 RESOLVE_CONFLICT = "resolve-conflict"
-"""The name that the record of a resolution has among the tool calls."""
+"""The tool name of the calls that record a resolution."""
 
 
 class ConflictResolution(StrEnum):
-    """What holds where parent and child differ."""
+    """Which version is used where parent and child conflict."""
 
     MINE = "mine"
-    """What the parent has, other children's part included."""
+    """The parent's, including what other children contributed."""
     THEIRS = "theirs"
-    """What the child made."""
+    """The child's."""
     EDITED = "edited"
-    """What is in the parent's sandbox now."""
+    """What the parent's sandbox contains now: the user edited it."""
 
 
 class ResourceMerge(Record):
@@ -44,7 +44,7 @@ class ResourceMerge(Record):
 
 
 class SubplanMerge(Record):
-    """What a merge of one child did; kept as the output of its call."""
+    """What a merge of one child did; stored as the output of its tool call."""
 
     name: str
     child_plan_id: str
@@ -56,10 +56,10 @@ class SubplanMerge(Record):
 
 
 class OpenConflict(Record):
-    """A path of which nobody has said yet what holds."""
+    """A conflicting path that is not resolved yet."""
 
     call_id: str
-    """The merge that it came from."""
+    """The tool call of the merge."""
     step_index: int
     name: str
     child_plan_id: str
@@ -69,12 +69,12 @@ class OpenConflict(Record):
     theirs: str
 
     def shown(self, *, several: bool) -> str:
-        """Returns how people name the place; with several resources the name of its own first."""
+        """Returns the path as messages name it; with several resources, after the resource."""
         return f"{self.resource}/{self.conflict.path}" if several else self.conflict.path
 
 
 def merge_input(name: str, child_plan_id: str) -> dict[str, JsonValue]:
-    """Returns what the call that merges a child is called with."""
+    """Returns the input of the tool call that merges a child."""
     return {"plan": name, "plan_id": child_plan_id}
 
 
@@ -84,7 +84,7 @@ def merged_children(calls: Iterable[ToolCall]) -> dict[str, SubplanMerge]:
 
 
 def open_conflicts(calls: Sequence[ToolCall]) -> list[OpenConflict]:
-    """Returns what is in conflict among the calls of a plan, in the order it came about."""
+    """Returns the unresolved conflicts of a plan's merges, oldest first."""
     resolved = {
         (str(call.input["merge"]), str(resource), str(path))
         for call in calls

@@ -1,4 +1,4 @@
-"""Validations: commands that judge a plan's result before it is applied."""
+"""Validations: commands that check a plan's result before it is applied."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ValidationMode(StrEnum):
 
 
 class ValidationDefinition(Record):
-    """One command that judges; status 0 means that all is well."""
+    """One command; exit status 0 means that it passed."""
 
     name: str
     run: str
@@ -70,7 +70,7 @@ class ValidationResult(Record):
     """Why it failed."""
     output: str
     changed: tuple[str, ...]
-    """What it changed in the sandboxes, which was taken back."""
+    """What it changed in the sandboxes; those changes were undone."""
     started_at: datetime
     finished_at: datetime
 

@@ -1,4 +1,4 @@
-"""What a plan made: the changes of its tool calls, put together for each path."""
+"""Artifacts: the combined changes of a plan's tool calls, one for each path."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from cleveragents.domain.sandboxes.change import (
 
 
 class ArtifactType(StrEnum):
-    """What is at a path; of one that is deleted, what was there."""
+    """What is at a path, or was there before it was deleted."""
 
     FILE = "file"
-    """A database is one too."""
+    """Also a database."""
     SYMLINK = "symlink"
     DIRECTORY = "directory"
 
 
 class Author(Record):
-    """A tool call that had a part in an artifact."""
+    """A tool call that changed the artifact."""
 
     tool: str
     step_index: int
@@ -34,19 +34,19 @@ class Author(Record):
 
 
 class Artifact(Record):
-    """One path that is other than before the plan."""
+    """One path that differs from its state before the plan."""
 
     resource: str
     path: str
     type: ArtifactType
     change: ChangeOperation
-    """What all calls together did to it."""
+    """What all calls did to it together."""
     before_hash: str | None
     after_hash: str | None
     authors: tuple[Author, ...]
-    """The last one first."""
+    """The latest first."""
     child_plan: str | None
-    """The plan of the last author, where that is another than the one asked about."""
+    """The plan of the latest author, if it is a child of the plan in question."""
 
     @property
     def tool(self) -> str:
@@ -62,20 +62,20 @@ class ArtifactSummary(Record):
 
     total: int
     writes: int
-    """Paths that were not there before."""
+    """Paths that did not exist before."""
     edits: int
     deletes: int
 
 
 def artifacts_of(plan_id: str, changes: Iterable[AuthoredChange]) -> list[Artifact]:
-    """Returns what became of each path in all, by resource and path.
+    """Returns the net change of each path, sorted by resource and path.
 
-    A path that is as it was before is left out, and so is a directory that was
-    made or deleted together with something in it.
+    A path that has its old state again is not included. Neither is a directory that was created
+    or deleted together with something in it.
 
     Args:
-        plan_id: The plan that is asked about.
-        changes: Those in effect, its own and its child plans', in the order they were made.
+        plan_id: The plan in question.
+        changes: The changes in effect, of the plan and its child plans, oldest first.
     """
     of_path: dict[tuple[str, str], list[AuthoredChange]] = {}
     for change in changes:
@@ -85,12 +85,12 @@ def artifacts_of(plan_id: str, changes: Iterable[AuthoredChange]) -> list[Artifa
         for place in sorted(of_path)
         if (net := _net(of_path[place])) is not None
     ]
-    told = {place for artifact in found for place in _directories_told(artifact)}
+    implied = {item for artifact in found for item in _parents(artifact)}
     return [
         artifact
         for artifact in found
         if artifact.type is not ArtifactType.DIRECTORY
-        or (artifact.resource, artifact.path, artifact.change) not in told
+        or (artifact.resource, artifact.path, artifact.change) not in implied
     ]
 
 
@@ -137,8 +137,8 @@ def _type_of(change: PathChange) -> ArtifactType:
     return ArtifactType.DIRECTORY if stat.S_ISDIR(mode) else ArtifactType.FILE
 
 
-def _directories_told(artifact: Artifact) -> Iterator[tuple[str, str, ChangeOperation]]:
-    """Yields the directories above, as made or deleted along with the artifact."""
+def _parents(artifact: Artifact) -> Iterator[tuple[str, str, ChangeOperation]]:
+    """Yields the directories above, with the same change as the artifact."""
     path = artifact.path
     while path := path.rpartition("/")[0]:
         yield artifact.resource, path, artifact.change

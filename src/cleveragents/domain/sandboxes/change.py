@@ -1,7 +1,7 @@
-"""Changesets: what each tool call did to each path, and what a plan did to it in all.
+"""Changes: how one path differs between two states.
 
-Only what snapshots hold counts: bytes, links, permission bits and directories.
-Where `HEAD`, the branch and the index are is part of a snapshot, but no path.
+Only what snapshots capture counts: bytes, links, permission bits and directories. `HEAD`, branch
+and index are part of a snapshot, but they are not paths.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from cleveragents.domain.record import Record
 
 
 class ChangeOperation(StrEnum):
-    """What became of a path. The first that fits, in this order, is meant."""
+    """How a path changed. If several apply, the first in this order is used."""
 
     CREATED = "created"
-    """There was nothing."""
+    """The path did not exist before."""
     DELETED = "deleted"
-    """There is nothing any more."""
+    """The path no longer exists."""
     TYPE_CHANGED = "type_changed"
-    """A file, a link or a directory became one of the others."""
+    """A file, link or directory became one of the others."""
     MODIFIED = "modified"
-    """Other bytes, or another target of a link; the permission bits may differ too."""
+    """The bytes or the link target differ; the permission bits may differ too."""
     MODE_CHANGED = "mode_changed"
-    """Other permission bits, the same bytes."""
+    """Only the permission bits differ."""
 
 
 class PathState(Record):
@@ -38,16 +38,16 @@ class PathState(Record):
 
 
 class PathChange(Record):
-    """What became of one path between two snapshots."""
+    """How one path differs between two snapshots."""
 
     path: str
-    """Relative to the sandbox, which is itself `.`; of a database its name."""
+    """Relative to the sandbox, which itself is `.`; for a database, its file name."""
     operation: ChangeOperation
     before_hash: str | None
-    """As `PathState.hash`; None also where there was nothing."""
+    """As `PathState.hash`; None also if the path did not exist."""
     after_hash: str | None
     before_mode: int | None
-    """As `PathState.mode`; None where there was nothing."""
+    """As `PathState.mode`; None if the path did not exist."""
     after_mode: int | None
 
     @property
@@ -70,16 +70,16 @@ class AuthoredChange(PathChange):
     step_index: int
     tool: str
     undone_by: str | None
-    """The operation that took the call's effects back."""
+    """The operation that undid the call's effects."""
 
 
 class ChangeCounts(Record):
     """How much tool calls changed."""
 
     changes: int
-    """Each path counts for each call that changed it, directories too."""
+    """A path counts once for each call that changed it; directories count too."""
     files: int
-    """Files, links and databases that some call changed, each once."""
+    """Changed files, links and databases, each counted once."""
 
 
 def change_of(path: str, before: PathState | None, after: PathState | None) -> PathChange | None:

@@ -1,7 +1,7 @@
-"""Merging what was done to a fork of a sandbox into the sandbox itself, path by path.
+"""Merges the changes in a fork of a sandbox into the sandbox itself, path by path.
 
-Git knows nothing of it: only files, links, directories and their permission bits are merged,
-as snapshots hold them. A file that was renamed is one that was deleted and one that came.
+Git is not involved: only files, links, directories and their permission bits are merged, as
+snapshots contain them. A renamed file counts as one deleted and one added file.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from cleveragents.domain.sandboxes.change import PathState
 
 
 class MergeStrategy(StrEnum):
-    """What happens where both have changed something, and differently."""
+    """What happens where both sides changed the same path differently."""
 
     GIT_THREE_WAY = "git_three_way"
     """Lines are merged; what cannot be merged is a conflict."""
     SEQUENTIAL_APPLY = "sequential_apply"
-    """Lines are merged; what cannot be merged is as theirs."""
+    """Lines are merged; theirs is used for what cannot be merged."""
     FAIL_ON_CONFLICT = "fail_on_conflict"
-    """Lines are merged; if anything cannot be merged, nothing is."""
+    """Lines are merged; a single conflict cancels the whole merge."""
     LAST_WINS = "last_wins"
-    """Whatever they changed is as theirs."""
+    """Theirs is used for everything they changed."""
 
     @property
     def prefers_theirs(self) -> bool:
@@ -45,49 +45,49 @@ class ConflictKind(StrEnum):
     CONTENT = "content"
     """The same lines of a file were changed, or the target of a link."""
     BINARY = "binary"
-    """A file that has no lines was changed."""
+    """A file without lines was changed."""
     DELETED = "deleted"
-    """The one deleted what the other changed."""
+    """One side deleted what the other changed."""
     TYPE = "type"
-    """It is a file for the one and a link for the other."""
+    """It is a file on one side and a link on the other."""
     IN_THE_WAY = "in_the_way"
-    """The one has a directory, the other something else; or what is there is in no snapshot."""
+    """One side has a directory and the other does not; or the path is in no snapshot."""
     MODE = "mode"
     """Different permission bits were set."""
     DATABASE = "database"
-    """Both have written to the database."""
+    """Both sides wrote to the database."""
 
 
 class MergeConflict(Record):
-    """A path that both have changed, and that could not be merged."""
+    """A path that both sides changed and that could not be merged."""
 
     path: str
-    """As in a `PathChange`; of a directory in the way, all that is in it is meant."""
+    """As in a `PathChange`; a directory in the way stands for everything in it."""
     kind: ConflictKind
     marked: bool
-    """Whether the file has conflict markers now; otherwise everything there is as mine."""
+    """Whether the file has conflict markers now; otherwise it is mine."""
     mine: PathState | None
-    """What was there; None for nothing, and for what no snapshot holds."""
+    """My state; None if the path does not exist or is in no snapshot."""
     theirs: PathState | None
 
 
 class MergeReport(Record):
-    """What became of a sandbox that something was merged into."""
+    """What a merge changed in the sandbox."""
 
     merged: tuple[str, ...]
-    """The paths that are not as they were, files with conflict markers among them."""
+    """The changed paths, including files with conflict markers."""
     conflicts: tuple[MergeConflict, ...]
 
 
 @dataclass(frozen=True)
 class PathResolution:
-    """What is to be at a path."""
+    """The state that a merge gives to a path."""
 
     state: PathState | None
     conflict: ConflictKind | None = None
-    """Why it is not merged; the state is mine then, but for a mode."""
+    """Why it is not merged; then the state is mine, except for its mode."""
     by_lines: bool = False
-    """The bytes are still to be merged; those of the state are mine."""
+    """The lines still have to be merged; the state has my bytes."""
 
 
 def resolve(
@@ -96,7 +96,7 @@ def resolve(
     theirs: PathState | None,
     strategy: MergeStrategy,
 ) -> PathResolution:
-    """Decides what becomes of one path, whatever is above and below it."""
+    """Returns the merged state of one path, without regard to the paths above and below it."""
     if theirs in (base, mine):
         return PathResolution(mine)
     if mine == base or strategy is MergeStrategy.LAST_WINS:
@@ -123,7 +123,7 @@ def is_file(state: PathState | None) -> TypeGuard[PathState]:
 def _merged_file(
     base: PathState | None, mine: PathState, theirs: PathState, strategy: MergeStrategy
 ) -> PathResolution:
-    """Merges two files: their modes, and their bytes as far as one of them is unchanged."""
+    """Merges the modes of two files, and their bytes if only one side changed them."""
     before = base if is_file(base) else None
     modes = {mine.mode, theirs.mode} - {before and before.mode}
     contents = {mine.hash, theirs.hash} - {before and before.hash}

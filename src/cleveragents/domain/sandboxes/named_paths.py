@@ -1,4 +1,4 @@
-"""Paths that somebody names in a sandbox: each stands for itself and all that is in it."""
+"""Paths that a user names in a sandbox: each stands for itself and everything in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cleveragents.domain.errors import UsageError
 
 
 class NamedPaths:
-    """Paths relative to a sandbox, which is itself `.`; the outermost ones count."""
+    """Paths relative to a sandbox, which itself is `.`; only the outermost ones count."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         """Raises UsageError for a path that is empty, absolute or leads upwards."""
@@ -18,23 +18,23 @@ class NamedPaths:
         self.outermost: tuple[str, ...] = (
             () if self.is_everything else tuple(sorted(wanted - inner))
         )
-        """Without doubled or trailing slashes; none if everything is meant."""
+        """Without doubled or trailing slashes; empty if everything is meant."""
         self._outermost = frozenset(self.outermost)
 
     def covers(self, path: str) -> bool:
-        """Says whether a path, written as in a `PathChange`, is named or in one that is."""
+        """Returns whether a path, written as in a `PathChange`, is named or inside a named one."""
         if self.is_everything or path in self._outermost:
             return True
         return not self._outermost.isdisjoint(_above(path))
 
 
 def inside(path: str) -> str:
-    """Returns a path in the one way it is written in a `PathChange`. Raises UsageError."""
+    """Returns a path as a `PathChange` writes it. Raises UsageError."""
     return _normal(path) or "."
 
 
 def _normal(path: str) -> str:
-    """Returns the path without what says nothing, and the sandbox itself as nothing."""
+    """Returns the path without empty and `.` parts; the sandbox itself is the empty text."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not path or path.startswith("/") or ".." in parts:
         raise UsageError(

@@ -36,7 +36,7 @@ STRATEGIES: Mapping[ResourceType, tuple[SandboxStrategy, ...]] = MappingProxyTyp
         ResourceType.SQLITE: (SandboxStrategy.TRANSACTION_ROLLBACK, SandboxStrategy.NONE),
     }
 )
-"""What each type can be isolated with; the first is what it gets unasked."""
+"""The possible strategies of each type; the first is the default."""
 
 
 def default_strategy(kind: ResourceType) -> SandboxStrategy:

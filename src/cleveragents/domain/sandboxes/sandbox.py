@@ -1,4 +1,4 @@
-"""Sandboxes and what a snapshot of one holds."""
+"""Sandboxes, and what a snapshot of one contains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 
 
 class CopyMethod(StrEnum):
-    """How the bytes of a `filesystem_copy` came into the sandbox."""
+    """How a `filesystem_copy` sandbox was filled."""
 
     REFLINK = "reflink"
     """Shared with the original until one of them is written to."""
@@ -18,33 +18,33 @@ class CopyMethod(StrEnum):
 
 
 class SandboxState(StrEnum):
-    """Where a sandbox is in its life."""
+    """The state of a sandbox."""
 
     CREATED = "created"
     ACTIVE = "active"
     ROLLED_BACK = "rolled_back"
     ERRORED = "errored"
-    """It was lost and is not whole: it is filled before anything else is done with it."""
+    """It was lost and is incomplete: it is filled again before anything else."""
     COMMITTED = "committed"
-    """What it holds is in the project."""
+    """Its content is in the project."""
     CLEANED_UP = "cleaned_up"
-    """It was given up, and its files are removed; its checkpoints are kept."""
+    """It is no longer needed, and its files are removed; its checkpoints are kept."""
 
 
 class ProjectFacts(Record):
-    """What there is to know about a resource before it is sandboxed."""
+    """What is known about a resource before it is sandboxed."""
 
     root: str
-    """The directory or file itself; of a repository the top, also when asked about a part."""
+    """The directory or file itself; for any path in a repository, its top directory."""
     key: str
-    """Names its store: the same path always has the same key."""
+    """Names its mirror: the same path always has the same key."""
     type: ResourceType
     head_commit: str | None
     branch: str | None
 
 
 class Resource(Record):
-    """Something the plan may change, and where the user keeps it."""
+    """Something the plan may change, and its path in the user's project."""
 
     id: str
     plan_id: str
@@ -59,7 +59,7 @@ class Resource(Record):
 
 
 class Uncaptured(Record):
-    """A path that a snapshot or a sandbox could not hold, and why."""
+    """A path that a snapshot or a sandbox does not contain, and why."""
 
     path: str
     reason: str
@@ -78,7 +78,7 @@ class SandboxRef(Record):
     branch: str | None
     """None without git."""
     store: str
-    """Where its snapshots are kept: a private bare repository; empty where none are."""
+    """The mirror with its snapshots, a private bare repository; empty if it has none."""
     base_commit: str | None
     """The project's commit it started from; None when there was none."""
     state: SandboxState
@@ -86,21 +86,21 @@ class SandboxRef(Record):
     copied_by: CopyMethod | None = None
     """None where files were not copied."""
     skipped: tuple[Uncaptured, ...] = ()
-    """What the original holds and the sandbox does not."""
+    """Paths of the original that the sandbox does not contain."""
 
     @property
     def is_given_up(self) -> bool:
-        """Whether nobody needs its files any more."""
+        """Whether its files are no longer needed."""
         return self.state is SandboxState.CLEANED_UP
 
 
 class Evidence(StrEnum):
-    """How it was found out what a snapshot has to hold."""
+    """How the content of a snapshot was determined."""
 
     WATCH = "watch"
-    """The system told of every change."""
+    """The system reported every change."""
     SCAN = "scan"
-    """Everything that may have changed since the last time was looked at."""
+    """Every path that may have changed since the last snapshot was checked."""
     COMPLETE = "complete"
     """Everything was read."""
 
@@ -109,16 +109,15 @@ class SandboxCheckpoint(Record):
     """One stored snapshot of one sandbox."""
 
     snapshot_id: str
-    """A commit in the store whose tree is exactly the files."""
+    """A commit in the mirror whose tree is exactly the files."""
     state_hash: str
     """Names everything captured: bytes, modes, empty directories, HEAD, branch and index."""
     size_bytes: int
-    """What this snapshot added to the store."""
+    """What this snapshot added to the mirror."""
     not_captured: tuple[Uncaptured, ...]
-    created_at: datetime
     evidence: Evidence = Evidence.COMPLETE
     partial: bool = False
-    """A deadline passed before everything was looked at."""
+    """The deadline passed before everything was checked."""
 
 
 class ChangeAction(StrEnum):
@@ -140,18 +139,18 @@ class RestorePreview(Record):
 
     changes: tuple[FileChange, ...]
     left_alone: tuple[Uncaptured, ...]
-    """Paths that are there and in no snapshot; a restore never touches them."""
+    """Existing paths that are in no snapshot; a restore never touches them."""
 
 
 class RestoreReport(Record):
-    """What a restore did, read back from the disk."""
+    """What a restore did, as read back from the disk."""
 
     changes: tuple[FileChange, ...]
     left_alone: tuple[Uncaptured, ...]
     state_hash: str
-    """Of the sandbox as it was found afterwards."""
+    """The state hash of the sandbox after the restore."""
     differences: tuple[str, ...]
-    """What is not as it should be; empty means verified."""
+    """Paths that do not match the snapshot; empty means verified."""
 
 
 class DiffFile(Record):
@@ -168,7 +167,7 @@ class DiffFile(Record):
 class FilePatch(Record):
     """One section of a patch: how the content of one file differs.
 
-    A file whose type changed has two, one for what was deleted and one for what was added.
+    A file whose type changed has two: one for the deleted file, one for the added one.
     """
 
     path: str

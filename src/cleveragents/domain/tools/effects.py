@@ -16,7 +16,7 @@ class Effect(Record):
     tool: str
     side_effects: tuple[str, ...]
     certain: bool
-    """False for a call that failed, or was interrupted: it may or may not have got so far."""
+    """False for a call that failed or was interrupted: the effect may have happened or not."""
 
     def __str__(self) -> str:
         doubt = "" if self.certain else ", perhaps"
@@ -41,10 +41,10 @@ def effects_of(calls: Iterable[ToolCall]) -> tuple[Effect, ...]:
 def repeated_by(
     calls: Sequence[ToolCall], first_step: int, tools: Sequence[str]
 ) -> tuple[Effect, ...]:
-    """Returns the effects that running the plan from `first_step` on would cause once more.
+    """Returns the effects that running the plan from `first_step` on would repeat.
 
-    That a call was undone took back what it did to the sandbox, and nothing else. On
-    another course a step may be another one: then its tool, which `tools` has, tells.
+    Undoing a call restores the sandbox and nothing else. After a correction the same index
+    may be another step: only a call whose tool is also in `tools` at that index counts.
     """
     done = [
         call

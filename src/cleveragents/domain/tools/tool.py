@@ -22,22 +22,22 @@ MAX_TIMEOUT_SECONDS = 86_400
 
 
 class ParameterType(StrEnum):
-    """Types of a tool's input."""
+    """The types of a tool's inputs."""
 
     STRING = "string"
     INTEGER = "integer"
     NUMBER = "number"
     BOOLEAN = "boolean"
     LIST = "list"
-    """Of texts."""
+    """A list of texts."""
 
 
 class CheckpointScope(StrEnum):
-    """What a tool's checkpoints are checkpoints of."""
+    """What a tool's checkpoints capture."""
 
     SANDBOX = "sandbox"
     TRANSACTION = "transaction"
-    """A database: the tool runs on a `sqlite` resource and on nothing else."""
+    """A database: the tool runs only on a `sqlite` resource."""
 
 
 class ToolParameter(Record):
@@ -47,23 +47,23 @@ class ToolParameter(Record):
     description: str
     required: bool = True
     pattern: str | None = None
-    """What the whole text must match, or each text of a list."""
+    """A pattern that the whole text must match; in a list, each text."""
     minimum: int | float | None = None
     maximum: int | float | None = None
 
 
 class ToolSpec(Record):
-    """What a tool says about itself; checkpoints and guards follow from it."""
+    """What a tool declares about itself; checkpoints and guards follow from it."""
 
     name: str
     description: str = ""
     parameters: dict[str, ToolParameter] = {}
     writes: bool = False
-    """May change the sandbox: checkpoints are made around it."""
+    """May change the sandbox: a checkpoint is made before and after it."""
     read_only: bool = False
     write_scope: str | None = None
     checkpointable: bool = False
-    """Defaults to `writes`: a write that cannot be taken back must say so."""
+    """Defaults to `writes`: a tool whose writes cannot be rolled back must declare it."""
     checkpoint_scope: str = CheckpointScope.SANDBOX.value
     side_effects: list[str] = []
     """`irreversible` marks what no restore can undo."""
@@ -100,7 +100,7 @@ class KnownTool(Record):
 
 
 class ToolCallStatus(StrEnum):
-    """How a tool call ended, or that it has not."""
+    """Whether a tool call has ended, and how."""
 
     STARTED = "started"
     SUCCEEDED = "succeeded"
@@ -108,7 +108,7 @@ class ToolCallStatus(StrEnum):
 
 
 def input_hash(given: Mapping[str, JsonValue]) -> str:
-    """Returns what tells one input from another."""
+    """Returns a hash of the input, to compare inputs with."""
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
@@ -127,11 +127,11 @@ class ToolCall(Record):
     output: str | None
     error: str | None
     undone_by: str | None
-    """The operation that took its effects back."""
+    """The operation that undid its effects."""
     started_at: datetime
     finished_at: datetime | None
     side_effects: tuple[str, ...] = ()
-    """What the tool declared to do beyond its sandbox, when it was called."""
+    """The side effects that the tool declared when it was called."""
 
     @classmethod
     def begin(
@@ -168,7 +168,7 @@ class ToolCall(Record):
 
     @property
     def is_irreversible(self) -> bool:
-        """Whether no restore can take back what the call did."""
+        """Whether the call has effects that no restore can undo."""
         return IRREVERSIBLE in self.side_effects
 
 
@@ -184,16 +184,16 @@ class ToolInvocation(Record):
     database: str | None = None
     """The file of the `sqlite` resource it runs on; None on any other."""
     plan_id: str | None = None
-    """Handed to the tool's environment where there is a plan."""
+    """Passed in the tool's environment if there is a plan."""
     call_id: str | None = None
-    """Handed to the tool's environment, by which its processes are found."""
+    """Passed in the tool's environment, so that its processes can be found."""
 
 
 class ToolResult(Record):
-    """What a tool gave back."""
+    """The result of a tool."""
 
     output: str
-    """Bounded: `truncated` says whether there was more."""
+    """Limited in size: `truncated` says whether there was more."""
     truncated: bool = False
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
-from cleveragents.application.ports.sandboxes import SnapshotStore
-from cleveragents.application.ports.system import Clock
+from cleveragents.application.ports.locks import PlanLease
+from cleveragents.application.ports.sandboxes import LockedSandbox, OpenSandbox, SnapshotStore
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
-from cleveragents.domain.sandboxes.named_paths import NamedPaths, inside
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import (
     RestorePreview,
@@ -19,25 +18,23 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
     TreeDiff,
 )
-from cleveragents.infrastructure.sandbox.files.engine import FileEngine
-from cleveragents.infrastructure.sandbox.files.engine_protocol import Merging, SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
 from cleveragents.infrastructure.sandbox.sqlite.snapshots import SqliteSnapshots
 from cleveragents.infrastructure.sandbox.store.limits import Limits
-from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshot
 
 __all__ = ["CheckpointManager", "SandboxCheckpoint"]
 
 
 class CheckpointManager(SnapshotStore):
-    """Stores, restores and compares snapshots, choosing the engine by the sandbox's strategy."""
+    """Opens sandboxes, each with the engine that fits its strategy."""
 
-    def __init__(self, git: Git, clock: Clock, limits: Limits) -> None:
+    def __init__(self, git: Git, limits: Limits) -> None:
         self._git = git
-        self._clock = clock
         self._limits = limits
         self._watched: dict[str, SnapshotEngine] = {}
 
@@ -55,115 +52,23 @@ class CheckpointManager(SnapshotStore):
                 if engine is not None:
                     engine.close()
 
-    def recheck(self, sandbox: SandboxRef) -> Sequence[str]:
-        with self._use(sandbox) as engine:
-            return engine.recheck()
-
-    def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
-        with self._use(sandbox) as engine:
-            return self._checkpoint(engine.store())
-
-    def preview(
-        self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str] | None = None
-    ) -> RestorePreview:
-        named = None if paths is None else NamedPaths(paths)
-        with self._use(sandbox) as engine:
-            return engine.preview(snapshot_id, named)
-
-    def rollback_to(
-        self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
-    ) -> RestoreReport:
-        with self._use(sandbox) as engine:
-            return engine.restore(snapshot_id, sparing)
-
-    def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
-        with self._use(sandbox) as engine:
-            engine.verify(snapshot_id)
-
-    def list_checkpoints(self, sandbox: SandboxRef) -> Sequence[str]:
-        with self._use(sandbox) as engine:
-            return engine.ids()
-
-    def delete_checkpoint(self, sandbox: SandboxRef, snapshot_ids: Collection[str]) -> None:
-        with self._use(sandbox) as engine:
-            engine.delete(snapshot_ids)
-
-    def diff(self, sandbox: SandboxRef, old: str, new: str, prefix: str = "") -> TreeDiff:
-        with self._use(sandbox) as engine:
-            return engine.diff(old, new, prefix)
-
-    def sizes(self, sandbox: SandboxRef, hashes: Collection[str]) -> Mapping[str, int]:
-        with self._use(sandbox) as engine:
-            return engine.sizes(hashes)
-
-    def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
-        if old == new:
-            return ()
-        with self._use(sandbox) as engine:
-            return engine.changes(old, new)
-
-    def changes_since(self, sandbox: SandboxRef, snapshot_id: str) -> Sequence[PathChange]:
-        with self._use(sandbox) as engine:
-            return engine.changes_since(snapshot_id)
-
-    def combine(
-        self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]
-    ) -> SandboxCheckpoint:
-        named = NamedPaths(paths)
-        with self._use(sandbox) as engine:
-            return self._checkpoint(engine.combine(base, other, named))
-
-    def merge(
-        self,
-        sandbox: SandboxRef,
-        mine: str,
-        base: str,
-        theirs: str,
-        strategy: MergeStrategy,
-        names: MergeNames,
-    ) -> MergeReport:
-        if base == theirs:
-            return MergeReport(merged=(), conflicts=())
-        with self._use(sandbox) as engine:
-            return engine.merge(Merging(mine, base, theirs, strategy, names))
-
-    def place(self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str]) -> None:
-        wanted = sorted({inside(path) for path in paths})
-        with self._use(sandbox) as engine:
-            engine.place(snapshot_id, wanted)
-
-    def likeness(
-        self, sandbox: SandboxRef, snapshot_id: str, since: FileSystemTime
-    ) -> CopyComparison | None:
-        """Compares a sandbox of files with a snapshot; None if it changed since a moment."""
-        with self._use(sandbox) as engine:
-            return engine.likeness(snapshot_id, since) if isinstance(engine, FileEngine) else None
-
-    def fill(
-        self,
-        sandbox: SandboxRef,
-        snapshot_id: str,
-        source: SandboxRef,
-        known: CopyComparison | None,
-    ) -> None:
-        """Makes a new sandbox what a snapshot of another is, and keeps that for it."""
-        with self._use(sandbox) as engine:
-            engine.fill(snapshot_id, source, known)
-
-    def _checkpoint(self, stored: StoredSnapshot) -> SandboxCheckpoint:
-        return SandboxCheckpoint(
-            snapshot_id=stored.snapshot_id,
-            state_hash=stored.state_hash,
-            size_bytes=stored.size_bytes,
-            not_captured=stored.not_captured,
-            created_at=self._clock.now(),
-            evidence=stored.evidence,
-            partial=stored.partial,
-        )
+    @contextmanager
+    def open(self, sandbox: SandboxRef) -> Generator[OpenSandbox]:
+        with self.use(sandbox) as engine:
+            yield engine
 
     @contextmanager
-    def _use(self, sandbox: SandboxRef) -> Generator[SnapshotEngine]:
-        """Yields the engine that watches the sandbox, or one for this act alone."""
+    def lock(self, sandbox: SandboxRef, lease: PlanLease) -> Generator[LockedSandbox]:
+        lease.check()
+        with self.use(sandbox) as engine:
+            yield engine
+
+    @contextmanager
+    def use(self, sandbox: SandboxRef) -> Generator[SnapshotEngine]:
+        """Yields the engine that watches the sandbox, or one for this act alone.
+
+        For a sandbox that is being created: no plan has it yet, so nobody holds a lease.
+        """
         watching = self._watched.get(sandbox.id)
         if watching is not None:
             yield watching
@@ -174,6 +79,87 @@ class CheckpointManager(SnapshotStore):
         finally:
             engine.close()
 
+    def compare_copy(
+        self, sandbox: SandboxRef, snapshot_id: str, since: FileSystemTime
+    ) -> CopyComparison | None:
+        """Compares a sandbox of files with a snapshot; None if it changed since a moment."""
+        with self.use(sandbox) as engine:
+            return (
+                engine.compare_copy(snapshot_id, since) if isinstance(engine, FileSandbox) else None
+            )
+
+    # The methods below are being replaced by `open` and `lock`.
+
+    def recheck(self, sandbox: SandboxRef) -> Sequence[str]:
+        with self.use(sandbox) as engine:
+            return engine.recheck()
+
+    def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
+        with self.use(sandbox) as engine:
+            return engine.snapshot()
+
+    def preview(
+        self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str] | None = None
+    ) -> RestorePreview:
+        with self.use(sandbox) as engine:
+            return engine.preview(snapshot_id, paths)
+
+    def rollback_to(
+        self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
+    ) -> RestoreReport:
+        with self.use(sandbox) as engine:
+            return engine.restore(snapshot_id, sparing)
+
+    def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
+        with self.use(sandbox) as engine:
+            engine.verify(snapshot_id)
+
+    def list_checkpoints(self, sandbox: SandboxRef) -> Sequence[str]:
+        with self.use(sandbox) as engine:
+            return engine.ids()
+
+    def delete_checkpoint(self, sandbox: SandboxRef, snapshot_ids: Collection[str]) -> None:
+        with self.use(sandbox) as engine:
+            engine.delete(snapshot_ids)
+
+    def diff(self, sandbox: SandboxRef, old: str, new: str, prefix: str = "") -> TreeDiff:
+        with self.use(sandbox) as engine:
+            return engine.diff(old, new, prefix)
+
+    def sizes(self, sandbox: SandboxRef, hashes: Collection[str]) -> Mapping[str, int]:
+        with self.use(sandbox) as engine:
+            return engine.sizes(hashes)
+
+    def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
+        with self.use(sandbox) as engine:
+            return engine.changes(old, new)
+
+    def changes_since(self, sandbox: SandboxRef, snapshot_id: str) -> Sequence[PathChange]:
+        with self.use(sandbox) as engine:
+            return engine.changes_since(snapshot_id)
+
+    def combine(
+        self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]
+    ) -> SandboxCheckpoint:
+        with self.use(sandbox) as engine:
+            return engine.combine(base, other, paths)
+
+    def merge(
+        self,
+        sandbox: SandboxRef,
+        mine: str,
+        base: str,
+        theirs: str,
+        strategy: MergeStrategy,
+        names: MergeNames,
+    ) -> MergeReport:
+        with self.use(sandbox) as engine:
+            return engine.merge(mine, base, theirs, strategy, names)
+
+    def place(self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str]) -> None:
+        with self.use(sandbox) as engine:
+            engine.restore_paths(snapshot_id, paths)
+
     def _engine(self, sandbox: SandboxRef) -> SnapshotEngine:
         match sandbox.strategy:
             case SandboxStrategy.TRANSACTION_ROLLBACK:
@@ -183,9 +169,9 @@ class CheckpointManager(SnapshotStore):
             case _:
                 return self._file_engine(sandbox)
 
-    def _file_engine(self, sandbox: SandboxRef) -> FileEngine:
+    def _file_engine(self, sandbox: SandboxRef) -> FileSandbox:
         try:
-            return FileEngine(sandbox, self._git, self._limits)
+            return FileSandbox(sandbox, self._git, self._limits)
         except OSError as error:
             raise SnapshotError(
                 f"The private repository {sandbox.store} cannot be used: {error.strerror}",

@@ -132,7 +132,7 @@ class SandboxForks:
     def _likeness(self, origin: ForkOrigin, since: FileSystemTime) -> CopyComparison | None:
         """What is wrong with the source is no concern of the fork: it is looked at by itself."""
         try:
-            return self._snapshots.likeness(origin.source, origin.snapshot_id, since)
+            return self._snapshots.compare_copy(origin.source, origin.snapshot_id, since)
         except SnapshotError:
             return None
 
@@ -141,7 +141,8 @@ class SandboxForks:
         self._makers[fork.strategy].remove(fork)
 
     def _fill(self, fork: SandboxRef, origin: ForkOrigin, known: CopyComparison | None) -> None:
-        self._snapshots.fill(fork, origin.snapshot_id, origin.source, known)
+        with self._snapshots.use(fork) as engine:
+            engine.start_as(origin.snapshot_id, origin.source, known)
 
 
 def _copy(source: SandboxRef, place: Path) -> tuple[TreeCopy, FileSystemTime]:

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import NotReversibleError, SandboxMissingError
 from cleveragents.domain.sandboxes.change import PathChange
-from cleveragents.domain.sandboxes.merge import MergeReport
-from cleveragents.domain.sandboxes.named_paths import NamedPaths
+from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import (
     Resource,
     RestorePreview,
     RestoreReport,
+    SandboxCheckpoint,
     SandboxRef,
     SandboxState,
     TreeDiff,
     Uncaptured,
 )
 from cleveragents.infrastructure.sandbox.create.maker import SandboxMaker
-from cleveragents.infrastructure.sandbox.files.engine_protocol import Merging, SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
-from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshot
 
 NOTHING_KEPT = "none"
 """The id and the state hash of every snapshot of such a resource."""
@@ -74,16 +73,21 @@ class NoSnapshots(SnapshotEngine):
     def close(self) -> None:
         """Holds nothing open."""
 
-    def store(self) -> StoredSnapshot:
+    def snapshot(self) -> SandboxCheckpoint:
         if not os.path.lexists(self._sandbox.path):
             raise SandboxMissingError(self._sandbox.path, "is not there any more")
         nothing = Uncaptured(path=".", reason="strategy none keeps nothing")
-        return StoredSnapshot(NOTHING_KEPT, NOTHING_KEPT, 0, (nothing,))
+        return SandboxCheckpoint(
+            snapshot_id=NOTHING_KEPT,
+            state_hash=NOTHING_KEPT,
+            size_bytes=0,
+            not_captured=(nothing,),
+        )
 
-    def preview(self, snapshot_id: str, paths: NamedPaths | None) -> RestorePreview:
+    def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
         self._refuse()
 
-    def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
+    def restore(self, snapshot_id: str, sparing: str | None = None) -> RestoreReport:
         self._refuse()
 
     def verify(self, snapshot_id: str) -> None:
@@ -92,10 +96,10 @@ class NoSnapshots(SnapshotEngine):
     def ids(self) -> Sequence[str]:
         return (NOTHING_KEPT,)
 
-    def delete(self, snapshot_ids: Iterable[str]) -> None:
+    def delete(self, snapshot_ids: Collection[str]) -> None:
         """There is nothing to delete."""
 
-    def diff(self, old: str, new: str, prefix: str) -> TreeDiff:
+    def diff(self, old: str, new: str, prefix: str = "") -> TreeDiff:
         self._refuse()
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
@@ -104,18 +108,20 @@ class NoSnapshots(SnapshotEngine):
     def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
         return ()
 
-    def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
+    def combine(self, base: str, other: str, paths: Collection[str]) -> SandboxCheckpoint:
         self._refuse()
 
-    def merge(self, wanted: Merging) -> MergeReport:
+    def merge(
+        self, mine: str, base: str, theirs: str, strategy: MergeStrategy, names: MergeNames
+    ) -> MergeReport:
         """Whoever forked it works on the same thing: everything is there already."""
         return MergeReport(merged=(), conflicts=())
 
-    def place(self, snapshot_id: str, paths: Sequence[str]) -> None:
+    def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:
         self._refuse()
 
-    def fill(self, snapshot_id: str, source: SandboxRef, known: CopyComparison | None) -> None:
-        """There is nothing to fill."""
+    def start_as(self, snapshot_id: str, source: SandboxRef, known: CopyComparison | None) -> None:
+        """There is nothing to restore."""
 
     def _refuse(self) -> NoReturn:
         raise NotReversibleError(self._sandbox.resource, self._sandbox.path)

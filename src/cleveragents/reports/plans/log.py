@@ -1,16 +1,16 @@
-"""What happened to a plan, in sentences and as data."""
+"""A plan's log: its events and operations, in sentences and as data."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cleveragents.application.services.log_service import PlanLog, UndoneWork
 from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
-from cleveragents.domain.plans import events as told
-from cleveragents.domain.plans.events import StoredEvent
+from cleveragents.domain.plans import events
+from cleveragents.domain.plans.events import PlanEventRecord, StoredEvent
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report
 
@@ -36,30 +36,33 @@ _LINE = Description[_Line](
 
 
 def log_report(log: PlanLog, limit: int | None, only_some_types: bool) -> Report:
-    """Returns the log; `limit` keeps the newest events, operations are left to the data then."""
-    events = log.events[-limit:] if limit else log.events
-    lines = [_Line(item.created_at, item.type, sentence(item)) for item in events]
+    """Returns the log.
+
+    Args:
+        log: All events and operations of the plan.
+        limit: How many events to show, the newest ones; None shows all of them.
+        only_some_types: Whether the user asked for certain types; leaves out the operations.
+    """
+    chosen = log.events[-limit:] if limit else log.events
+    lines = [_Line(item.created_at, item.type, _sentence(item)) for item in chosen]
     if not only_some_types:
-        earliest = events[0].created_at if limit and events else None
-        for line in _of_operations(log.operations):
+        earliest = chosen[0].created_at if limit and chosen else None
+        for line in _operation_lines(log.operations):
             if earliest is None or line.time >= earliest:
                 _insert(lines, line)
     table = _LINE.table(
         f"Log of {log.plan_id}",
         lines,
         ("Time (UTC)", "What", "Details"),
-        empty="There are no such events.",
+        empty="No matching events.",
     )
-    return Report(_data(log, events), (table,))
-
-
-def _data(log: PlanLog, events: Sequence[StoredEvent]) -> dict[str, object]:
-    return {
+    data = {
         "plan_id": log.plan_id,
-        "events": _EVENT.list(events),
+        "events": _EVENT.list(chosen),
         "operations": _operation(log).list(log.operations),
-        "summary": {"count": len(events), "total": len(log.events)},
+        "summary": {"count": len(chosen), "total": len(log.events)},
     }
+    return Report(data, (table,))
 
 
 def _operation(log: PlanLog) -> Description[Operation]:
@@ -92,16 +95,16 @@ def _tried_data(tried: UndoneWork) -> dict[str, object]:
 
 
 def _insert(lines: list[_Line], line: _Line) -> None:
-    """Puts a line where its time belongs; the others keep their order, whatever the clock did."""
-    later = (place for place, other in enumerate(lines) if other.time >= line.time)
+    """Inserts a line by its time, and leaves the others in order even if the clock went back."""
+    later = (position for position, other in enumerate(lines) if other.time >= line.time)
     lines.insert(next(later, len(lines)), line)
 
 
-def _of_operations(operations: Sequence[Operation]) -> Iterator[_Line]:
-    """Gives the beginning of each, and its end where no event tells of it."""
+def _operation_lines(operations: Sequence[Operation]) -> Iterator[_Line]:
+    """Yields the start of each operation, and its end if there is no event for it."""
     for item in operations:
         pending = item.status is OperationStatus.PENDING
-        begun = "Started, but not finished" if pending else "Began"
+        begun = "Started, but not finished" if pending else "Started"
         yield _Line(item.created_at, item.kind.value, f"{begun}: {item.note}")
         if item.status is OperationStatus.UNDONE:
             ended = item.finished_at or item.created_at
@@ -109,79 +112,64 @@ def _of_operations(operations: Sequence[Operation]) -> Iterator[_Line]:
             yield _Line(ended, item.kind.value, text)
 
 
-_ACTS = {
+_SENTENCES: Mapping[type[PlanEventRecord], str] = {
+    events.PlanCreated: "Plan `{name}` created for {project}",
+    events.PlanPhaseChanged: "Plan moved from {before} to {after}",
+    events.PlanStateChanged: "Plan is now {phase}/{after}",
+    events.PlanErrored: "Plan failed at step {step}: {message}",
+    events.PlanCancelled: "Plan cancelled{because}",
+    events.PlanApplied: "Plan applied",
+    events.ValidationStarted: "Validation `{name}` started",
+    events.ValidationPassed: "Validation `{name}` passed{duration}",
+    events.ValidationFailed: "Validation failed{duration}: {message}",
+    events.DecisionCreated: "Decided on `{chosen}`: {question}",
+    events.DecisionSuperseded: "Decision superseded: {question}",
+    events.DecisionReinstated: "Decision reinstated: {question}",
+    events.DecisionCorrected: "Corrected by the user: {guidance}",
+    events.ToolInvoked: "Step {number}: {tool} started",
+    events.ToolCompleted: "Step {number}: {tool} finished{duration}",
+    events.ToolErrored: "Step {number}: {tool} failed{duration}: {message}",
+    events.ToolRetried: "Step {number}: {tool} retried ({retry} of {max_retries})",
+    events.SandboxCreated: "Sandbox of `{resource}` created by {strategy}",
+    events.SandboxRolledBack: "Sandbox of `{resource}` rolled back",
+    events.SandboxCommitted: "Sandbox of `{resource}` applied to the project",
+    events.CheckpointCreated: "Checkpoint `{label}` created",
+    events.CheckpointRestored: "{operation_done} to `{label}`",
+    events.CheckpointPruned: "Checkpoint `{label}` pruned",
+    events.CheckpointDeleted: "Checkpoint `{label}` deleted",
+    events.CheckpointPinned: "Checkpoint `{label}` pinned",
+    events.CheckpointUnpinned: "Checkpoint `{label}` unpinned",
+}
+
+_OPERATIONS_DONE = {
+    None: "Sandbox rolled back",
     "rollback": "Rolled back",
-    "correction": "Reverted for a correction",
-    "undo": "Undone, back",
-    "redo": "Redone, back",
+    "correction": "Rolled back for a correction",
+    "undo": "Undone: plan restored",
+    "redo": "Redone: plan restored",
 }
 
 
-def sentence(event: StoredEvent) -> str:
-    """Says what happened; of an event that another program stored, all that it holds."""
-    match event.record:
-        case told.PlanCreated(name=name, project=project):
-            return f"Plan `{name}` made for {project}"
-        case told.PlanPhaseChanged(before=before, after=after):
-            return f"Plan moved from {before} to {after}"
-        case told.PlanStateChanged(phase=phase, after=after):
-            return f"Plan became {phase}/{after}"
-        case told.PlanErrored(message=message, step=step):
-            return f"Plan failed at step {step}: {message}"
-        case told.PlanCancelled(reason=reason):
-            return f"Plan cancelled: {reason}" if reason else "Plan cancelled"
-        case told.DecisionCreated(question=question, chosen=chosen):
-            return f"Decided on `{chosen}`: {question}"
-        case told.DecisionSuperseded(question=question):
-            return f"Decision superseded: {question}"
-        case told.SandboxCreated(resource=resource, strategy=strategy):
-            return f"Sandbox of `{resource}` made by {strategy}"
-        case told.SandboxRolledBack(resource=resource):
-            return f"Sandbox of `{resource}` rolled back"
-        case told.CheckpointRestored(label=label, operation=None):
-            return f"Sandbox rolled back to `{label}`"
-        case told.CheckpointRestored(label=label, operation=operation):
-            return f"{_ACTS.get(operation or '', 'Went back')} to `{label}`"
-        case told.DecisionReinstated(question=question):
-            return f"Decision reinstated: {question}"
-        case told.DecisionCorrected(guidance=guidance):
-            return f"Corrected by the user: {guidance}"
-        case _:
-            return _of_checkpoint(event)
+def _sentence(event: StoredEvent) -> str:
+    """Describes an event; one that another version stored is shown as its bare data."""
+    record = event.record
+    if record is None:
+        return json.dumps(dict(event.data), ensure_ascii=False)
+    facts: dict[str, Any] = record.facts()
+    # Words that depend on a fact; a sentence picks the ones that its kind of event has.
+    operation = facts.get("operation")
+    words = {
+        "number": (facts.get("step_index") or 0) + 1,
+        "because": f": {facts['reason']}" if facts.get("reason") else "",
+        "duration": _duration(facts.get("duration_ms")),
+        "operation_done": _OPERATIONS_DONE.get(operation, "Restored"),
+    }
+    return _SENTENCES[type(record)].format_map(facts | words)
 
 
-def _of_checkpoint(event: StoredEvent) -> str:
-    match event.record:
-        case told.CheckpointCreated(label=label):
-            return f"Checkpoint `{label}` made"
-        case told.CheckpointPruned(label=label):
-            return f"Checkpoint `{label}` dropped"
-        case told.CheckpointDeleted(label=label):
-            return f"Checkpoint `{label}` deleted"
-        case told.CheckpointPinned(label=label):
-            return f"Checkpoint `{label}` pinned"
-        case told.CheckpointUnpinned(label=label):
-            return f"Checkpoint `{label}` unpinned"
-        case _:
-            return _of_tool(event)
-
-
-def _of_tool(event: StoredEvent) -> str:
-    match event.record:
-        case told.ToolInvoked(step_index=index, tool=tool):
-            return f"Step {index + 1}: {tool} started"
-        case told.ToolCompleted(step_index=index, tool=tool, duration_ms=duration):
-            return f"Step {index + 1}: {tool} done{_after(duration)}"
-        case told.ToolErrored(step_index=index, tool=tool, duration_ms=duration, message=message):
-            return f"Step {index + 1}: {tool} failed{_after(duration)}: {message}"
-        case told.ToolRetried(step_index=index, tool=tool, retry=retry, max_retries=most):
-            return f"Step {index + 1}: {tool} is retried ({retry} of {most})"
-        case _:
-            return json.dumps(dict(event.data), ensure_ascii=False)
-
-
-def _after(milliseconds: int | None) -> str:
+def _duration(milliseconds: int | None) -> str:
     if milliseconds is None:
         return ""
-    short = milliseconds < 1000
-    return f" after {milliseconds} ms" if short else f" after {milliseconds / 1000:.1f} s"
+    if milliseconds < 1000:
+        return f" after {milliseconds} ms"
+    return f" after {milliseconds / 1000:.1f} s"

@@ -24,15 +24,15 @@ from cleveragents.domain.sandboxes.uncaptured import (
     too_large,
     unreadable,
 )
-from cleveragents.infrastructure.sandbox.files.directories import KnownDirectories
-from cleveragents.infrastructure.sandbox.files.file_reading import FileReader
-from cleveragents.infrastructure.sandbox.files.hard_links import HardLinks
 from cleveragents.infrastructure.sandbox.files.ignore_rules import IgnoreRules, IncludePatterns
 from cleveragents.infrastructure.sandbox.files.inotify import Watch, WatchUnavailableError
+from cleveragents.infrastructure.sandbox.files.known_paths import HardLinks, KnownDirectories
 from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
     ObjectChangedError,
     ObjectKind,
+    hash_file,
+    read_file,
 )
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     LINK_MODE,
@@ -43,10 +43,15 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     git_mode_of,
     parent_of,
 )
-from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree, ReadTree
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree
 from cleveragents.infrastructure.sandbox.store.limits import Limits
+from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
 _READ_ATTEMPTS = 3
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+# Small files stay in memory from the moment they are read, so that a later write cannot spoil them.
+_SMALL = 1 << 20
+_KEPT_ALTOGETHER = 16 << 20
 _NO_PATHS: Set[str] = frozenset()
 
 
@@ -72,7 +77,8 @@ class LiveTree:
         remembered: What was known last.
         rules: What is ignored.
         limits: What is too much, and what is wanted though it is ignored.
-        read: Reads tree objects.
+        stored: Reads stored trees; what is found and not stored is added to its `unsaved`.
+        room: Bytes that may still be stored for the plan; None for any number.
     """
 
     def __init__(
@@ -83,7 +89,8 @@ class LiveTree:
         remembered: RememberedFile,
         rules: IgnoreRules,
         limits: Limits,
-        read: ReadTree,
+        stored: StoredSnapshots,
+        room: int | None,
     ) -> None:
         known = remembered.captured
         self._root = root
@@ -94,7 +101,6 @@ class LiveTree:
         self._usual: UsualModes = known.usual
         self._unusual = dict(known.unusual)
         self._top_mode = known.top_mode
-        self._top = remembered.top
         self._empty = set(known.empty_directories)
         self._not_captured = {
             path: reason
@@ -105,26 +111,30 @@ class LiveTree:
         self._captured_once = set(remembered.captured_once)
         self._once_above = {above for path in self._captured_once for above in ancestors(path)}
         """Directories that held something captured at some time."""
-        self._tree = LazyTree(known.tree, read)
+        self._tree = LazyTree(known.tree, stored.read_tree)
         self._watch: Watch | None = None
         self._touched: set[str] = set()
         """Directories that may have become empty, or no longer be."""
         self._forced: Set[str] = _NO_PATHS
+        """Ignored paths that git tracks all the same."""
+        self._forced_above: Set[str] = _NO_PATHS
         self._overdue: set[str] = set()
         self._todo: Sequence[str] = ()
         self._waiting_rules: set[str] = set()
         self._unsettled = self._left_out_under_other_limits()
         """What has to be looked at once more, though it is as it was."""
-        self._files = FileReader()
         self._same_file: set[str] = set()
         """Other names of files that were looked at."""
-        self._changed = True
         self.directories = KnownDirectories(remembered.directories)
         self.links = HardLinks()
-        self.blobs: dict[str, NewObject] = {}
-        """What was read and may not be stored yet."""
-        self.room: int | None = None
-        """Bytes that may still be stored for the plan."""
+        self._unsaved = stored.unsaved
+        self._room = room
+        self._in_memory = 0
+        """Bytes of files that were read and are not stored yet."""
+        self.top = remembered.top
+        """Inode of the sandbox's own directory."""
+        self.changed = True
+        """Whether anything may differ from the value `captured` last returned."""
         self.is_blind = False
         """Whether a directory could not be watched: from then on, scanning has to do."""
 
@@ -142,10 +152,10 @@ class LiveTree:
     def captured(
         self, git: GitState, git_uncaptured: Iterable[tuple[str, Reason]]
     ) -> CapturedState:
-        """Returns the state as a value; the trees made for it are in `blobs` then."""
+        """Returns the state as a value; the trees made for it are unsaved then."""
         tree, made = self._tree.flush()
-        self.blobs.update({item.id: item for item in made})
-        self._changed = False
+        self._unsaved.update({item.id: item for item in made})
+        self.changed = False
         return CapturedState(
             tree=tree,
             usual=self._usual,
@@ -157,29 +167,15 @@ class LiveTree:
             git=git,
         )
 
-    @property
-    def changed(self) -> bool:
-        """Whether anything may differ from the value `captured` last returned."""
-        return self._changed
-
-    @property
-    def is_partial(self) -> bool:
-        return bool(self._overdue)
-
     def remembered(self, captured: CapturedState) -> RememberedFile:
         """Returns what has to be written down with a state that `captured` returned."""
-        return RememberedFile(
-            captured, self.directories.copy(), self._top, set(self._captured_once)
-        )
+        return RememberedFile(captured, self.directories.copy(), self.top, set(self._captured_once))
 
-    def is_elsewhere(self) -> bool:
-        """Says whether another directory is in the sandbox's place: nothing known holds then."""
-        return os.lstat(self._root).st_ino != self._top
-
-    def stored(self) -> None:
-        """Says that everything read so far is in the store."""
-        self.blobs.clear()
-        self._files.make_room()
+    def forget_unsaved(self, room: int | None) -> None:
+        """Notes that everything read so far is stored, and how much room that left."""
+        self._unsaved.clear()
+        self._in_memory = 0
+        self._room = room
         self._tree.shrink()
 
     def skipped(self) -> list[str]:
@@ -203,7 +199,8 @@ class LiveTree:
     def force(self, tracked: Set[str]) -> None:
         """Says which ignored paths are tracked by the sandbox's git, and so are kept."""
         new = tracked - self._forced
-        self._forced = frozenset(tracked)
+        self._forced = tracked
+        self._forced_above = {above for path in tracked for above in ancestors(path)}
         if new:
             self.look_at(new, _above_ignored(new, self._ignored))
 
@@ -216,10 +213,10 @@ class LiveTree:
 
     def look_again(self, path: str, *, give_up: bool) -> None:
         """Reads a file that was not what it had been read as; with `give_up` it is left out."""
-        full = self._full(path)
-        spoiled = [blob for blob in self.blobs.values() if blob.path == full]
+        full = f"{self._root}/{path}"
+        spoiled = [blob for blob in self._unsaved.values() if blob.path == full]
         for blob in spoiled:
-            del self.blobs[blob.id]
+            del self._unsaved[blob.id]
         if give_up:
             self._lose(path, CHANGING)
         else:
@@ -231,7 +228,7 @@ class LiveTree:
         """Has an object read from another file that has the same bytes, if there is one."""
         for path, (_, object_id) in self._tree.files():
             if object_id == blob.id:
-                self.blobs.setdefault(blob.id, replace(blob, path=self._full(path)))
+                self._unsaved.setdefault(blob.id, replace(blob, path=f"{self._root}/{path}"))
                 return
 
     def known_at_top(self) -> set[str]:
@@ -246,7 +243,7 @@ class LiveTree:
             if directory:
                 yield directory
             try:
-                with os.scandir(self._full(directory)) as entries:
+                with os.scandir(f"{self._root}/{directory}") as entries:
                     there = {entry.name: entry.inode() for entry in entries}
             except OSError:
                 continue
@@ -268,19 +265,24 @@ class LiveTree:
             paths: Where something may differ.
             replaced: Directories below which nothing known holds any more.
         """
-        deadline = self._deadline()
+        seconds = self._limits.deadline_seconds
+        deadline = float("inf") if seconds is None else time.monotonic() + seconds
         afresh = {*replaced, *self._overdue, *self._unsettled}
         wanted = {*paths, *afresh}
         todo = sorted(wanted | self.links.met_with(wanted, afresh))
         self._overdue.clear()
         self._unsettled.clear()
-        self._look_at_top()
+        status = os.lstat(self._root)
+        mode = stat.S_IMODE(status.st_mode)
+        self.changed = self.changed or bool(todo) or mode != self._top_mode
+        self._top_mode, self.top = mode, status.st_ino
         new_rules = any(path.endswith(".gitignore") for path in todo)
         if new_rules or afresh:
+            # git reads rules once and keeps them: only another process sees the new ones.
             self._rules.forget()
-        self._changed = self._changed or bool(todo)
         self._todo = todo
-        self._refuse_waiting([*todo, *self._waiting_rules])
+        if new_rules or self._waiting_rules:
+            self._refuse_waiting([*todo, *self._waiting_rules])
         self._learn(todo)
         done: set[str] = set()
         for path in todo:
@@ -300,16 +302,6 @@ class LiveTree:
         self._rules.settle()
         self._settle_touched()
 
-    def _look_at_top(self) -> None:
-        status = os.lstat(self._root)
-        mode = stat.S_IMODE(status.st_mode)
-        self._changed = self._changed or mode != self._top_mode
-        self._top_mode, self._top = mode, status.st_ino
-
-    def _deadline(self) -> float:
-        seconds = self._limits.deadline_seconds
-        return float("inf") if seconds is None else time.monotonic() + seconds
-
     def _refuse_waiting(self, paths: Iterable[str]) -> None:
         """Raises SnapshotError for ignore rules that git would wait for without end.
 
@@ -321,7 +313,7 @@ class LiveTree:
         self._waiting_rules = {
             path
             for path in paths
-            if os.path.basename(path) == ".gitignore" and _is_fifo(self._full(path))
+            if os.path.basename(path) == ".gitignore" and _is_fifo(f"{self._root}/{path}")
         }
         if self._waiting_rules:
             self._overdue.update(self._todo)
@@ -336,10 +328,10 @@ class LiveTree:
             path
             for path in paths
             if path
-            and not self._is_own_git(path)
+            and not (self._own_git and path == ".git")
             and self._tree.get(path) is None
             and path not in self._captured_once
-            and os.path.lexists(self._full(path))
+            and os.path.lexists(f"{self._root}/{path}")
         )
 
     def _read_rules_again(self, deadline: float) -> None:
@@ -368,9 +360,9 @@ class LiveTree:
 
     def _look_once(self, path: str, *, replaced: bool) -> list[str] | None:
         """Reads one path; returns what is in it and unread, None if what is below still holds."""
-        if self._is_own_git(path):
+        if self._own_git and path == ".git":
             return []
-        full = self._full(path)
+        full = f"{self._root}/{path}"
         try:
             status = os.lstat(full)
         except (FileNotFoundError, NotADirectoryError):
@@ -392,13 +384,13 @@ class LiveTree:
         if replaced or self.directories.inode(path) != status.st_ino:
             return False
         modes = self._unusual.get(path, self._usual.directory) & status.st_mode
-        readable = os.access(self._full(path), os.R_OK | os.X_OK)
+        readable = os.access(f"{self._root}/{path}", os.R_OK | os.X_OK)
         return modes & 0o500 == 0o500 and readable and f"{path}/" not in self._not_captured
 
     def _is_listed_directory(self, path: str) -> bool:
         """Asks the directory that a path is in, where the path itself may not be looked at."""
         try:
-            with os.scandir(self._full(parent_of(path))) as entries:
+            with os.scandir(f"{self._root}/{parent_of(path)}") as entries:
                 return any(
                     entry.name == os.path.basename(path) and entry.is_dir(follow_symlinks=False)
                     for entry in entries
@@ -417,7 +409,7 @@ class LiveTree:
             return []
         self._enter(path, status)
         try:
-            names = os.listdir(self._full(path))
+            names = os.listdir(f"{self._root}/{path}")
         except OSError as error:
             self._not_captured[f"{path}/"] = unreadable(error)
             return []
@@ -427,7 +419,7 @@ class LiveTree:
         return inside
 
     def _look_at_leaf(self, path: str, full: str, status: os.stat_result) -> None:
-        if stat.S_ISREG(status.st_mode):
+        if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
             self._same_file |= self.links.meet(path, status)
         before = self._tree.get(path)
         if before is None or before[0] == DIRECTORY:
@@ -464,32 +456,60 @@ class LiveTree:
         elif self._is_too_large(path, status.st_size):
             return
         else:
-            blob, mode = self._files.read(full)
+            blob, mode = self._read(full)
         git_mode = git_mode_of(mode)
         if self._tree.get(path) != (git_mode, blob.id):
             self._tree.put(path, (git_mode, blob.id))
-            self.blobs[blob.id] = blob
-            if self.room is not None:
-                self.room -= blob.size
+            self._unsaved[blob.id] = blob
+            if self._room is not None:
+                self._room -= blob.size
         self._note_mode(path, mode, git_mode)
         self._captured_once.discard(path)
         self._not_captured.pop(path, None)
         self._ignored.discard(path)
         self._touched.add(parent_of(path))
 
+    def _read(self, full: str) -> tuple[NewObject, int]:
+        """Returns the bytes of a file as an object, and its mode; of a large one, only the id.
+
+        Raises:
+            ObjectChangedError: it was written to meanwhile.
+        """
+        descriptor = os.open(full, _FLAGS)
+        try:
+            before = os.fstat(descriptor)
+            size = before.st_size
+            if not stat.S_ISREG(before.st_mode):
+                raise ObjectChangedError(full)
+            if size <= min(_SMALL, _KEPT_ALTOGETHER - self._in_memory):
+                self._in_memory += size
+                blob = NewObject.of(ObjectKind.BLOB, read_file(descriptor, size))
+            else:
+                blob = NewObject(hash_file(descriptor, size), ObjectKind.BLOB, None, full, size)
+            after = os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
+        # The same times and size before and after: nobody wrote while it was read. The slack of
+        # a scan finds what was written within the resolution of these times.
+        if (before.st_mtime_ns, before.st_ctime_ns, size, before.st_mode) != (
+            *(after.st_mtime_ns, after.st_ctime_ns, after.st_size, after.st_mode),
+        ):
+            raise ObjectChangedError(full)
+        return blob, after.st_mode
+
     def _is_too_large(self, path: str, needed: int) -> bool:
         most = self._limits.max_file_bytes
         if most is not None and needed > most:
             self._lose(path, too_large(most))
             return True
-        if self.room is not None and needed > self.room:
+        if self._room is not None and needed > self._room:
             self._lose(path, PLAN_LIMIT)
             return True
         return False
 
     def _lose(self, path: str, reason: Reason) -> None:
         self._forget(path.rstrip("/"))
-        self._changed = True
+        self.changed = True
         self._not_captured[path] = reason
 
     def _note_mode(self, path: str, mode: int, git_mode: str) -> None:
@@ -551,18 +571,12 @@ class LiveTree:
     def _is_ignored(self, path: str, *, is_directory: bool) -> bool:
         if _in_nested_git(path) or self._wanted.takes(path) or path in self._forced:
             return False
-        if is_directory and any(other.startswith(f"{path}/") for other in self._forced):
+        if is_directory and path in self._forced_above:
             return False
         return self._inside_ignored(path) or self._rules.covers(path)
 
     def _inside_ignored(self, path: str) -> bool:
         return any(f"{above}/" in self._ignored for above in ancestors(path))
-
-    def _is_own_git(self, path: str) -> bool:
-        return self._own_git and path == ".git"
-
-    def _full(self, path: str) -> str:
-        return f"{self._root}/{path}" if path else self._root
 
 
 def _by_parent(paths: Iterable[str]) -> dict[str, list[str]]:

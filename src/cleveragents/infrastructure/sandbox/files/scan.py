@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.infrastructure.sandbox.files.directories import KnownDirectories
+from cleveragents.infrastructure.sandbox.files.known_paths import KnownDirectories
 
 SLACK_NANOSECONDS = 20_000_000
 _COARSE_NANOSECONDS = 2_500_000_000
@@ -56,10 +56,6 @@ class FileSystemTime:
             and abs(self.clock_offset - now.clock_offset) < SLACK_NANOSECONDS
             and self.nanoseconds <= now.nanoseconds
         )
-
-    @property
-    def is_beginning(self) -> bool:
-        return self.nanoseconds == 0
 
 
 BEGINNING = FileSystemTime(0, 0, "")
@@ -111,7 +107,7 @@ def scan(
     start = max(since.nanoseconds - slack, 0)
     looker = _Scanner(root, start, frozenset(skip), known)
     looker.list(".")
-    few = len(known) <= _FEW_DIRECTORIES and not since.is_beginning
+    few = len(known) <= _FEW_DIRECTORIES and since != BEGINNING
     if few or sys.platform != "linux" or not os.access(_FIND, os.X_OK):
         looker.descend_everywhere()
         return looker.found

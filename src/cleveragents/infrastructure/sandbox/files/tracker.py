@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
+from collections.abc import Generator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
-from cleveragents.domain.errors import CleverAgentsError, SnapshotError
+from cleveragents.domain.errors import CleverAgentsError, SandboxMissingError, SnapshotError
 from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit
 from cleveragents.infrastructure.sandbox.files.ignore_rules import (
@@ -36,7 +36,8 @@ from cleveragents.infrastructure.sandbox.files.scan import (
     FileSystemTime,
     scan,
 )
-from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE, NewObject, ObjectKind
+from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE
+from cleveragents.infrastructure.sandbox.states.difference import StateDifference
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     EXECUTABLE,
     REGULAR,
@@ -45,69 +46,69 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     UsualModes,
     git_mode_of,
 )
-from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, ReadTree, tree_changes
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, tree_changes
 from cleveragents.infrastructure.sandbox.store.limits import Limits
-from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
+from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
-_WRITTEN_DOWN_EVERY = 32
+_SAVED_EVERY = 32
 _SAMPLE = 2_000
+_NO_GIT = ObservedGit()
 
 
 class SandboxTracker:
-    """What is known of one sandbox."""
+    """What is known of one sandbox: a tree in memory, and how far it can be believed.
+
+    The tree is loaded from what an earlier process wrote down, if a ref still proves that its
+    objects are stored. From then on it is updated, never rebuilt, unless nothing can be
+    believed: another boot, another clock, another directory in the sandbox's place.
+    """
 
     def __init__(
         self,
         sandbox: SandboxRef,
-        *,
         git: SandboxGit | None,
-        refs: SnapshotRefs,
+        stored: StoredSnapshots,
         limits: Limits,
         environment: Mapping[str, str],
-        read_tree: ReadTree,
-        load: Callable[[str], CapturedState],
     ) -> None:
         self._sandbox = sandbox
         self._git = git
-        self._refs = refs
+        self._stored = stored
         self._limits = limits
         self._environment = environment
-        self._read_tree = read_tree
-        self._load = load
-        rules = GitIgnoreRules(git.git, sandbox.path) if git else None
         self._rules: IgnoreRules = (
-            NoIgnoreRules() if limits.includes_everything else rules or NoIgnoreRules()
+            NoIgnoreRules()
+            if git is None or limits.includes_everything
+            else GitIgnoreRules(git.git, sandbox.path)
         )
         self._clock: FileSystemClock | None = None
         self._live: LiveTree | None = None
         self._watch: Watch | None = None
         self._moment = BEGINNING
-        """When everything was last looked at, whatever the watch has told since."""
+        """Everything was found by a scan at this time, whatever the watch has reported since."""
         self._stored_bytes = 0
         self._snapshots: set[str] = set()
         self._present: tuple[CapturedState, ObservedGit] | None = None
-        self._stored: SavedState | None = None
-        self._not_written_down = 0
+        self._to_save: SavedState | None = None
+        self._not_saved = 0
+        """How many snapshots were stored since the state was last written down."""
         self._proof = ""
         """The ref of what was written down when this was opened."""
         self._nothing_late = False
         self._scanned_from = 0
         self.evidence = Evidence.COMPLETE
-
-    @property
-    def is_partial(self) -> bool:
-        return self._live is not None and self._live.is_partial
+        """How the last `present` found out what changed."""
 
     def watch(self) -> None:
-        """Has changes told by the kernel from now on, if that is possible."""
+        """Has the kernel report changes from now on, if that is possible."""
         if self._watch is None:
             self._start_watching()
 
     def close(self) -> None:
-        """Writes down what is known, and lets go of everything."""
+        """Writes down what is known, and ends watch and processes."""
         self._stop_watching()
-        if self._not_written_down:
-            self._write_down()
+        if self._not_saved:
+            self._save()
         self._rules.close()
         if self._clock is not None:
             self._clock.close()
@@ -119,10 +120,24 @@ class SandboxTracker:
         """Returns the sandbox as it is now; the very same value if nothing has changed.
 
         Raises:
+            SandboxMissingError: it is gone.
             SnapshotError: it may not be read.
         """
+        path = self._sandbox.path
+        if os.path.islink(path) or not os.path.isdir(path):
+            raise SandboxMissingError(path, "is not there any more")
         try:
-            self._refresh()
+            live = self._known()
+            if os.lstat(path).st_ino != live.top:
+                self._moment = BEGINNING  # Another directory is in its place: nothing holds.
+            if self._watch is not None and live.is_blind:
+                self._stop_watching()
+            if self._watch is None:
+                self._scan(live)
+            elif self._moment == BEGINNING:
+                self._watch_anew()
+            else:
+                self._take_in(self._watch.drain())
         except PermissionError as error:
             raise SnapshotError(
                 f"The sandbox cannot be read: {error}", hint="Give yourself permission to read it"
@@ -130,25 +145,27 @@ class SandboxTracker:
         return self._value()
 
     def known(self) -> CapturedState:
-        """Returns the sandbox as it was found last, with what was said of it since."""
+        """Returns the sandbox as it was found last; nothing is looked for."""
         return self._value()[0]
 
     def now(self) -> FileSystemTime:
-        """Returns the time as the files of the sandbox get it."""
+        """Returns the time by the clock that stamps the files of the sandbox."""
         if self._clock is None:
             self._clock = FileSystemClock(Path(self._sandbox.path).parent)
         return self._clock.now()
 
     def recheck(self) -> Sequence[str]:
-        """Scans although there is a watch; returns what it had not told."""
+        """Scans although there is a watch; returns what the watch had not reported."""
         before, _ = self.present()
         if self._watch is None:
             return []
         self._scan(self._known())
         after, _ = self._value()
-        changed = {path for path, _, _ in tree_changes(self._read_tree, before.tree, after.tree)}
+        changed = {
+            path for path, _, _ in tree_changes(self._stored.read_tree, before.tree, after.tree)
+        }
         changed |= {path for path, _ in before.unusual.items() ^ after.unusual.items()}
-        told = self._watch.drain()  # Meanwhile: what is told now was not missed.
+        told = self._watch.drain()  # What was reported during the scan was not missed.
         self._take_in(told)
         self.evidence = Evidence.SCAN
         return sorted(changed - told.paths)
@@ -168,71 +185,73 @@ class SandboxTracker:
             self._sandbox.path, moment, live.skipped(), live.directories, self._environment
         )
 
-    def take_over(self, state: SavedState) -> None:
-        """Believes what somebody knows who has made the sandbox."""
+    def take_over(self, state: SavedState, doubtful: Set[str]) -> None:
+        """Believes what is known of a copy that was just made, but for some paths."""
         self._snapshots = set(state.snapshots)
-        self._begin_from(state)
+        live = self._begin_from(state)
         self._proof = ""  # None of it is written down yet.
-
-    def doubt(self, paths: Set[str]) -> None:
-        """Looks at paths again, with all that is below them."""
-        self._known().look_at(paths, paths)
-
-    def will_hold(self, files: Iterable[str], directories: Iterable[str]) -> None:
-        """Says what is about to be brought in: it is captured even where rules ignore it."""
-        self._known().will_hold(files, directories)
+        live.look_at(doubtful, doubtful)
 
     def look_again(self, path: str, *, give_up: bool) -> None:
-        """Says that a file was not what it had been read as."""
+        """Reads a file that changed while it was stored; with `give_up` it is left out."""
         self._known().look_again(path, give_up=give_up)
 
-    def unsaved(self) -> Iterable[NewObject]:
-        """Returns what was read or made and may not be in the store yet."""
-        return self._known().blobs.values()
-
-    def unsaved_tree(self, object_id: str) -> bytes | None:
-        made = self._live.blobs.get(object_id) if self._live is not None else None
-        return made.data if made is not None and made.kind is ObjectKind.TREE else None
-
-    def is_stored_as(self, captured: CapturedState, ref: str, added_bytes: int) -> None:
-        """Says that a state which `present` returned is in the store, kept by a ref."""
+    def note_stored(self, captured: CapturedState, ref: str, added_bytes: int) -> None:
+        """Notes that a state which `present` returned is stored, kept by a ref."""
         live = self._known()
-        live.stored()
         self._stored_bytes += added_bytes
-        self._set_room(live)
-        remembered = live.remembered(captured)
-        seen = self._git.seen if self._git is not None else None
+        live.forget_unsaved(self._room())
         self._snapshots.add(ref.rpartition("/")[2])
-        self._stored = SavedState(
-            ref, remembered, self._moment, seen, frozenset(self._snapshots), self._stored_bytes
+        self._to_save = SavedState(
+            ref,
+            live.remembered(captured),
+            self._moment,
+            self._git.seen if self._git is not None else None,
+            frozenset(self._snapshots),
+            self._stored_bytes,
         )
         if self._watch is None and self._nothing_late and ref == self._proof:
             return  # What is written down says the same.
-        self._not_written_down += 1
-        if self._watch is None or self._not_written_down >= _WRITTEN_DOWN_EVERY:
-            self._write_down()
+        # Without a watch this process may end after one act, and the next one would have to
+        # scan from an older moment. With one, many follow, and writing each down costs more.
+        self._not_saved += 1
+        if self._watch is None or self._not_saved >= _SAVED_EVERY:
+            self._save()
+
+    def holds(self, target: CapturedState, ref: str) -> bool:
+        """Says whether the sandbox is known to hold the bytes that a ref keeps, and notes that."""
+        found = self.known()
+        same = (found.tree, found.git) == (target.tree, target.git)
+        if same:
+            self.note_stored(found, ref, 0)
+        return same
 
     @contextmanager
-    def being_rewritten(self, paths: Set[str]) -> Generator[None]:
-        """Lets the caller change the sandbox; afterwards these paths are looked at again."""
+    def rewriting(self, todo: StateDifference) -> Generator[None]:
+        """Lets the caller write a difference; afterwards its paths are read again."""
+        paths = todo.touched
+        # What is written is captured from now on, even where rules ignore it.
+        self._known().will_hold((path for path, _ in todo.write_files), todo.make_directories)
         try:
             yield
         except BaseException:
-            self._live = None  # What is there now has to be found out.
+            self._live = None  # Nobody knows how far it got: everything is read anew.
             self._stop_watching()
             raise
-        told = self._watch.drain() if self._watch is not None else None
-        if told is None or told.lost:
+        changes = self._watch.drain() if self._watch is not None else None
+        if changes is None or changes.lost:
             self._known().look_at(paths, paths)
         else:
-            self._known().look_at(told.paths | paths, told.replaced)  # All of it is our own work.
-        if told is not None and told.lost:
+            # All of it is our own work.
+            self._known().look_at(changes.paths | paths, changes.replaced)
+        if changes is not None and changes.lost:
             self._watch_anew()
 
     def _value(self) -> tuple[CapturedState, ObservedGit]:
         live = self._known()
-        look = self._git.look() if self._git is not None else ObservedGit()
-        live.force(look.tracked_though_ignored)
+        look = self._git.look() if self._git is not None else _NO_GIT
+        if self._present is None or self._present[1] is not look:
+            live.force(look.tracked_though_ignored)
         if self._present is None or live.changed or self._present[1] is not look:
             captured = live.captured(look.state, look.uncaptured)
             if self._present is None or self._present[0] != captured:
@@ -242,20 +261,21 @@ class SandboxTracker:
         return self._present
 
     def _known(self) -> LiveTree:
-        if self._live is None:
-            state = load_state(self._sandbox)
-            self._snapshots = set(self._refs.ids_with_inherited())
-            if state is None or not self._refs.has(state.proof):
-                state = self._from_scratch(state)
-            self._learn_of_snapshots(state)
-            return self._begin_from(state)
-        return self._live
+        if self._live is not None:
+            return self._live
+        state = load_state(self._sandbox)
+        self._snapshots = set(self._stored.refs.ids_with_inherited())
+        if state is None or not self._stored.refs.has(state.proof):
+            state = self._from_scratch(state)
+        self._learn_of_snapshots(state)
+        return self._begin_from(state)
 
     def _begin_from(self, state: SavedState) -> LiveTree:
         self._proof = state.proof
         self._moment = state.moment
         self._stored_bytes = state.stored_bytes
         self._present = None
+        self._stored.unsaved.clear()
         if self._git is not None:
             self._git.seen = state.git
         self._live = LiveTree(
@@ -264,21 +284,22 @@ class SandboxTracker:
             remembered=state.remembered,
             rules=self._rules,
             limits=self._limits,
-            read=self._read_tree,
+            stored=self._stored,
+            room=self._room(),
         )
-        self._set_room(self._live)
         return self._live
 
-    def _set_room(self, live: LiveTree) -> None:
+    def _room(self) -> int | None:
+        """Returns how many bytes may still be stored for the plan."""
         most = self._limits.max_plan_bytes
-        live.room = None if most is None else max(most - self._stored_bytes, 0)
+        return None if most is None else max(most - self._stored_bytes, 0)
 
     def _from_scratch(self, untrusted: SavedState | None) -> SavedState:
         """Returns a state from which everything is looked at."""
         usual: UsualModes | None = None
         for snapshot in sorted(self._snapshots):
             with suppress(CleverAgentsError):
-                usual = self._load(snapshot).usual
+                usual = self._stored.load(snapshot).usual
                 break
         once = untrusted.remembered.captured_once if untrusted else set[str]()
         stored_bytes = untrusted.stored_bytes if untrusted else 0
@@ -292,26 +313,13 @@ class SandboxTracker:
         """
         for snapshot in self._snapshots - state.snapshots:
             with suppress(CleverAgentsError):
-                held, once = self._load(snapshot), state.remembered.captured_once
-                changes = tree_changes(self._read_tree, state.captured.tree, held.tree)
+                held, once = self._stored.load(snapshot), state.remembered.captured_once
+                changes = tree_changes(self._stored.read_tree, state.captured.tree, held.tree)
                 once.update(
                     path for path, _, now in changes if now is not None and now[0] != DIRECTORY
                 )
                 empty = held.empty_directories - state.captured.empty_directories
                 once.update(f"{path}/" for path in empty)
-
-    def _refresh(self) -> None:
-        live = self._known()
-        if live.is_elsewhere():
-            self._moment = BEGINNING
-        if self._watch is not None and live.is_blind:
-            self._stop_watching()
-        if self._watch is None:
-            self._scan(live)
-        elif self._moment.is_beginning:
-            self._watch_anew()
-        else:
-            self._take_in(self._watch.drain())
 
     def _take_in(self, told: PendingChanges) -> None:
         if told.lost:
@@ -352,7 +360,7 @@ class SandboxTracker:
     def _scan(self, live: LiveTree) -> None:
         now = self.now()
         since = self._moment if self._moment.is_comparable(now) else BEGINNING
-        if since.is_beginning:
+        if since == BEGINNING:
             top = os.listdir(self._sandbox.path)
             live.look_at([*top, *live.known_at_top()], [*top, *live.known_at_top()])
             self.evidence = Evidence.COMPLETE
@@ -377,11 +385,11 @@ class SandboxTracker:
                 replaced.add(item.path)
         live.look_at(paths.union(live.names_changed(known)), replaced)
 
-    def _write_down(self) -> None:
-        self._not_written_down = 0
-        if self._stored is not None:
+    def _save(self) -> None:
+        self._not_saved = 0
+        if self._to_save is not None:
             with suppress(OSError):  # What was written down before still holds.
-                save_state(self._sandbox, self._stored)
+                save_state(self._sandbox, self._to_save)
 
 
 def nothing_known(usual: UsualModes, once: set[str], stored_bytes: int) -> SavedState:

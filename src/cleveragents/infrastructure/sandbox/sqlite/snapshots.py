@@ -8,7 +8,7 @@ consists of is in `sqlite_chunks`, how a database is read and put back in
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from cleveragents.domain.errors import (
     SnapshotError,
 )
 from cleveragents.domain.sandboxes.change import PathChange
-from cleveragents.domain.sandboxes.merge import MergeReport
+from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.named_paths import NamedPaths
 from cleveragents.domain.sandboxes.sandbox import (
     ChangeAction,
@@ -30,13 +30,14 @@ from cleveragents.domain.sandboxes.sandbox import (
     FilePatch,
     RestorePreview,
     RestoreReport,
+    SandboxCheckpoint,
     SandboxRef,
     TreeDiff,
     Uncaptured,
 )
-from cleveragents.infrastructure.sandbox.files.engine_protocol import Merging, SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.errors import refuse_differences
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
-from cleveragents.infrastructure.sandbox.files.restorer import refuse_differences
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
@@ -64,7 +65,6 @@ from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, blob_rea
 from cleveragents.infrastructure.sandbox.store.drafts import scratch
 from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
-from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshot
 
 _CHUNKS_IN_ONE_PACK = 256
 """As many as are in memory at once: 16 MiB."""
@@ -94,7 +94,7 @@ class _SettledDatabase:
     """A snapshot that is still right as long as the files look the same."""
 
     fingerprint: _Fingerprint
-    stored: StoredSnapshot
+    stored: SandboxCheckpoint
 
 
 class SqliteSnapshots(SnapshotEngine):
@@ -121,7 +121,7 @@ class SqliteSnapshots(SnapshotEngine):
             self._use.close()
             self._use = None
 
-    def store(self) -> StoredSnapshot:
+    def snapshot(self) -> SandboxCheckpoint:
         """Makes a durable snapshot of the database as of its last finished transaction.
 
         Raises:
@@ -131,11 +131,12 @@ class SqliteSnapshots(SnapshotEngine):
         """
         self._use = self._use or MirrorUse(Path(self._sandbox.store))
         if self._settled is not None and self._still_right(self._settled):
-            return replace(
-                self._settled.stored,
-                size_bytes=0,
-                not_captured=others(self._place),
-                evidence=Evidence.SCAN,
+            return self._settled.stored.model_copy(
+                update={
+                    "size_bytes": 0,
+                    "not_captured": others(self._place),
+                    "evidence": Evidence.SCAN,
+                }
             )
         with self._room("The snapshot could not be stored") as room:
             started, fingerprint = room.stat().st_ctime_ns, self._fingerprint()
@@ -144,19 +145,19 @@ class SqliteSnapshots(SnapshotEngine):
         self._settled = _SettledDatabase(fingerprint, stored) if settled else None
         return stored
 
-    def preview(self, snapshot_id: str, paths: NamedPaths | None) -> RestorePreview:
+    def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
         """Raises what `restore` would raise before it touches anything."""
         with self._room("The database could not be read") as room, blob_reader(self._git) as blobs:
             wanted = self._load(snapshot_id, blobs)
             found = look(self._place, room / "present", self._patience)
             if paths is not None:
-                wanted = self._chosen(found.state, wanted, paths)
+                wanted = self._chosen(found.state, wanted, NamedPaths(paths))
             changes = self._changes(found.state, wanted)
             if changes:
                 blobs.check(sorted(set(wanted.chunks)))
         return RestorePreview(changes=changes, left_alone=found.not_captured)
 
-    def restore(self, snapshot_id: str, sparing: str | None) -> RestoreReport:
+    def restore(self, snapshot_id: str, sparing: str | None = None) -> RestoreReport:
         """Makes the database what it was; what lies beside it is left alone."""
         with (
             self._room("The database could not be restored") as room,
@@ -187,10 +188,10 @@ class SqliteSnapshots(SnapshotEngine):
     def ids(self) -> Sequence[str]:
         return self._refs.ids()
 
-    def delete(self, snapshot_ids: Iterable[str]) -> None:
+    def delete(self, snapshot_ids: Collection[str]) -> None:
         self._refs.delete(snapshot_ids)
 
-    def diff(self, old: str, new: str, prefix: str) -> TreeDiff:
+    def diff(self, old: str, new: str, prefix: str = "") -> TreeDiff:
         """Compares two snapshots; the patch says which tables have other rows."""
         name = f"{prefix}{self._place.name}"
         with (
@@ -213,6 +214,8 @@ class SqliteSnapshots(SnapshotEngine):
         )
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
+        if old == new:
+            return ()
         with blob_reader(self._git) as blobs:
             before, after = (self._document(each, blobs) for each in (old, new))
         return database_changes(self._place.name, before, after)
@@ -224,41 +227,49 @@ class SqliteSnapshots(SnapshotEngine):
             found = look(self._place, room / "present", self._patience)
         return database_changes(name, before, snapshot_of(found.state, name).document)
 
-    def combine(self, base: str, other: str, paths: NamedPaths) -> StoredSnapshot:
+    def combine(self, base: str, other: str, paths: Collection[str]) -> SandboxCheckpoint:
         """Keeps the one snapshot or the other: the database is the only path there is."""
         self._use = self._use or MirrorUse(Path(self._sandbox.store))
         with blob_reader(self._git) as blobs:
             before, after = self._load(base, blobs), self._load(other, blobs)
         name = self._place.name
-        state = self._chosen(before, after, paths)
-        snapshot_id = other if paths.covers(name) else base
+        named = NamedPaths(paths)
+        state = self._chosen(before, after, named)
+        snapshot_id = other if named.covers(name) else base
         self._refs.write(snapshot_id, snapshot_id)
         left_out = (
             [Uncaptured(path=name, reason=NOT_A_FILE)] if state.kind is FileKind.OTHER else []
         )
         state_hash = snapshot_of(state, name).state_hash
-        return StoredSnapshot(snapshot_id, state_hash, 0, tuple(left_out))
+        return SandboxCheckpoint(
+            snapshot_id=snapshot_id,
+            state_hash=state_hash,
+            size_bytes=0,
+            not_captured=tuple(left_out),
+        )
 
-    def merge(self, wanted: Merging) -> MergeReport:
+    def merge(
+        self, mine: str, base: str, theirs: str, strategy: MergeStrategy, names: MergeNames
+    ) -> MergeReport:
         """Takes the whole database, or leaves it."""
+        if base == theirs:
+            return MergeReport(merged=(), conflicts=())
         with blob_reader(self._git) as blobs:
-            base, mine, theirs = (
-                self._load(each, blobs) for each in (wanted.base, wanted.mine, wanted.theirs)
-            )
-        report = merge_databases(self._place.name, base, mine, theirs, wanted.strategy)
+            old, own, new = (self._load(each, blobs) for each in (base, mine, theirs))
+        report = merge_databases(self._place.name, old, own, new, strategy)
         if report.merged:
-            refuse_differences(self.restore(wanted.theirs, None))
+            refuse_differences(self.restore(theirs))
         return report
 
-    def place(self, snapshot_id: str, paths: Sequence[str]) -> None:
-        """Puts the whole database back if it is named."""
+    def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:
+        """Restores the whole database if it is named."""
         if NamedPaths(paths).covers(self._place.name):
-            refuse_differences(self.restore(snapshot_id, None))
+            refuse_differences(self.restore(snapshot_id))
 
-    def fill(self, snapshot_id: str, source: SandboxRef, known: CopyComparison | None) -> None:
+    def start_as(self, snapshot_id: str, source: SandboxRef, known: CopyComparison | None) -> None:
         """Makes the database of a fork from the stored chunks."""
         self._refs.inherit(snapshot_id, source)
-        refuse_differences(self.restore(snapshot_id, None))
+        refuse_differences(self.restore(snapshot_id))
 
     def _chosen(
         self, base: DatabaseState, other: DatabaseState, paths: NamedPaths
@@ -281,7 +292,7 @@ class SqliteSnapshots(SnapshotEngine):
             return known
         return blobs.read(document_id(snapshot_id, blobs.read(snapshot_id)))
 
-    def _store(self, room: Path) -> StoredSnapshot:
+    def _store(self, room: Path) -> SandboxCheckpoint:
         copy = room / "present"
         found = look(self._place, copy, self._patience)
         made = snapshot_of(found.state, self._place.name)
@@ -296,7 +307,12 @@ class SqliteSnapshots(SnapshotEngine):
         self._documents[made.id] = made.document
         if len(self._documents) > _KEPT_DOCUMENTS:
             del self._documents[next(iter(self._documents))]
-        return StoredSnapshot(made.id, made.state_hash, added, found.not_captured)
+        return SandboxCheckpoint(
+            snapshot_id=made.id,
+            state_hash=made.state_hash,
+            size_bytes=added,
+            not_captured=found.not_captured,
+        )
 
     def _missing(
         self, state: DatabaseState, copy: Path, others: Sequence[NewObject]

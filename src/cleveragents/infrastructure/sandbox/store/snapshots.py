@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
-from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef, Uncaptured
+from cleveragents.domain.sandboxes.sandbox import (
+    Evidence,
+    SandboxCheckpoint,
+    SandboxRef,
+    Uncaptured,
+)
 from cleveragents.domain.sandboxes.uncaptured import IGNORED, ReasonKind
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
@@ -45,29 +49,16 @@ _KEPT_TREE_BYTES = 8 << 20
 _KEPT_OUTLINES = 20
 
 
-@dataclass(frozen=True)
-class StoredSnapshot:
-    """What an engine has made durable."""
-
-    snapshot_id: str
-    state_hash: str
-    size_bytes: int
-    """What it added to the store."""
-    not_captured: tuple[Uncaptured, ...]
-    evidence: Evidence = Evidence.COMPLETE
-    partial: bool = False
-    """A deadline passed before everything was looked at."""
-
-
 class StoredSnapshots:
     """What is stored of one sandbox."""
 
-    def __init__(
-        self, sandbox: SandboxRef, git: Git, unsaved_tree: Callable[[str], bytes | None]
-    ) -> None:
-        """Args: `unsaved_tree` gives a tree that was made and may not be stored yet, if it was."""
+    def __init__(self, sandbox: SandboxRef, git: Git) -> None:
         self._sandbox = sandbox
-        self._unsaved_tree = unsaved_tree
+        self.unsaved: dict[str, NewObject] = {}
+        """Blobs and trees that were found in the sandbox and may not be stored yet.
+
+        Whoever reads the sandbox adds them; trees among them can be read like stored ones.
+        """
         self._trees: dict[str, bytes] = {}
         self._tree_bytes = 0
         self._outlines: dict[str, CapturedState] = {}
@@ -125,9 +116,16 @@ class StoredSnapshots:
             return set()
         return staged_objects(self.objects.read(state.index_listing))
 
+    def has(self, snapshot_id: str) -> bool:
+        return self.refs.has(self.refs.name(snapshot_id))
+
     def keep(
-        self, captured: CapturedState, staged: Iterable[str], others: Sequence[NewObject]
-    ) -> StoredSnapshot:
+        self,
+        captured: CapturedState,
+        staged: Iterable[str],
+        others: Sequence[NewObject],
+        evidence: Evidence = Evidence.COMPLETE,
+    ) -> SandboxCheckpoint:
         """Makes a state durable unless it is: its objects, those it leads to, then its ref."""
         made = snapshot_objects(captured, staged)
         size = 0
@@ -145,11 +143,12 @@ class StoredSnapshots:
         self._outlines[made.snapshot.id] = captured
         if len(self._outlines) > _KEPT_OUTLINES:
             del self._outlines[next(iter(self._outlines))]
-        return StoredSnapshot(
+        return SandboxCheckpoint(
             snapshot_id=made.snapshot.id,
             state_hash=made.state_hash,
             size_bytes=size,
             not_captured=_uncaptured(captured),
+            evidence=evidence,
             partial=any(
                 reason.kind is ReasonKind.OVERDUE for reason in captured.not_captured.values()
             ),
@@ -168,9 +167,10 @@ class StoredSnapshots:
 
     def read_tree(self, object_id: str) -> bytes:
         """Trees never change, so those read last are kept."""
-        found = self._unsaved_tree(object_id)
-        if found is None:
-            found = self._trees.get(object_id)
+        unsaved = self.unsaved.get(object_id)
+        if unsaved is not None and unsaved.data is not None:
+            return unsaved.data
+        found = self._trees.get(object_id)
         if found is None:
             found = self.objects.read(object_id)
             self._keep_tree(object_id, found)
@@ -178,8 +178,11 @@ class StoredSnapshots:
 
     def read_ahead(self, object_ids: Iterable[str]) -> None:
         """Has trees at hand that are about to be read, without a question for each of them."""
-        wanted = {each for each in object_ids if each not in self._trees}
-        missing = [each for each in wanted if self._unsaved_tree(each) is None]
+        missing = [
+            each
+            for each in dict.fromkeys(object_ids)
+            if each not in self._trees and each not in self.unsaved
+        ]
         contents = {object_id: bytearray() for object_id in missing}
         self.objects.copy_many(missing, lambda object_id: contents[object_id].extend)
         for object_id, content in contents.items():

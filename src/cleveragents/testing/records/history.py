@@ -1,6 +1,6 @@
 """What a database promises about going back: what is in effect, influences, corrections, children.
 
-Part of `repository_contract.CONTRACT`.
+Part of `cleveragents.testing.records.CONTRACT`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from cleveragents.domain.decisions.correction import CorrectionState
 from cleveragents.domain.errors import CorrectionNotFoundError, DuplicateError, NotFoundError
 from cleveragents.domain.plans.events import DecisionReinstated, DecisionSuperseded
 from cleveragents.testing import sample_records as sample
-from cleveragents.testing.expectations import MakeDatabase, expect, expect_error, with_plan
+from cleveragents.testing.expectations import expect
+from cleveragents.testing.records.database import MakeDatabase, expect_exactly, with_plan
 
 
 def what_is_in_effect_is_told_as_ranges(make_database: MakeDatabase) -> None:
@@ -70,7 +71,7 @@ def saved_decisions_replace_every_field(make_database: MakeDatabase) -> None:
     with database.write() as transaction:
         transaction.decisions.add(sample.decision())
         transaction.decisions.save(moved)
-        expect_error(NotFoundError, lambda: transaction.decisions.save(sample.decision(2)))
+        expect_exactly(NotFoundError, lambda: transaction.decisions.save(sample.decision(2)))
     with database.read() as transaction:
         expect(list(transaction.decisions.list("PLAN1")), [moved])
 
@@ -101,7 +102,7 @@ def corrections_come_back_as_they_were(make_database: MakeDatabase) -> None:
         store = transaction.corrections
         for attempt in (second, first):
             store.add(attempt)
-        expect_error(DuplicateError, lambda: store.add(first))
+        expect_exactly(DuplicateError, lambda: store.add(first))
         done = second.model_copy(
             update={
                 "state": CorrectionState.COMPLETE,
@@ -120,7 +121,7 @@ def corrections_come_back_as_they_were(make_database: MakeDatabase) -> None:
         expect(store.of_operation("OPERATION2"), None)
         expect(list(store.ids("CORRECTION")), [first.id, second.id])
         expect(list(store.ids("correction")), [])
-        expect_error(CorrectionNotFoundError, lambda: store.get("CORRECTION3"))
+        expect_exactly(CorrectionNotFoundError, lambda: store.get("CORRECTION3"))
 
 
 def children_are_found_by_their_parent(make_database: MakeDatabase) -> None:

@@ -1,6 +1,6 @@
 """What a `SnapshotStore` must do when it merges databases, and when it takes single ones.
 
-Part of `sqlite_store_contract.CONTRACT`, which explains the functions.
+Part of `store.CONTRACT`, which explains the functions.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 from cleveragents.domain.errors import BusinessRuleViolation
 from cleveragents.domain.sandboxes.merge import ConflictKind, MergeReport, MergeStrategy
-from cleveragents.testing.database_place import DatabasePlace, MakePlace
-from cleveragents.testing.merge_contract import NAMES
-from cleveragents.testing.workplace import expect, expect_error
+from cleveragents.testing.expectations import expect, expect_error
+from cleveragents.testing.snapshots.merging import NAMES
+from cleveragents.testing.sqlite.workspace import DatabaseWorkspace, MakeDatabaseWorkspace
 
 
-def databases_are_merged_whole(make_place: MakePlace) -> None:
+def databases_are_merged_whole(make_place: MakeDatabaseWorkspace) -> None:
     """Theirs is taken if mine is as it was, and nothing is done if theirs is."""
     work = make_place()
     base, then = work.store(), work.dump()
@@ -30,7 +30,7 @@ def databases_are_merged_whole(make_place: MakePlace) -> None:
         expect(work.dump(), after)
 
 
-def written_databases_are_in_conflict(make_place: MakePlace) -> None:
+def written_databases_are_in_conflict(make_place: MakeDatabaseWorkspace) -> None:
     """Where both have written, mine stays, or theirs is taken where theirs count."""
     work = make_place()
     base = work.store()
@@ -54,7 +54,7 @@ def written_databases_are_in_conflict(make_place: MakePlace) -> None:
             expect(work.dump(), before)
 
 
-def what_is_no_database_is_not_merged(make_place: MakePlace) -> None:
+def what_is_no_database_is_not_merged(make_place: MakeDatabaseWorkspace) -> None:
     """What is no file is in no snapshot: theirs is not taken, and mine is not touched."""
     work = make_place()
     base, then = work.store(), work.dump()
@@ -73,7 +73,7 @@ def what_is_no_database_is_not_merged(make_place: MakePlace) -> None:
     expect(work.dump(), then)
 
 
-def databases_are_taken(make_place: MakePlace) -> None:
+def databases_are_taken(make_place: MakeDatabaseWorkspace) -> None:
     """A database that is named becomes what a snapshot has, and only then."""
     work = make_place()
     base, then = work.store(), work.dump()
@@ -89,7 +89,7 @@ def databases_are_taken(make_place: MakePlace) -> None:
 
 
 def _merge(
-    work: DatabasePlace, mine: str, base: str, theirs: str, strategy: MergeStrategy
+    work: DatabaseWorkspace, mine: str, base: str, theirs: str, strategy: MergeStrategy
 ) -> MergeReport:
     return work.open_store().merge(work.sandbox, mine, base, theirs, strategy, NAMES)
 
@@ -98,7 +98,7 @@ def _report(*merged: str) -> MergeReport:
     return MergeReport(merged=merged, conflicts=())
 
 
-CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
+CONTRACT: tuple[Callable[[MakeDatabaseWorkspace], None], ...] = (
     databases_are_merged_whole,
     written_databases_are_in_conflict,
     what_is_no_database_is_not_merged,

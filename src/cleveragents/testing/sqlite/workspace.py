@@ -12,11 +12,11 @@ from pathlib import Path
 
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
-from cleveragents.testing.workplace import expect
+from cleveragents.testing.expectations import expect
 
 
 @dataclass(frozen=True)
-class DatabasePlace:
+class DatabaseWorkspace:
     """A store, and a sandbox with a database to try it on."""
 
     sandbox: SandboxRef
@@ -56,4 +56,4 @@ class DatabasePlace:
         return report
 
 
-MakePlace = Callable[[], DatabasePlace]
+MakeDatabaseWorkspace = Callable[[], DatabaseWorkspace]

@@ -1,6 +1,6 @@
 """What every `SnapshotStore` must do when it combines two snapshots.
 
-Part of `snapshot_store_contract.CONTRACT`, which says how such functions are used.
+Part of `cleveragents.testing.snapshots.CONTRACT`, which says how such functions are used.
 """
 
 from __future__ import annotations
@@ -11,18 +11,15 @@ from dataclasses import dataclass
 
 from cleveragents.domain.errors import SnapshotError, SnapshotMissingError, UsageError
 from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint
-from cleveragents.testing.trees import Tree, combined_by_hand, read_tree
-from cleveragents.testing.workplace import (
+from cleveragents.testing.expectations import ContractError, expect, expect_error, expect_same
+from cleveragents.testing.snapshots.workspace import (
     ODD_NAMES,
     UNKNOWN,
     Capability,
-    ContractError,
     ContractWorkspace,
     MakeSandbox,
-    expect,
-    expect_error,
-    expect_same,
 )
+from cleveragents.testing.trees import Tree, combined_by_hand, read_tree
 
 
 @dataclass(frozen=True)

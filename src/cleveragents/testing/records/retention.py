@@ -1,6 +1,6 @@
 """What every `CheckpointStore` must do about groups that are pinned, pruned and deleted.
 
-Part of `repository_contract.CONTRACT`, which explains the functions.
+Part of `cleveragents.testing.records.CONTRACT`, which explains the functions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from cleveragents.domain.plans.events import (
     PlanEventRecord,
 )
 from cleveragents.testing import sample_records as sample
-from cleveragents.testing.expectations import MakeDatabase, expect, expect_error, with_groups
+from cleveragents.testing.expectations import expect
+from cleveragents.testing.records.database import MakeDatabase, expect_exactly, with_groups
 
 _MANY = 2_000
 """More than fit into one statement."""
@@ -91,7 +92,7 @@ def _expect_deletion(
     with database.write() as transaction:
         transaction.checkpoints.get(sample.checkpoint(2).id)
         deleting(transaction)([sample.group(2).id, *_NOBODY])
-        expect_error(
+        expect_exactly(
             CheckpointNotFoundError, lambda: transaction.checkpoints.get(sample.checkpoint(2).id)
         )
     with database.read() as transaction:

@@ -14,25 +14,26 @@ from cleveragents.application.ports.sandboxes import Sandboxes
 from cleveragents.domain.errors import SnapshotMissingError
 from cleveragents.domain.sandboxes.merge import MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource
-from cleveragents.testing.database_place import DatabasePlace
-from cleveragents.testing.merge_contract import NAMES
-from cleveragents.testing.workplace import UNKNOWN, expect, expect_error
+from cleveragents.testing.expectations import expect, expect_error
+from cleveragents.testing.snapshots.merging import NAMES
+from cleveragents.testing.snapshots.workspace import UNKNOWN
+from cleveragents.testing.sqlite.workspace import DatabaseWorkspace
 
 
 @dataclass(frozen=True)
 class DatabaseFamily:
     """A sandbox with a database, and what forks it takes."""
 
-    parent: DatabasePlace
+    parent: DatabaseWorkspace
     sandboxes: Sandboxes
     resource: Callable[[str], Resource]
 
-    def fork(self, plan_id: str, snapshot_id: str) -> DatabasePlace:
+    def fork(self, plan_id: str, snapshot_id: str) -> DatabaseWorkspace:
         made = self.sandboxes.fork(
             f"SANDBOX-{plan_id}", plan_id, self.resource(plan_id), self.parent.sandbox, snapshot_id
         )
         self.sandboxes.check(made)
-        return DatabasePlace(made, self.parent.open_store)
+        return DatabaseWorkspace(made, self.parent.open_store)
 
 
 MakeDatabaseFamily = Callable[[], DatabaseFamily]

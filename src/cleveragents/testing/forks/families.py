@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.domain.sandboxes.sandbox import Resource
-from cleveragents.testing.workplace import ContractWorkspace, expect
+from cleveragents.testing.expectations import expect
+from cleveragents.testing.snapshots.workspace import ContractWorkspace
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What forks of a sandbox must do about git: ignore rules, branches and indexes.
 
-Part of `fork_contract.CONTRACT`, which explains the functions.
+Part of `files.CONTRACT`, which explains the functions.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cleveragents.domain.sandboxes.merge import MergeStrategy
-from cleveragents.testing.families import MakeFamily, expect_stored
-from cleveragents.testing.merge_contract import NAMES
+from cleveragents.testing.expectations import expect, expect_same
+from cleveragents.testing.forks.families import MakeFamily, expect_stored
+from cleveragents.testing.snapshots.merging import NAMES
+from cleveragents.testing.snapshots.workspace import Capability
 from cleveragents.testing.trees import Node, Tree, read_tree
-from cleveragents.testing.workplace import Capability, expect, expect_same
 
 
 def ignored_files_come_along(make_family: MakeFamily) -> None:

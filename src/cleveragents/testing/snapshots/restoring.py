@@ -1,46 +1,29 @@
-"""What every `SnapshotStore` must do, as plain functions that raise when it does not.
+"""What every `SnapshotStore` must do when it stores a sandbox and restores it.
 
-Each takes `make_sandbox`, which gives a store and a sandbox of its own that
-holds at least one file. `CONTRACT` lists them all. What not every store can do
-is a `Capability`, which the store declares; a function that needs one the store
-does not have raises `NotOfferedError`, which a suite reports and does not count
-as a failure.
+Part of `cleveragents.testing.snapshots.CONTRACT`.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 from cleveragents.domain.errors import SandboxMissingError, SnapshotMissingError
-from cleveragents.domain.sandboxes.change import ChangeOperation
 from cleveragents.domain.sandboxes.sandbox import ChangeAction
-from cleveragents.testing import combining_contract, merge_contract
-from cleveragents.testing.trees import changes_by_hand, read_tree
-from cleveragents.testing.workplace import (
-    ODD_NAMES,
-    UNKNOWN,
-    Capability,
-    ContractError,
-    ContractWorkspace,
-    MakeSandbox,
-    NotOfferedError,
+from cleveragents.testing.expectations import (
     expect,
     expect_error,
     expect_same,
 )
-
-__all__ = [
-    "CONTRACT",
-    "Capability",
-    "ContractError",
-    "ContractWorkspace",
-    "MakeSandbox",
-    "NotOfferedError",
-]
+from cleveragents.testing.snapshots.workspace import (
+    ODD_NAMES,
+    UNKNOWN,
+    Capability,
+    MakeSandbox,
+)
+from cleveragents.testing.trees import read_tree
 
 
 def bytes_come_back(make_sandbox: MakeSandbox) -> None:
@@ -362,283 +345,6 @@ def repeated_rollbacks_find_nothing_to_do(make_sandbox: MakeSandbox) -> None:
     expect(work.restore(kept).changes, ())
 
 
-def differences_are_told(make_sandbox: MakeSandbox) -> None:
-    """Two snapshots are compared by file, with lines and a patch."""
-    work = make_sandbox()
-    work.write("changed", b"one\ntwo\n")
-    work.write("deleted", b"one\n")
-    work.write("executable")
-    work.write("linked")
-    work.write("directory/same")
-    old = work.store()
-    (work.root / "directory").chmod(0o700)
-    work.write("changed", b"one\nthree\nfour\n")
-    (work.root / "deleted").unlink()
-    work.write("added", b"one\n")
-    work.write("binary", b"\0\1")
-    (work.root / "executable").chmod(0o755)
-    (work.root / "linked").unlink()
-    (work.root / "linked").symlink_to("changed")
-    (work.root / "empty").mkdir()
-    diff = work.open_store().diff(work.sandbox, old, work.store(), "in b/")
-    expect(
-        {file.path: (file.status, file.insertions, file.deletions) for file in diff.files},
-        {
-            "in b/added": ("added", 1, 0),
-            "in b/binary": ("added", None, None),
-            "in b/changed": ("modified", 2, 1),
-            "in b/deleted": ("deleted", 0, 1),
-            "in b/directory/": ("mode changed", 0, 0),
-            "in b/empty/": ("added", 0, 0),
-            "in b/executable": ("mode changed", 0, 0),
-            "in b/linked": ("type changed", 1, 1),
-        },
-    )
-    expect(
-        [(patch.path, patch.text.split("\n")[0]) for patch in diff.patches],
-        [
-            (f"in b/{name}", f"diff --git a/in b/{name} b/in b/{name}")
-            for name in ("added", "binary", "changed", "deleted", "executable", "linked", "linked")
-        ],
-    )
-    expect("+three\n" in diff.patch, True)
-
-
-def long_patches_are_cut(make_sandbox: MakeSandbox) -> None:
-    """A patch has whole lines, says that it was cut, and is never in memory as a whole."""
-    work = make_sandbox()
-    old = work.store()
-    for number in range(4):
-        work.write(f"long {number}", b"0123456\n" * (1 << 20))
-    new = work.store()
-    tracemalloc.start()
-    try:
-        diff = work.open_store().diff(work.sandbox, old, new)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    expect(diff.patch_truncated, True)
-    expect([patch.path for patch in diff.patches], ["long 0"])
-    expect(diff.patches[0].text.splitlines()[-1], "+0123456")
-    if peak > 16 << 20:
-        raise ContractError(f"comparing took {peak} bytes of memory")
-
-
-def changes_are_told_path_by_path(make_sandbox: MakeSandbox) -> None:
-    """Every path that differs is named once, with its bytes and modes before and after."""
-    work = make_sandbox()
-    names = ("changed", "deleted", "closed", "linked", "replaced/in", "emptied/in", "kept/in")
-    for name in (*names, *ODD_NAMES):
-        work.write(name)
-    (work.root / "link").symlink_to("old")
-    (work.root / "vanishing/nested").mkdir(parents=True)
-    (work.root / "filled").mkdir()
-    before, old = read_tree(work.root), work.store()
-    work.write("changed", b"other")
-    work.write("new/deep/file").chmod(0o4750)
-    work.write("nested/.git/config", b"[core]\n")
-    work.write("filled/in")
-    for name in ("deleted", "linked", "link", "emptied/in"):
-        (work.root / name).unlink()
-    for name in ("vanishing", "replaced"):
-        shutil.rmtree(work.root / name)
-    (work.root / "closed").chmod(0o600)
-    (work.root / "kept").chmod(0o711)
-    (work.root / "linked").symlink_to("changed")
-    (work.root / "link").symlink_to("new")
-    (work.root / "replaced").write_bytes(b"a file now")
-    (work.root / "empty/nested").mkdir(parents=True)
-    work.root.chmod(0o750)
-    for number, name in enumerate(ODD_NAMES):
-        (work.root / name).unlink() if number % 2 else work.write(name, b"other")
-    after, new = read_tree(work.root), work.store()
-    store = work.open_store()
-    expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
-    expect(list(store.changes(work.sandbox, new, old)), changes_by_hand(after, before))
-    found = {change.path: change.operation for change in store.changes(work.sandbox, old, new)}
-    told = {name: found.get(name) for name in (*names, "link", ".", "replaced", "empty", "filled")}
-    expect(
-        told,
-        {
-            "changed": ChangeOperation.MODIFIED,
-            "deleted": ChangeOperation.DELETED,
-            "closed": ChangeOperation.MODE_CHANGED,
-            "linked": ChangeOperation.TYPE_CHANGED,
-            "replaced/in": ChangeOperation.DELETED,
-            "emptied/in": ChangeOperation.DELETED,
-            "kept/in": None,
-            "link": ChangeOperation.MODIFIED,
-            ".": ChangeOperation.MODE_CHANGED,
-            "replaced": ChangeOperation.TYPE_CHANGED,
-            "empty": ChangeOperation.CREATED,
-            "filled": None,
-        },
-    )
-
-
-def changes_are_told_while_watching(make_sandbox: MakeSandbox) -> None:
-    """A store that follows the sandbox tells the same, also after a rollback."""
-    work = make_sandbox()
-    work.write("deep/er/file")
-    store = work.open_store()
-    with store.watched([work.sandbox]):
-        before, old = read_tree(work.root), store.create_checkpoint(work.sandbox).snapshot_id
-        work.write("deep/er/file", b"other").chmod(0o600)
-        work.write("new/file")
-        after, new = read_tree(work.root), store.create_checkpoint(work.sandbox).snapshot_id
-        expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
-        store.rollback_to(work.sandbox, old)
-        again = store.create_checkpoint(work.sandbox).snapshot_id
-        expect(list(store.changes(work.sandbox, new, again)), changes_by_hand(after, before))
-        expect(list(store.changes(work.sandbox, old, again)), [])
-
-
-def equal_snapshots_need_no_look(make_sandbox: MakeSandbox) -> None:
-    """Between a snapshot and itself nothing changed, whether it is there or not."""
-    work = make_sandbox()
-    store = work.open_store()
-    expect(list(store.changes(work.sandbox, UNKNOWN, UNKNOWN)), [])
-    kept = work.store()
-    for old, new in ((kept, UNKNOWN), (UNKNOWN, kept)):
-        expect_error(
-            SnapshotMissingError, lambda old=old, new=new: store.changes(work.sandbox, old, new)
-        )
-
-
-def special_files_count_as_nothing(make_sandbox: MakeSandbox) -> None:
-    """A file that became a FIFO is gone, and so is what was in a directory that became one."""
-    work = make_sandbox()
-    work.write("file")
-    work.write("directory/in")
-    before, old = read_tree(work.root), work.store()
-    (work.root / "file").unlink()
-    shutil.rmtree(work.root / "directory")
-    for name in ("file", "directory", "other"):
-        os.mkfifo(work.root / name)
-    after, new = read_tree(work.root), work.store()
-    found = list(work.open_store().changes(work.sandbox, old, new))
-    expect(found, changes_by_hand(before, after))
-    expect([change.path for change in found], ["directory", "directory/in", "file"])
-
-
-def what_was_left_out_is_no_change(make_sandbox: MakeSandbox) -> None:
-    """A file that ignore rules begin or cease to name was neither deleted nor created."""
-    work = make_sandbox()
-    work.needs(Capability.IGNORE_RULES)
-    work.write("run.log")
-    work.write("cache/entry")
-    bare = work.store()
-    work.write(".gitignore", b"*.log\n/cache/\n")
-    ignoring = work.store()
-    store = work.open_store()
-    for old, new, operation in (
-        (bare, ignoring, ChangeOperation.CREATED),
-        (ignoring, bare, ChangeOperation.DELETED),
-    ):
-        found = store.changes(work.sandbox, old, new)
-        expect([(item.path, item.operation) for item in found], [(".gitignore", operation)])
-
-
-def moves_of_git_are_no_changes(make_sandbox: MakeSandbox) -> None:
-    """Another commit, branch or index is another snapshot, but no path has changed."""
-    work = make_sandbox()
-    work.needs(Capability.GIT_STATE)
-    work.write("staged")
-    old = work.store()
-    work.git("add", "staged")
-    work.git("commit", "-qm", "work")
-    work.git("checkout", "-q", "-b", "elsewhere")
-    new = work.store()
-    expect(old == new, False)
-    expect(list(work.open_store().changes(work.sandbox, old, new)), [])
-
-
-def ignored_files_survive(make_sandbox: MakeSandbox) -> None:
-    """What ignore rules name is listed, not captured, and left as it is by a rollback."""
-    work = make_sandbox()
-    work.needs(Capability.IGNORE_RULES)
-    work.write(".gitignore", b"*.log\n/cache/\n")
-    work.write("run.log", b"first")
-    work.write("cache/entry", b"first")
-    work.write("file")
-    made = work.open_store().create_checkpoint(work.sandbox)
-    expect([item.path for item in made.not_captured], ["cache/", "run.log"])
-    work.write("run.log", b"second")
-    work.write("cache/more", b"second")
-    work.write("file", b"changed")
-    work.restore(made.snapshot_id)
-    expect((work.root / "run.log").read_bytes(), b"second")
-    expect(sorted(os.listdir(work.root / "cache")), ["entry", "more"])  # noqa: PTH208
-    expect((work.root / "file").read_bytes(), b"x\n")
-
-
-def ignored_files_survive_a_killed_rollback(make_sandbox: MakeSandbox) -> None:
-    """What only ignore rules kept out of the safety snapshot is not taken for something new."""
-    work = make_sandbox()
-    work.needs(Capability.IGNORE_RULES)
-    first = work.store()
-    work.write(".gitignore", b"*.log\n")
-    precious = work.write("run.log", b"precious\n")
-    safety = work.store()
-    (work.root / ".gitignore").unlink()  # As far as the killed one came.
-    report = work.open_store().rollback_to(work.sandbox, first, sparing=safety)
-    expect(report.differences, ())
-    expect(precious.read_bytes(), b"precious\n")
-
-
-def git_goes_back_too(make_sandbox: MakeSandbox) -> None:
-    """HEAD, branch and index are what they were, whatever the agent committed."""
-    work = make_sandbox()
-    work.needs(Capability.GIT_STATE)
-    work.write("staged")
-    work.git("add", "staged")
-    before, kept = work.git_state(), work.store()
-    work.git("commit", "-qm", "work")
-    work.git("checkout", "-q", "-b", "elsewhere")
-    work.git("rm", "-q", "--cached", "staged")
-    after, later = work.git_state(), work.store()
-    work.restore(kept)
-    expect(work.git_state(), before)
-    work.restore(later)
-    expect(work.git_state(), after)
-
-
-def hard_links_stay_together(make_sandbox: MakeSandbox) -> None:
-    """Two names of one file are two names of one file again."""
-    work = make_sandbox()
-    work.needs(Capability.HARD_LINKS)
-    (work.root / "second").hardlink_to(work.write("first"))
-    kept = work.store()
-    (work.root / "first").unlink()
-    (work.root / "second").unlink()
-    work.restore(kept)
-    expect((work.root / "first").stat().st_ino, (work.root / "second").stat().st_ino)
-
-
-def modification_times_come_back(make_sandbox: MakeSandbox) -> None:
-    """A file that was rewritten has its old time again."""
-    work = make_sandbox()
-    work.needs(Capability.MODIFICATION_TIMES)
-    place = work.write("file")
-    os.utime(place, ns=(1_000_000_000, 1_000_000_001))
-    kept = work.store()
-    work.write("file", b"changed")
-    work.restore(kept)
-    expect(place.stat().st_mtime_ns, 1_000_000_001)
-
-
-def extended_attributes_come_back(make_sandbox: MakeSandbox) -> None:
-    """A file that was rewritten has its attributes again."""
-    work = make_sandbox()
-    work.needs(Capability.EXTENDED_ATTRIBUTES)
-    place = work.write("file")
-    os.setxattr(place, "user.origin", b"here")
-    kept = work.store()
-    place.unlink()
-    work.restore(kept)
-    expect(os.getxattr(place, "user.origin"), b"here")
-
-
 CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     bytes_come_back,
     equal_states_are_one_snapshot,
@@ -662,21 +368,4 @@ CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     unknown_snapshots_are_missing,
     missing_sandboxes_are_refused,
     repeated_rollbacks_find_nothing_to_do,
-    differences_are_told,
-    long_patches_are_cut,
-    changes_are_told_path_by_path,
-    changes_are_told_while_watching,
-    equal_snapshots_need_no_look,
-    special_files_count_as_nothing,
-    what_was_left_out_is_no_change,
-    moves_of_git_are_no_changes,
-    ignored_files_survive,
-    ignored_files_survive_a_killed_rollback,
-    git_goes_back_too,
-    hard_links_stay_together,
-    modification_times_come_back,
-    extended_attributes_come_back,
-    *combining_contract.CONTRACT,
-    *merge_contract.CONTRACT,
 )
-"""Every obligation; a suite over a store runs them all."""

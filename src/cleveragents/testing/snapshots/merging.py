@@ -1,6 +1,6 @@
 """What every `SnapshotStore` must do when it merges, and when it takes single paths.
 
-Part of `snapshot_store_contract.CONTRACT`, which says how such functions are used.
+Part of `cleveragents.testing.snapshots.CONTRACT`, which says how such functions are used.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 
 from cleveragents.domain.errors import SnapshotError, SnapshotMissingError, UsageError
 from cleveragents.domain.sandboxes.merge import ConflictKind, MergeNames, MergeReport, MergeStrategy
-from cleveragents.testing.merge_cases import (
+from cleveragents.testing.expectations import expect, expect_error, expect_same
+from cleveragents.testing.snapshots.merge_cases import (
     Case,
     Outcome,
     agreed,
@@ -22,17 +23,14 @@ from cleveragents.testing.merge_cases import (
     merged,
     tree_of,
 )
-from cleveragents.testing.trees import Tree, changes_by_hand, read_tree
-from cleveragents.testing.workplace import (
+from cleveragents.testing.snapshots.workspace import (
     ODD_NAMES,
     UNKNOWN,
     Capability,
     ContractWorkspace,
     MakeSandbox,
-    expect,
-    expect_error,
-    expect_same,
 )
+from cleveragents.testing.trees import Tree, changes_by_hand, read_tree
 
 NAMES = MergeNames(mine="the parent", theirs="the child")
 LINES = b"one\ntwo\nthree\nfour\nfive\n"

@@ -1,6 +1,6 @@
 """What every `Database` must keep of applies and of what validations said.
 
-Part of `repository_contract.CONTRACT`, which explains the functions.
+Part of `cleveragents.testing.records.CONTRACT`, which explains the functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from cleveragents.domain.plans.events import (
 )
 from cleveragents.domain.plans.validation import ValidationStatus
 from cleveragents.testing import sample_records as sample
-from cleveragents.testing.expectations import MakeDatabase, expect, with_groups, with_plan
+from cleveragents.testing.expectations import expect
+from cleveragents.testing.records.database import MakeDatabase, with_groups, with_plan
 
 
 def validations_come_back_oldest_first(make_database: MakeDatabase) -> None:

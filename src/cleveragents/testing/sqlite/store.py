@@ -21,12 +21,19 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.sandboxes.change import ChangeOperation
 from cleveragents.domain.sandboxes.sandbox import ChangeAction, FileChange
-from cleveragents.testing import sqlite_merge_contract
-from cleveragents.testing.database_place import DatabasePlace, MakePlace
+from cleveragents.testing.expectations import ContractError, expect, expect_error
+from cleveragents.testing.snapshots.workspace import UNKNOWN
+from cleveragents.testing.sqlite import merging
+from cleveragents.testing.sqlite.workspace import DatabaseWorkspace, MakeDatabaseWorkspace
 from cleveragents.testing.trees import differing, read_tree
-from cleveragents.testing.workplace import UNKNOWN, ContractError, expect, expect_error
 
-__all__ = ["CONTRACT", "LEAVES_A_JOURNAL", "LEAVES_A_LOG", "DatabasePlace", "MakePlace"]
+__all__ = [
+    "CONTRACT",
+    "LEAVES_A_JOURNAL",
+    "LEAVES_A_LOG",
+    "DatabaseWorkspace",
+    "MakeDatabaseWorkspace",
+]
 
 LEAVES_A_JOURNAL = """
 import os, signal, sqlite3, sys
@@ -46,7 +53,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def rows_come_back(make_place: MakePlace) -> None:
+def rows_come_back(make_place: MakeDatabaseWorkspace) -> None:
     """Rows, tables, indexes, views, triggers and the user's version are what they were."""
     work = make_place()
     work.run(
@@ -63,7 +70,7 @@ def rows_come_back(make_place: MakePlace) -> None:
     expect(work.run("PRAGMA integrity_check"), [("ok",)])
 
 
-def equal_content_is_one_snapshot(make_place: MakePlace) -> None:
+def equal_content_is_one_snapshot(make_place: MakeDatabaseWorkspace) -> None:
     """Writing what was there already, and reading, give the identical snapshot at no cost."""
     work = make_place()
     first = work.open_store().create_checkpoint(work.sandbox)
@@ -73,7 +80,7 @@ def equal_content_is_one_snapshot(make_place: MakePlace) -> None:
     expect(second.size_bytes, 0)
 
 
-def taking_one_changes_nothing(make_place: MakePlace) -> None:
+def taking_one_changes_nothing(make_place: MakeDatabaseWorkspace) -> None:
     """No byte of the sandbox changes, whatever a killed program has left there."""
     for leave in (LEAVES_A_JOURNAL, LEAVES_A_LOG):
         work = make_place()
@@ -85,7 +92,7 @@ def taking_one_changes_nothing(make_place: MakePlace) -> None:
         expect(differing(read_tree(work.path.parent), before), [])
 
 
-def unfinished_transactions_are_left_out(make_place: MakePlace) -> None:
+def unfinished_transactions_are_left_out(make_place: MakeDatabaseWorkspace) -> None:
     """A transaction that a killed program or an open connection did not end is not captured."""
     work = make_place()
     before, clean = work.dump(), work.store()
@@ -101,7 +108,7 @@ def unfinished_transactions_are_left_out(make_place: MakePlace) -> None:
     expect(work.dump(), before)
 
 
-def write_ahead_logs_are_captured(make_place: MakePlace) -> None:
+def write_ahead_logs_are_captured(make_place: MakeDatabaseWorkspace) -> None:
     """What is only in the log counts, of an open connection as of a killed program."""
     work = make_place()
     work.die(LEAVES_A_LOG)
@@ -117,7 +124,7 @@ def write_ahead_logs_are_captured(make_place: MakePlace) -> None:
     expect(work.dump(), before)
 
 
-def open_connections_see_a_restore(make_place: MakePlace) -> None:
+def open_connections_see_a_restore(make_place: MakeDatabaseWorkspace) -> None:
     """To a connection that stays open a restore is one transaction of somebody else."""
     for mode in ("DELETE", "WAL"):
         work = make_place()
@@ -133,7 +140,7 @@ def open_connections_see_a_restore(make_place: MakePlace) -> None:
         expect(work.run("SELECT b FROM t WHERE a = 6"), [("goes on",)])
 
 
-def locked_databases_are_refused(make_place: MakePlace) -> None:
+def locked_databases_are_refused(make_place: MakeDatabaseWorkspace) -> None:
     """While another process holds a lock nothing is captured, restored or changed."""
     work = make_place()
     kept = work.store()
@@ -151,7 +158,7 @@ def locked_databases_are_refused(make_place: MakePlace) -> None:
     work.restore(kept)
 
 
-def journal_modes_come_back(make_place: MakePlace) -> None:
+def journal_modes_come_back(make_place: MakeDatabaseWorkspace) -> None:
     """A database in write-ahead mode is in it again, and one that was not is not."""
     work = make_place()
     plain = work.store()
@@ -166,7 +173,7 @@ def journal_modes_come_back(make_place: MakePlace) -> None:
     expect(work.run("PRAGMA journal_mode"), [("wal",)])
 
 
-def other_journals_need_to_be_alone(make_place: MakePlace) -> None:
+def other_journals_need_to_be_alone(make_place: MakeDatabaseWorkspace) -> None:
     """Leaving write-ahead mode while somebody reads is refused, and the content stays."""
     work = make_place()
     plain = work.store()
@@ -180,7 +187,7 @@ def other_journals_need_to_be_alone(make_place: MakePlace) -> None:
     expect(work.run("PRAGMA journal_mode"), [("delete",)])
 
 
-def page_sizes_come_back(make_place: MakePlace) -> None:
+def page_sizes_come_back(make_place: MakeDatabaseWorkspace) -> None:
     """A database whose pages got another size has the old one again, also in write-ahead mode."""
     work = make_place()
     work.run("PRAGMA journal_mode=WAL")
@@ -196,7 +203,7 @@ def page_sizes_come_back(make_place: MakePlace) -> None:
     expect((work.run("PRAGMA journal_mode"), work.dump()), ([("wal",)], before))
 
 
-def permission_bits_come_back(make_place: MakePlace) -> None:
+def permission_bits_come_back(make_place: MakeDatabaseWorkspace) -> None:
     """The bits of the file are what they were."""
     work = make_place()
     work.path.chmod(0o640)
@@ -206,7 +213,7 @@ def permission_bits_come_back(make_place: MakePlace) -> None:
     expect(work.path.stat().st_mode & 0o7777, 0o640)
 
 
-def any_file_comes_back(make_place: MakePlace) -> None:
+def any_file_comes_back(make_place: MakeDatabaseWorkspace) -> None:
     """A database may vanish, become empty or be damaged: each state is kept and comes back."""
     work = make_place()
     states: list[tuple[str, bytes | None]] = []
@@ -224,7 +231,7 @@ def any_file_comes_back(make_place: MakePlace) -> None:
         expect(work.dump(), before)
 
 
-def logs_of_others_are_not_applied(make_place: MakePlace) -> None:
+def logs_of_others_are_not_applied(make_place: MakeDatabaseWorkspace) -> None:
     """A log that belongs to a database that has gone does not get into the one that comes back."""
     work = make_place()
     before, kept = work.dump(), work.store()
@@ -235,7 +242,7 @@ def logs_of_others_are_not_applied(make_place: MakePlace) -> None:
     expect(report.changes, (FileChange(file=work.path.name, action=ChangeAction.RESTORED),))
 
 
-def what_is_no_file_is_left_alone(make_place: MakePlace) -> None:
+def what_is_no_file_is_left_alone(make_place: MakeDatabaseWorkspace) -> None:
     """A directory in the place of the database is named, not captured, and not removed."""
     work = make_place()
     kept = work.store()
@@ -249,7 +256,7 @@ def what_is_no_file_is_left_alone(make_place: MakePlace) -> None:
     expect_error(BusinessRuleViolation, lambda: work.restore(made.snapshot_id))
 
 
-def a_rollback_can_be_undone(make_place: MakePlace) -> None:
+def a_rollback_can_be_undone(make_place: MakeDatabaseWorkspace) -> None:
     """The state before a rollback comes back like any other."""
     work = make_place()
     kept = work.store()
@@ -260,7 +267,7 @@ def a_rollback_can_be_undone(make_place: MakePlace) -> None:
     expect(work.dump(), later)
 
 
-def previews_come_true(make_place: MakePlace) -> None:
+def previews_come_true(make_place: MakeDatabaseWorkspace) -> None:
     """A preview changes nothing and lists what the restore then does."""
     work = make_place()
     kept = work.store()
@@ -279,7 +286,7 @@ def previews_come_true(make_place: MakePlace) -> None:
     expect([change.file for change in preview.changes], [work.path.name])
 
 
-def files_beside_it_are_left_alone(make_place: MakePlace) -> None:
+def files_beside_it_are_left_alone(make_place: MakeDatabaseWorkspace) -> None:
     """Other files in the sandbox are named as not captured, and stay as they are."""
     work = make_place()
     kept = work.open_store().create_checkpoint(work.sandbox)
@@ -298,7 +305,7 @@ def files_beside_it_are_left_alone(make_place: MakePlace) -> None:
     expect(beside.read_text(), "mine")
 
 
-def cost_follows_the_change(make_place: MakePlace) -> None:
+def cost_follows_the_change(make_place: MakeDatabaseWorkspace) -> None:
     """One changed row of a large database costs little, and the large one comes back whole."""
     work = make_place()
     work.run(
@@ -315,7 +322,7 @@ def cost_follows_the_change(make_place: MakePlace) -> None:
     expect(work.dump(), before)
 
 
-def snapshots_stand_alone(make_place: MakePlace) -> None:
+def snapshots_stand_alone(make_place: MakeDatabaseWorkspace) -> None:
     """Dropping one leaves the others, and dropping it again is fine."""
     work = make_place()
     first = work.store()
@@ -330,7 +337,7 @@ def snapshots_stand_alone(make_place: MakePlace) -> None:
     work.open_store().verify(work.sandbox, second)
 
 
-def unknown_snapshots_are_missing(make_place: MakePlace) -> None:
+def unknown_snapshots_are_missing(make_place: MakeDatabaseWorkspace) -> None:
     """What was never stored cannot be verified, previewed, restored or compared."""
     work = make_place()
     kept, store = work.store(), work.open_store()
@@ -340,7 +347,7 @@ def unknown_snapshots_are_missing(make_place: MakePlace) -> None:
     expect_error(SnapshotMissingError, lambda: store.diff(work.sandbox, kept, UNKNOWN))
 
 
-def missing_sandboxes_are_refused(make_place: MakePlace) -> None:
+def missing_sandboxes_are_refused(make_place: MakeDatabaseWorkspace) -> None:
     """A sandbox whose directory is gone is neither stored nor made anew."""
     work = make_place()
     kept = work.store()
@@ -350,7 +357,7 @@ def missing_sandboxes_are_refused(make_place: MakePlace) -> None:
     expect(work.path.parent.exists(), False)
 
 
-def repeated_rollbacks_find_nothing_to_do(make_place: MakePlace) -> None:
+def repeated_rollbacks_find_nothing_to_do(make_place: MakeDatabaseWorkspace) -> None:
     """A rollback to where one is changes nothing and says so."""
     work = make_place()
     kept = work.store()
@@ -362,7 +369,7 @@ def repeated_rollbacks_find_nothing_to_do(make_place: MakePlace) -> None:
     expect(differing(read_tree(work.path.parent), before), [])
 
 
-def differences_are_told(make_place: MakePlace) -> None:
+def differences_are_told(make_place: MakeDatabaseWorkspace) -> None:
     """Two snapshots are compared by table, and by their rows."""
     work = make_place()
     work.run("CREATE TABLE same(x)", "CREATE TABLE swapped(x)", "INSERT INTO swapped VALUES (1)")
@@ -389,7 +396,7 @@ def differences_are_told(make_place: MakePlace) -> None:
     expect(work.open_store().diff(work.sandbox, old, old).files, ())
 
 
-def coming_and_going_are_told(make_place: MakePlace) -> None:
+def coming_and_going_are_told(make_place: MakeDatabaseWorkspace) -> None:
     """A database that appears, vanishes or gets other permission bits is compared too."""
     work = make_place()
     work.path.chmod(0o600)
@@ -407,7 +414,7 @@ def coming_and_going_are_told(make_place: MakePlace) -> None:
         expect([item.status for item in found.files], [status])
 
 
-def a_database_changes_as_one_path(make_place: MakePlace) -> None:
+def a_database_changes_as_one_path(make_place: MakeDatabaseWorkspace) -> None:
     """Whatever changed in it, the database is one entry with its state hashes and modes."""
     work = make_place()
     store = work.open_store()
@@ -439,7 +446,7 @@ def a_database_changes_as_one_path(make_place: MakePlace) -> None:
         expect(hashes, [(work.path.name, *known)] if wanted else [])
 
 
-def databases_change_alike_in_every_process(make_place: MakePlace) -> None:
+def databases_change_alike_in_every_process(make_place: MakeDatabaseWorkspace) -> None:
     """The process that made the snapshots and a new one tell the same changes."""
     work = make_place()
     store = work.open_store()
@@ -456,7 +463,7 @@ def databases_change_alike_in_every_process(make_place: MakePlace) -> None:
     )
 
 
-def a_database_is_combined_as_one_path(make_place: MakePlace) -> None:
+def a_database_is_combined_as_one_path(make_place: MakeDatabaseWorkspace) -> None:
     """The result is the other's database if its name or everything is named, else the base's."""
     work = make_place()
     store = work.open_store()
@@ -479,7 +486,7 @@ def a_database_is_combined_as_one_path(make_place: MakePlace) -> None:
     expect(set(found), {then.snapshot_id, now.snapshot_id})
 
 
-def databases_are_combined_without_a_look(make_place: MakePlace) -> None:
+def databases_are_combined_without_a_look(make_place: MakeDatabaseWorkspace) -> None:
     """Neither a lock on the database nor its absence matters, and what is dropped is kept anew."""
     work = make_place()
     then = work.store()
@@ -497,7 +504,7 @@ def databases_are_combined_without_a_look(make_place: MakePlace) -> None:
     store.verify(work.sandbox, now)
 
 
-def databases_that_cannot_be_combined_are_refused(make_place: MakePlace) -> None:
+def databases_that_cannot_be_combined_are_refused(make_place: MakeDatabaseWorkspace) -> None:
     """What was no file, is unknown or lies outside is refused; one that is not named stays."""
     work = make_place()
     kept = work.store()
@@ -520,7 +527,7 @@ def databases_that_cannot_be_combined_are_refused(make_place: MakePlace) -> None
         )
 
 
-CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
+CONTRACT: tuple[Callable[[MakeDatabaseWorkspace], None], ...] = (
     rows_come_back,
     equal_content_is_one_snapshot,
     taking_one_changes_nothing,
@@ -550,5 +557,5 @@ CONTRACT: tuple[Callable[[MakePlace], None], ...] = (
     a_database_is_combined_as_one_path,
     databases_are_combined_without_a_look,
     databases_that_cannot_be_combined_are_refused,
-    *sqlite_merge_contract.CONTRACT,
+    *merging.CONTRACT,
 )

@@ -1,7 +1,7 @@
 """What every pair of `Sandboxes` and `SnapshotStore` must do when a sandbox is forked.
 
 Each function takes `make_family`, which gives a sandbox of its own that holds at least one
-file, and forks of it. `CONTRACT` lists them all; `snapshot_store_contract` says how such
+file, and forks of it. `CONTRACT` lists them all; `cleveragents.testing.snapshots` says how such
 functions are used.
 """
 
@@ -14,18 +14,16 @@ from pathlib import Path
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.domain.errors import SandboxMissingError, SnapshotMissingError
 from cleveragents.domain.sandboxes.sandbox import Evidence
-from cleveragents.testing import fork_git_contract
-from cleveragents.testing.families import MakeFamily, expect_stored
-from cleveragents.testing.trees import Tree, read_tree
-from cleveragents.testing.workplace import (
+from cleveragents.testing.expectations import expect, expect_error, expect_same
+from cleveragents.testing.forks import git
+from cleveragents.testing.forks.families import MakeFamily, expect_stored
+from cleveragents.testing.snapshots.workspace import (
     ODD_NAMES,
     UNKNOWN,
     Capability,
     ContractWorkspace,
-    expect,
-    expect_error,
-    expect_same,
 )
+from cleveragents.testing.trees import Tree, read_tree
 
 
 def forks_are_exact(make_family: MakeFamily) -> None:
@@ -222,5 +220,5 @@ CONTRACT: tuple[Callable[[MakeFamily], None], ...] = (
     forks_go_on_while_watching,
     unknown_snapshots_cannot_be_forked,
     special_files_are_not_forked,
-    *fork_git_contract.CONTRACT,
+    *git.CONTRACT,
 )

@@ -1,4 +1,4 @@
-"""What the contracts of snapshot stores stand on: a sandbox to try a store on, and expectations."""
+"""A sandbox to test a snapshot store on, and what a store may declare that it can do."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from cleveragents.application.ports.sandboxes import SnapshotStore
-from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
-from cleveragents.testing.trees import Tree, differing
+from cleveragents.testing.expectations import NotOfferedError, expect
 
 UNKNOWN = "0123456789abcdef0123456789abcdef01234567"
 """The id of a snapshot that nobody has stored."""
@@ -41,7 +40,7 @@ class ContractWorkspace:
 
     sandbox: SandboxRef
     open_store: Callable[[], SnapshotStore]
-    """Opens one and the same store anew at each call, as another process would."""
+    """Opens the same store again at each call, as another process would."""
     capabilities: frozenset[Capability]
     environment: Mapping[str, str]
     """For programs that are run in the sandbox."""
@@ -106,28 +105,3 @@ _IDENTITY = {
     "GIT_COMMITTER_EMAIL": "agent@example.invalid",
 }
 MakeSandbox = Callable[[], ContractWorkspace]
-
-
-class ContractError(AssertionError):
-    """The store does not do what the port asks for."""
-
-
-class NotOfferedError(Exception):
-    """The store does not have the capability, and says so."""
-
-
-def expect(found: object, wanted: object) -> None:
-    if found != wanted:
-        raise ContractError(f"found {found!r}, wanted {wanted!r}")
-
-
-def expect_same(found: Tree, wanted: Tree) -> None:
-    expect(differing(found, wanted), [])
-
-
-def expect_error(kind: type[CleverAgentsError], action: Callable[[], object]) -> None:
-    try:
-        action()
-    except kind:
-        return
-    raise ContractError(f"{kind.__name__} was not raised")

@@ -1,6 +1,6 @@
-Feature: Telling what happens while it happens
-  With `--progress json` a program that runs a plan reads one JSON object a line on stderr. It
-  hears of nothing that is not stored, and stdout carries the result only.
+Feature: Events while a plan runs
+  With `--progress json`, a program that runs a plan reads one JSON object per line on stderr.
+  Every event it reads is stored, and stdout carries only the result.
 
   Background:
     Given a plan with the steps
@@ -8,13 +8,13 @@ Feature: Telling what happens while it happens
       | one  | writes a.txt     |
       | two  | runs `exit 3`    |
 
-  Rule: what is told is what is stored
+  Rule: the emitted events are the stored events
 
-    Scenario: Everything that was stored was told, in the same order and words
+    Scenario: Every stored event is emitted, in the same order and words
       When the user runs the plan with --progress json
       Then the exit code is 8
-      And what was told and stored is the plan's log
-      And the other lines told of
+      And the emitted events are the plan's log
+      And the other lines are
         | type                   |
         | progress.stage         |
         | progress.plan_started  |
@@ -24,36 +24,36 @@ Feature: Telling what happens while it happens
         | progress.step_finished |
         | progress.plan_finished |
 
-    Scenario: Going on is told as well
+    Scenario: Continuing emits events as well
       Given the plan has failed
       When the user executes the plan with --progress json
       Then the exit code is 8
-      And what was told and stored is the end of the plan's log
+      And the emitted events are the end of the plan's log
 
-    Scenario: What could not be stored is not told
+    Scenario: What could not be stored is not emitted
       Given the records cannot be written when step two begins
       When the user runs the plan with --progress json
       Then the exit code is 1
-      And what was told and stored is the plan's log
-      And nobody was told that the tool of step 2 was invoked
+      And the emitted events are the plan's log
+      And no event says that the tool of step 2 was invoked
 
-    Scenario: What was undone is not told
+    Scenario: What was undone is not emitted
       Given the plan has been made
       When a program enters that the plan was cancelled, and its transaction fails
-      Then nothing was told
+      Then no event was emitted
       And the log does not say "plan.cancelled"
 
-    Scenario: What was not told because of a kill is in the log
+    Scenario: An event that a kill kept from being emitted is in the log
       Given the plan has been made
-      When executing it is killed at the moment when "tool.completed" is told
+      When executing it is killed when "tool.completed" is emitted
       Then the log has 1 "tool.completed" as its last but one event
 
   Rule: stderr belongs to the lines
 
-    Scenario: Also the closing words are lines in formats for people
+    Scenario: The closing words are lines too in formats for people
       When the user runs "agents plan run ../plan.yaml --progress json --format plain"
       Then the exit code is 8
-      And the last lines told of
+      And the last lines are
         | type         | text                                                     |
         | report.error | Step 2 of 2 (`two`) failed: `shell` failed with status 3 |
         | report.hint  | Mend the cause and run `agents plan resume PLAN` to go on, or `agents plan errors PLAN` to see what else can be done |
@@ -62,18 +62,18 @@ Feature: Telling what happens while it happens
       Given the plan can do without checkpoints
       And the disk has room for 1 snapshots
       When the user runs the plan with --progress json
-      Then a line told the warning "The checkpoint `after one` could not be made"
+      Then a line has the warning "The checkpoint `after one` could not be made"
       And the document has the same warning
 
     Scenario: A closing word of success is a line
       Given the plan has only step one
       When the user runs "agents plan run ../plan.yaml --progress json --format plain"
       Then the exit code is 0
-      And the last lines told of
+      And the last lines are
         | type           | text          |
         | report.message | Plan complete |
 
-    Scenario: Nothing is told to those who want nothing
+    Scenario: Progress can be turned off
       Given the plan has only step one
       When the user runs "agents plan run ../plan.yaml --progress none --format json"
       Then the exit code is 0

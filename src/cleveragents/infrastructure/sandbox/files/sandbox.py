@@ -1,0 +1,388 @@
+"""FileSandbox: one sandbox that is a directory of files, with git or without.
+
+While it is watched, a snapshot reads only what the kernel reports as changed; a new
+process finds that out by one scan of change times. Either way only changed files are
+read, only the trees above them are rewritten, and everything new is stored as one pack.
+Order on disk: objects, then ref, then (by the caller) the row.
+
+A restore finds obstacles and damage before it touches the first file. What is merged, or
+restored path by path, becomes a snapshot first, which is then restored like any other: so
+everything is written exactly, never through a link, and read back. A kill leaves at most
+a snapshot that no record names, and a sandbox for which the restore can be repeated.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from cleveragents.domain.errors import BusinessRuleViolation, SnapshotError
+from cleveragents.domain.sandboxes.change import PathChange
+from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
+from cleveragents.domain.sandboxes.named_paths import NamedPaths, inside
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import (
+    RestorePreview,
+    RestoreReport,
+    SandboxCheckpoint,
+    SandboxRef,
+    TreeDiff,
+)
+from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.errors import os_errors_as, refuse_differences
+from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, forked
+from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
+from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
+from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
+from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectChangedError
+from cleveragents.infrastructure.sandbox.states.combine import combined
+from cleveragents.infrastructure.sandbox.states.diff import tree_diff
+from cleveragents.infrastructure.sandbox.states.difference import StateDifference, difference
+from cleveragents.infrastructure.sandbox.states.line_merge import LineMerge
+from cleveragents.infrastructure.sandbox.states.path_changes import path_changes
+from cleveragents.infrastructure.sandbox.states.taken_paths import with_taken
+from cleveragents.infrastructure.sandbox.states.three_way import (
+    ThreeStates,
+    ThreeWayResult,
+    merge_states,
+)
+from cleveragents.infrastructure.sandbox.store.blobs import object_sizes
+from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, state_hash_of
+from cleveragents.infrastructure.sandbox.store.drafts import scratch
+from cleveragents.infrastructure.sandbox.store.lazy_tree import not_ahead
+from cleveragents.infrastructure.sandbox.store.limits import Limits
+from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
+
+_STORE_ATTEMPTS = 12
+_SECOND_CHANCES = 2
+_READ_AHEAD_BYTES = 64 << 20
+
+
+class FileSandbox(SnapshotEngine):
+    """Snapshots and restores of one sandbox."""
+
+    def __init__(self, sandbox: SandboxRef, git: Git, limits: Limits) -> None:
+        has_git = sandbox.strategy is SandboxStrategy.GIT_WORKTREE
+        self._sandbox = sandbox
+        self._git = SandboxGit(sandbox, git) if has_git else None
+        self._stored = StoredSnapshots(sandbox, git)
+        self._tracker = SandboxTracker(sandbox, self._git, self._stored, limits, git.environment)
+        self._last: tuple[CapturedState, SandboxCheckpoint] | None = None
+        """The last snapshot, and what it holds."""
+        # While this is open, no collection removes objects that are not yet named by a ref.
+        self._use = MirrorUse(Path(sandbox.store))
+
+    def watch(self) -> None:
+        self._tracker.watch()
+
+    def close(self) -> None:
+        self._tracker.close()
+        self._stored.close()
+        self._use.close()
+        self._last = None
+
+    def recheck(self) -> Sequence[str]:
+        return self._tracker.recheck()
+
+    def ids(self) -> list[str]:
+        return self._stored.refs.ids()
+
+    def delete(self, snapshot_ids: Collection[str]) -> None:
+        self._stored.delete(snapshot_ids)
+
+    def verify(self, snapshot_id: str) -> None:
+        self._stored.verify(snapshot_id)
+
+    def sizes(self, hashes: Collection[str]) -> Mapping[str, int]:
+        return object_sizes(self._stored.git, hashes)
+
+    def diff(self, old: str, new: str, prefix: str = "") -> TreeDiff:
+        before, after = (old, self._stored.load(old)), (new, self._stored.load(new))
+        return tree_diff(self._stored.git, before, after, self._stored.objects.read, prefix)
+
+    def changes(self, old: str, new: str) -> Sequence[PathChange]:
+        if old == new:
+            return ()
+        return path_changes(self._stored.load(old), self._stored.load(new), self._stored.read_tree)
+
+    def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
+        present, _ = self._tracker.present()
+        return path_changes(self._stored.load(snapshot_id), present, self._stored.read_tree)
+
+    def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
+        """Raises what `restore` would raise before it touches anything."""
+        target = self._stored.load(snapshot_id)
+        present, _ = self._tracker.present()
+        read, ahead = self._stored.read_tree, self._stored.read_ahead
+        if paths is not None:
+            made = combined(present, target, NamedPaths(paths), read)
+            target, read, ahead = made.captured, made.reader(read), not_ahead
+        todo = difference(present, target, read, ahead)
+        self._refuse_unless_possible(todo, present, target, snapshot_id)
+        self._stored.objects.check(_needed(todo))
+        return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
+
+    def snapshot(self) -> SandboxCheckpoint:
+        """Makes a durable snapshot of the sandbox as it is.
+
+        Raises:
+            SandboxMissingError: there is nothing to store.
+            SnapshotError: files keep changing, or the disk is full.
+        """
+        spoiled: Counter[str] = Counter()
+        for _ in range(_STORE_ATTEMPTS):
+            try:
+                with os_errors_as("The snapshot could not be stored"):
+                    return self._snapshot()
+            except ObjectChangedError as changed:
+                # A large file is only hashed when it is found and read again when it is packed.
+                # One that was written to in between is read anew, and left out in the end.
+                path = os.path.relpath(changed.path, self._sandbox.path)
+                spoiled[path] += 1
+                self._tracker.look_again(path, give_up=spoiled[path] > _SECOND_CHANCES)
+        raise SnapshotError(
+            "The snapshot could not be stored: files of the sandbox keep changing",
+            hint="End the processes that write to the sandbox",
+        )
+
+    def _snapshot(self) -> SandboxCheckpoint:
+        captured, look = self._tracker.present()
+        evidence = self._tracker.evidence
+        if self._last is not None:
+            before, made = self._last
+            # The tracker returns the very same value while nothing has changed.
+            if before is captured and self._stored.has(made.snapshot_id):
+                return made.model_copy(update={"size_bytes": 0, "evidence": evidence})
+        same_index = self._last is not None and self._last[0].git.index == captured.git.index
+        objects = (*self._stored.unsaved.values(), *(() if same_index else look.objects))
+        made = self._stored.keep(captured, look.staged, objects, evidence)
+        self._tracker.note_stored(
+            captured, self._stored.refs.name(made.snapshot_id), made.size_bytes
+        )
+        self._last = (captured, made)
+        return made
+
+    def combine(self, base: str, other: str, paths: Collection[str]) -> SandboxCheckpoint:
+        before, named = self._stored.load(base), NamedPaths(paths)
+        made = combined(before, self._stored.load(other), named, self._stored.read_tree)
+        with os_errors_as("The snapshot could not be stored"):
+            return self._stored.keep(made.captured, self._stored.staged(before.git), made.trees)
+
+    def restore(self, snapshot_id: str, sparing: str | None = None) -> RestoreReport:
+        target = self._stored.load(snapshot_id)
+        if sparing is not None:
+            # A killed restore may have restored the ignore rules already, so that what they hid
+            # looks like something to remove: what the other did not hold counts as left out too.
+            other = self._stored.load(sparing)
+            left_out = target.ignored | other.ignored | other.not_captured.keys()
+            target = replace(target, ignored=left_out)
+        return self._restore_to(target, snapshot_id, self._stored.refs.name(snapshot_id))
+
+    def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:
+        wanted = sorted({inside(path) for path in paths})
+        self.snapshot()  # What is there now must be stored before anything is overwritten.
+        present = self._tracker.known()
+        other = self._stored.load(snapshot_id)
+        made = with_taken(present, other, wanted, self._stored.read_tree)
+        if made.captured != present:
+            self._restore_to_new(made.captured, made.trees)
+
+    def merge(
+        self, mine: str, base: str, theirs: str, strategy: MergeStrategy, names: MergeNames
+    ) -> MergeReport:
+        if base == theirs:
+            return MergeReport(merged=(), conflicts=())
+        own = self._stored.load(mine)
+        merged = self._merged(
+            self._stored.load(base), own, self._stored.load(theirs), strategy, names
+        )
+        if merged.conflicts and strategy is MergeStrategy.FAIL_ON_CONFLICT:
+            untouched = [item.model_copy(update={"marked": False}) for item in merged.conflicts]
+            return MergeReport(merged=(), conflicts=tuple(untouched))
+        if merged.captured != own:
+            self._restore_to_new(merged.captured, merged.objects)
+        changes = path_changes(own, merged.captured, self._stored.read_tree)
+        paths = tuple(change.path for change in changes)
+        return MergeReport(merged=paths, conflicts=merged.conflicts)
+
+    def _merged(
+        self,
+        base: CapturedState,
+        mine: CapturedState,
+        theirs: CapturedState,
+        strategy: MergeStrategy,
+        names: MergeNames,
+    ) -> ThreeWayResult:
+        stored = self._stored
+        present, _ = self._tracker.present()
+        left_out = {*mine.ignored, *mine.not_captured, *present.ignored, *present.not_captured}
+        states = ThreeStates(base, mine, theirs, left_out)
+        with (
+            os_errors_as("The work could not be merged"),
+            scratch(Path(self._sandbox.path)) as directory,
+        ):
+            lines = LineMerge(stored.git, stored.objects, directory, names)
+            return merge_states(states, stored.read_tree, lines, strategy)
+
+    def compare_copy(self, snapshot_id: str, since: FileSystemTime) -> CopyComparison | None:
+        """Compares the sandbox with a snapshot; None if it was touched since a moment."""
+        present, look = self._tracker.present()
+        wanted = self._stored.load(snapshot_id)
+        todo = difference(present, wanted, self._stored.read_tree)
+        if not self._tracker.is_unchanged_since(since):
+            return None
+        # An index that is a listing has to be read again: its blobs are kept by name.
+        is_git_known = look.state == wanted.git and wanted.git.index_listing is None
+        return CopyComparison(
+            ignored=frozenset(present.ignored),
+            not_captured=present.not_captured,
+            directories=self._tracker.directories(),
+            is_same=todo.is_nothing,
+            differing=frozenset(todo.touched),
+            tracked_though_ignored=look.tracked_though_ignored if is_git_known else None,
+        )
+
+    def start_as(self, snapshot_id: str, source: SandboxRef, known: CopyComparison | None) -> None:
+        """Restores a new sandbox to a snapshot of another; `SnapshotEngine` says more.
+
+        Where the copied sandbox was what the snapshot says, nothing of the copy is read.
+        Where it was not, those paths are read and restored; and where nobody knows,
+        everything is.
+
+        Raises:
+            BusinessRuleViolation: something that no snapshot holds is in the way.
+            SnapshotMissingError: there is no such snapshot.
+        """
+        target = self._stored.load(snapshot_id)
+        ref = self._stored.refs.inherit(snapshot_id, source)
+        if self._git is not None:
+            target = replace(target, git=forked(target.git, source, self._sandbox))
+            with os_errors_as("The sandbox could not be made"):
+                self._git.start(target.git)
+        if known is not None:
+            self._adopt(target, known, ref)
+            if known.is_same and self._tracker.holds(target, ref):
+                return
+        report = self._restore_to(target, snapshot_id, ref)
+        if self._tracker.known().tree != target.tree:
+            # What the source ignores by later rules is something to remove under those of then.
+            report = self._restore_to(target, snapshot_id, ref)
+        refuse_differences(report)
+
+    def _adopt(self, target: CapturedState, known: CopyComparison, ref: str) -> None:
+        """Tells the tracker what a copy holds, so that it need not read the whole copy."""
+        seen = None
+        if self._git is not None and known.tracked_though_ignored is not None:
+            # It was just made so: git need not be asked.
+            look = ObservedGit(target.git, tracked_though_ignored=known.tracked_though_ignored)
+            self._git.know(look)
+            seen = self._git.seen
+        moment = self._tracker.now()
+        state = state_of_copy(self._sandbox, target, known, ref, moment, seen)
+        self._tracker.take_over(state, doubtful=known.differing)
+
+    def _restore_to_new(self, target: CapturedState, objects: Sequence[NewObject]) -> None:
+        """Stores a state that the sandbox never had, and restores the sandbox to it.
+
+        Raises:
+            SnapshotError: something is not as it should be afterwards.
+        """
+        with os_errors_as("The snapshot could not be stored"):
+            made = self._stored.keep(target, self._stored.staged(target.git), objects)
+        ref = self._stored.refs.name(made.snapshot_id)
+        refuse_differences(self._restore_to(target, made.snapshot_id, ref))
+
+    def _restore_to(self, target: CapturedState, snapshot_id: str, ref: str) -> RestoreReport:
+        """Restores the sandbox to a state; `ref` is what keeps that state stored."""
+        self._stored.packing.wait()
+        present, _ = self._tracker.present()
+        todo = difference(present, target, self._stored.read_tree, self._stored.read_ahead)
+        with os_errors_as("The sandbox could not be restored"):
+            self._refuse_unless_possible(todo, present, target, snapshot_id)
+            blobs = _ReadAhead(self._stored, _needed(todo))
+            with self._tracker.rewriting(todo):
+                if self._git is not None:
+                    self._git.restore(target.git)
+                if not todo.is_nothing:
+                    with closing(SandboxWriter(self._sandbox.path)) as writer:
+                        writer.apply(todo, blobs.copy)
+        return self._read_back(todo, target, ref)
+
+    def _refuse_unless_possible(
+        self,
+        todo: StateDifference,
+        present: CapturedState,
+        target: CapturedState,
+        snapshot_id: str,
+    ) -> None:
+        if todo.in_the_way:
+            raise BusinessRuleViolation(
+                "The rollback would overwrite what no checkpoint holds: "
+                + ", ".join(todo.in_the_way),
+                hint="Move these away, then roll back again",
+                paths=list(todo.in_the_way),
+            )
+        if self._git is not None and present.git != target.git:
+            self._stored.check_git(target.git, snapshot_id)
+
+    def _read_back(self, done: StateDifference, target: CapturedState, ref: str) -> RestoreReport:
+        """Compares what is on disk now with what was wanted: the report is measured."""
+        found = self._tracker.known()
+        # What was ignored may no longer be under the restored rules: it stays all the same.
+        stayed = {item.path for item in done.left_alone}
+        spared = replace(target, ignored=target.ignored | stayed)
+        left = difference(found, spared, self._stored.read_tree)
+        wrong = [f"{change.file} should be {change.action}" for change in left.changes]
+        if found.git != target.git:
+            wrong.append("HEAD, branch or index differ")
+        self._tracker.holds(target, ref)
+        return RestoreReport(
+            changes=done.changes,
+            left_alone=done.left_alone,
+            state_hash=state_hash_of(found.document()),
+            differences=tuple(wrong),
+        )
+
+
+class _ReadAhead:
+    """The bytes that a restore will write, all read and checked before the first file is touched.
+
+    They stay in memory as far as there is room; the rest is read a second time.
+    """
+
+    def __init__(self, stored: StoredSnapshots, needed: Sequence[str]) -> None:
+        self._objects = stored.objects
+        self._kept: dict[str, bytearray] = {}
+        self._room = _READ_AHEAD_BYTES
+        if needed:
+            self._objects.copy_many(needed, self._keep)
+
+    def copy(self, object_id: str, write: Callable[[bytes], object]) -> None:
+        kept = self._kept.get(object_id)
+        if kept is None:
+            self._objects.copy(object_id, write)
+        else:
+            write(bytes(kept))
+
+    def _keep(self, object_id: str) -> Callable[[bytes], object]:
+        content = self._kept[object_id] = bytearray()
+
+        def take(chunk: bytes) -> None:
+            self._room -= len(chunk)
+            if self._room < 0:
+                self._kept.pop(object_id, None)
+            elif object_id in self._kept:
+                content.extend(chunk)
+
+        return take
+
+
+def _needed(todo: StateDifference) -> list[str]:
+    return sorted({entry.object_id for _, entry in todo.write_files})
