@@ -70,7 +70,7 @@ def register_closure(context: Context, name: str) -> None:
 
 @given("another thread of the program holds a lock that the tool {name} takes")
 def lock_held(context: Context, name: str) -> None:
-    tools_of(context).spec(name)
+    tools_of(context).specs()[name]
     context.add_cleanup(hold_lock(sys.modules["acme_tools"].LOCK))
 
 
@@ -88,7 +88,7 @@ def run_plugin(context: Context, name: str, given_input: str) -> None:
 @when("the tool {name} of the package is looked up")
 def look_up(context: Context, name: str) -> None:
     try:
-        context.found = tools_of(context).spec(name)
+        context.found = tools_of(context).specs()[name]
     except ConfigurationError as error:
         context.refused = error.message
 

@@ -7,10 +7,10 @@ for what it uses. Imports are inside the methods for the same reason.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cleveragents.domain.settings.registry import (
     AUTO_CREATE_ON,
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from cleveragents.application.services.subplans.runner import SubplanRunner
     from cleveragents.application.services.tool_runner import ToolRunner
     from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
-    from cleveragents.domain.plans.events import StoredEvent
     from cleveragents.infrastructure.database.unit_of_work import Connections
     from cleveragents.infrastructure.locks import DatabaseLocks
     from cleveragents.infrastructure.sandbox.apply.targets import AllTargets
@@ -75,6 +74,23 @@ from cleveragents.subplan_process import main
 sys.exit(main(sys.argv[1:]))
 """
 """Runs the package that this process runs, wherever it was found; tools do not inherit the path."""
+
+
+_T = TypeVar("_T")
+
+
+def _built_once(build: Callable[[Container], _T]) -> Callable[[Container], _T]:
+    """Makes a method build its object at the first call, and return the same one afterward."""
+
+    @wraps(build)
+    def get(container: Container) -> _T:
+        # `cached_property` keeps its values there too: they live as long as the container.
+        kept, name = vars(container), f"_{build.__name__}"
+        if name not in kept:
+            kept[name] = build(container)
+        return kept[name]
+
+    return get
 
 
 class Container:
@@ -96,66 +112,6 @@ class Container:
         self._environment = environment
         self._events = events
 
-    def artifact_service(self) -> ArtifactService:
-        return self._artifact_service
-
-    def checkpoint_service(self) -> CheckpointService:
-        return self._checkpoint_service
-
-    def doctor_service(self) -> DoctorService:
-        return self._doctor_service
-
-    def log_service(self) -> LogService:
-        return self._log_service
-
-    def maintenance_service(self) -> MaintenanceService:
-        return self._maintenance_service
-
-    def plan_apply_service(self) -> PlanApplyService:
-        return self._plan_apply_service
-
-    def plan_executor(self) -> PlanExecutor:
-        return self._plan_executor
-
-    def plan_service(self) -> PlanService:
-        return self._plan_service
-
-    def plan_resume_service(self) -> PlanResumeService:
-        return self._plan_resume_service
-
-    def decision_service(self) -> DecisionService:
-        return self._decision_service
-
-    def recovery(self) -> Recovery:
-        return self._recovery
-
-    def rollback_procedure(self) -> RollbackProcedure:
-        return self._rollback_procedure
-
-    def conflict_service(self) -> ConflictService:
-        return self._conflict_service
-
-    def correction_service(self) -> CorrectionService:
-        return self._correction_service
-
-    def retention_service(self) -> RetentionService:
-        return self._retention_service
-
-    def tools(self) -> Tools:
-        return self._tools
-
-    def tool_runner(self) -> ToolRunner:
-        return self._tool_runner
-
-    def checkpoint_manager(self) -> CheckpointManager:
-        return self._checkpoint_manager
-
-    def git(self) -> Git:
-        return self._git
-
-    def database(self) -> Database:
-        return self._database
-
     def close(self) -> None:
         """Closes the database."""
         if "_locks" in self.__dict__:
@@ -163,23 +119,23 @@ class Container:
         if "_connections" in self.__dict__:
             self._connections.close()
 
-    @cached_property
-    def _artifact_service(self) -> ArtifactService:
+    @_built_once
+    def artifact_service(self) -> ArtifactService:
         from cleveragents.application.services.artifact_service import ArtifactService
 
-        return ArtifactService(self._database, self._checkpoint_manager)
+        return ArtifactService(self.database(), self.checkpoint_manager())
 
-    @cached_property
-    def _checkpoint_service(self) -> CheckpointService:
+    @_built_once
+    def checkpoint_service(self) -> CheckpointService:
         from cleveragents.application.services.checkpoint_service import CheckpointService
 
         return CheckpointService(
-            database=self._database,
-            snapshots=self._checkpoint_manager,
+            database=self.database(),
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             events=self._events,
             recorder=self._group_recorder,
-            rollbacks=self._rollback_procedure,
+            rollbacks=self.rollback_procedure(),
             triggers=frozenset(self._settings[AUTO_CREATE_ON]),
             retention=self._retention_policy,
         )
@@ -189,8 +145,8 @@ class Container:
         from cleveragents.application.services.checkpoints.group_recorder import GroupRecorder
 
         return GroupRecorder(
-            database=self._database,
-            snapshots=self._checkpoint_manager,
+            database=self.database(),
+            snapshots=self.checkpoint_manager(),
             sandboxes=self._sandboxes,
             clock=self._clock,
             id_source=self._ids,
@@ -206,13 +162,13 @@ class Container:
         limit = self._settings[MAX_CHECKPOINTS_PER_PLAN]
         return CheckpointRetentionPolicy(max_checkpoints_per_plan=limit)
 
-    @cached_property
-    def _rollback_procedure(self) -> RollbackProcedure:
+    @_built_once
+    def rollback_procedure(self) -> RollbackProcedure:
         from cleveragents.application.services.rollback.procedure import RollbackProcedure
 
         return RollbackProcedure(
-            database=self._database,
-            snapshots=self._checkpoint_manager,
+            database=self.database(),
+            snapshots=self.checkpoint_manager(),
             sandboxes=self._sandboxes,
             locks=self._locks,
             recorder=self._group_recorder,
@@ -221,66 +177,66 @@ class Container:
             faults=self._faults,
         )
 
-    @cached_property
-    def _recovery(self) -> Recovery:
+    @_built_once
+    def recovery(self) -> Recovery:
         from cleveragents.application.services.recovery import Recovery
 
         return Recovery(
-            database=self._database,
-            snapshots=self._checkpoint_manager,
-            tools=self._tools,
+            database=self.database(),
+            snapshots=self.checkpoint_manager(),
+            tools=self.tools(),
             locks=self._locks,
             events=self._events,
             applies=self._apply_procedure,
-            rollbacks=self._rollback_procedure,
+            rollbacks=self.rollback_procedure(),
             removal=self._sandbox_removal,
         )
 
-    @cached_property
-    def _doctor_service(self) -> DoctorService:
+    @_built_once
+    def doctor_service(self) -> DoctorService:
         from cleveragents.application.services.doctor_service import DoctorService
         from cleveragents.infrastructure.database.inspection import SqlInspection
         from cleveragents.infrastructure.installation import ThisInstallation
 
         return DoctorService(
-            database=self._database,
+            database=self.database(),
             inspection=SqlInspection(self._settings[DATABASE_URL], self._home),
-            installation=ThisInstallation(self._git, self._home),
+            installation=ThisInstallation(self.git(), self._home),
             stores=self._stores,
             sandboxes=self._sandboxes,
             locks=self._locks,
-            recovery=self._recovery,
-            maintenance=self._maintenance_service,
+            recovery=self.recovery(),
+            maintenance=self.maintenance_service(),
         )
 
-    @cached_property
-    def _log_service(self) -> LogService:
+    @_built_once
+    def log_service(self) -> LogService:
         from cleveragents.application.services.log_service import LogService
 
-        return LogService(self._database)
+        return LogService(self.database())
 
-    @cached_property
-    def _maintenance_service(self) -> MaintenanceService:
+    @_built_once
+    def maintenance_service(self) -> MaintenanceService:
         from cleveragents.application.services.maintenance_service import MaintenanceService
 
         return MaintenanceService(
-            database=self._database,
+            database=self.database(),
             stores=self._stores,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             events=self._events,
         )
 
-    @cached_property
-    def _plan_apply_service(self) -> PlanApplyService:
+    @_built_once
+    def plan_apply_service(self) -> PlanApplyService:
         from cleveragents.application.services.plan_apply_service import PlanApplyService
 
         return PlanApplyService(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
-            recovery=self._recovery,
-            rollbacks=self._rollback_procedure,
-            snapshots=self._checkpoint_manager,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
+            recovery=self.recovery(),
+            rollbacks=self.rollback_procedure(),
+            snapshots=self.checkpoint_manager(),
             targets=self._targets,
             validations=self._validations,
             procedure=self._apply_procedure,
@@ -298,24 +254,24 @@ class Container:
         from cleveragents.application.services.apply.procedure import ApplyProcedure
 
         return ApplyProcedure(
-            self._database, self._targets, self._clock, self._faults, self._locks.check
+            self.database(), self._targets, self._clock, self._faults, self._locks.check
         )
 
     @cached_property
     def _sandbox_removal(self) -> SandboxRemoval:
         from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
 
-        return SandboxRemoval(self._database, self._sandboxes, self._faults)
+        return SandboxRemoval(self.database(), self._sandboxes, self._faults)
 
     @cached_property
     def _validations(self) -> ValidationRunner:
         from cleveragents.application.services.apply.validation_runner import ValidationRunner
 
         return ValidationRunner(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
-            rollbacks=self._rollback_procedure,
-            tools=self._tools,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
+            rollbacks=self.rollback_procedure(),
+            tools=self.tools(),
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
@@ -323,19 +279,19 @@ class Container:
             interruption=self._interruption,
         )
 
-    @cached_property
-    def _plan_executor(self) -> PlanExecutor:
+    @_built_once
+    def plan_executor(self) -> PlanExecutor:
         from cleveragents.application.services.plan_executor import PlanExecutor
 
         return PlanExecutor(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
-            rollbacks=self._rollback_procedure,
-            recovery=self._recovery,
-            tools=self._tool_runner,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
+            rollbacks=self.rollback_procedure(),
+            recovery=self.recovery(),
+            tools=self.tool_runner(),
             subplans=self._subplans,
             sandboxes=self._sandboxes,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
@@ -344,58 +300,58 @@ class Container:
             interruption=self._interruption,
         )
 
-    @cached_property
-    def _plan_resume_service(self) -> PlanResumeService:
+    @_built_once
+    def plan_resume_service(self) -> PlanResumeService:
         from cleveragents.application.services.plan_resume_service import PlanResumeService
 
         return PlanResumeService(
-            database=self._database,
-            executor=self._plan_executor,
+            database=self.database(),
+            executor=self.plan_executor(),
             sandboxes=self._sandboxes,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
         )
 
-    @cached_property
-    def _correction_service(self) -> CorrectionService:
+    @_built_once
+    def correction_service(self) -> CorrectionService:
         from cleveragents.application.services.correction_service import CorrectionService
 
         return CorrectionService(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
-            rollbacks=self._rollback_procedure,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
+            rollbacks=self.rollback_procedure(),
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
             faults=self._faults,
         )
 
-    @cached_property
-    def _decision_service(self) -> DecisionService:
+    @_built_once
+    def decision_service(self) -> DecisionService:
         from cleveragents.application.services.decision_service import DecisionService
 
-        return DecisionService(self._database)
+        return DecisionService(self.database())
 
-    @cached_property
-    def _retention_service(self) -> RetentionService:
+    @_built_once
+    def retention_service(self) -> RetentionService:
         from cleveragents.application.services.retention_service import RetentionService
 
         return RetentionService(
-            database=self._database,
-            snapshots=self._checkpoint_manager,
+            database=self.database(),
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             events=self._events,
             faults=self._faults,
         )
 
-    @cached_property
-    def _plan_service(self) -> PlanService:
+    @_built_once
+    def plan_service(self) -> PlanService:
         from cleveragents.application.services.plan_service import PlanService
 
         return PlanService(
-            database=self._database,
+            database=self.database(),
             plan_files=self._plan_files,
-            tools=self._tools,
+            tools=self.tools(),
             sandboxes=self._sandboxes,
             locks=self._locks,
             clock=self._clock,
@@ -406,17 +362,17 @@ class Container:
             max_child_depth=self._settings[MAX_CHILD_DEPTH],
         )
 
-    @cached_property
-    def _conflict_service(self) -> ConflictService:
+    @_built_once
+    def conflict_service(self) -> ConflictService:
         from cleveragents.application.services.conflict_service import ConflictService
 
         return ConflictService(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
             recorder=self._group_recorder,
-            recovery=self._recovery,
+            recovery=self.recovery(),
             sandboxes=self._sandboxes,
-            snapshots=self._checkpoint_manager,
+            snapshots=self.checkpoint_manager(),
             locks=self._locks,
             clock=self._clock,
             id_source=self._ids,
@@ -430,22 +386,22 @@ class Container:
         from cleveragents.application.services.subplans.spawner import ChildSpawner
 
         return SubplanRunner(
-            database=self._database,
-            checkpoints=self._checkpoint_service,
-            recovery=self._recovery,
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
+            recovery=self.recovery(),
             spawning=ChildSpawner(
-                self._database,
-                self._checkpoint_service,
+                self.database(),
+                self.checkpoint_service(),
                 self._sandboxes,
                 self._clock,
                 self._ids,
                 self._faults,
             ),
             merging=ChildMerger(
-                self._database,
-                self._checkpoint_service,
+                self.database(),
+                self.checkpoint_service(),
                 self._group_recorder,
-                self._checkpoint_manager,
+                self.checkpoint_manager(),
                 self._locks,
                 self._clock,
                 self._ids,
@@ -459,14 +415,14 @@ class Container:
             interruption=self._interruption,
         )
 
-    @cached_property
-    def _tool_runner(self) -> ToolRunner:
+    @_built_once
+    def tool_runner(self) -> ToolRunner:
         from cleveragents.application.services.tool_runner import ToolRunner
 
         return ToolRunner(
-            database=self._database,
-            tools=self._tools,
-            checkpoints=self._checkpoint_service,
+            database=self.database(),
+            tools=self.tools(),
+            checkpoints=self.checkpoint_service(),
             recorder=self._group_recorder,
             clock=self._clock,
             id_source=self._ids,
@@ -474,8 +430,8 @@ class Container:
             faults=self._faults,
         )
 
-    @cached_property
-    def _checkpoint_manager(self) -> CheckpointManager:
+    @_built_once
+    def checkpoint_manager(self) -> CheckpointManager:
         from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
         from cleveragents.infrastructure.sandbox.store.limits import Limits
 
@@ -485,34 +441,34 @@ class Container:
             deadline_seconds=self._settings[DEADLINE],
             include_ignored=self._settings[INCLUDE_IGNORED],
         )
-        return CheckpointManager(self._git, limits)
+        return CheckpointManager(self.git(), limits)
 
     @cached_property
     def _sandboxes(self) -> AllSandboxes:
         from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 
-        return AllSandboxes(self._git, self._home, self._clock, self._checkpoint_manager)
+        return AllSandboxes(self.git(), self._home, self._clock, self.checkpoint_manager())
 
     @cached_property
     def _stores(self) -> ProjectMirrors:
         from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
 
-        return ProjectMirrors(self._git, self._home)
+        return ProjectMirrors(self.git(), self._home)
 
     @cached_property
     def _targets(self) -> AllTargets:
         from cleveragents.infrastructure.sandbox.apply.targets import AllTargets
 
-        return AllTargets(self._git, self._home, self._faults)
+        return AllTargets(self.git(), self._home, self._faults)
 
-    @cached_property
-    def _git(self) -> Git:
+    @_built_once
+    def git(self) -> Git:
         from cleveragents.infrastructure.sandbox.git.command import Git
 
         return Git(self._environment, self._home)
 
-    @cached_property
-    def _tools(self) -> Tools:
+    @_built_once
+    def tools(self) -> Tools:
         from cleveragents.infrastructure.tools.registry import Tools
 
         return Tools(self._environment, self._interruption)
@@ -537,10 +493,10 @@ class Container:
     def _plan_files(self) -> PlanFiles:
         from cleveragents.infrastructure.plan_files import YamlPlanFiles
 
-        return YamlPlanFiles(self._tools.specs())
+        return YamlPlanFiles(self.tools().specs())
 
-    @cached_property
-    def _database(self) -> Database:
+    @_built_once
+    def database(self) -> Database:
         """The database of the services.
 
         Each write verifies the leases of this process in its own transaction, so a
@@ -549,12 +505,11 @@ class Container:
         """
         from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
 
-        def emit_all(events: Sequence[StoredEvent]) -> None:
-            for event in events:
-                self._events.emit(event)
-
         return SqlDatabase(
-            self._connections, self._clock, on_begin=self._locks.verify, on_commit=emit_all
+            self._connections,
+            self._clock,
+            on_begin=[self._locks.verify],
+            on_event=[self._events.emit],
         )
 
     @cached_property

@@ -140,7 +140,7 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
         with closing(connect(path, busy_seconds=BUSY_SECONDS)) as connection:
             known = {row[1] for row in connection.execute("PRAGMA table_info(plans)")}
             row = {name: item for name, item in PLANS.row(sample.plan()).items() if name in known}
-            Session(connection, is_sqlite=True).insert_rows("plans", "plan", "plan_id", [row])
+            Session(connection, is_sqlite=True).insert(PLANS, row)
 
 
 def schema_of(path: Path) -> list[tuple[str, ...]]:
@@ -247,10 +247,10 @@ def postgres_tables(url: str) -> object:
 def make_older_postgres(url: str) -> None:
     from cleveragents.infrastructure.database.migrate import upgrade
 
-    engines = open_postgres(make_url(_with_driver(url)), busy_seconds=BUSY_SECONDS)
-    with engines.writing.begin() as connection:
+    engine = open_postgres(make_url(_with_driver(url)), busy_seconds=BUSY_SECONDS)
+    with engine.begin() as connection:
         upgrade(connection, schema.OLDER_REVISIONS[0])
-    engines.dispose()
+    engine.dispose()
 
 
 def _with_driver(url: str) -> str:

@@ -67,7 +67,7 @@ class Host:
         )
         self.under_locks = BusyDatabase(SqlDatabase(shared, self.clock))
         self.locks = DatabaseLocks(self.under_locks, self.clock, self.holder, lease_seconds=seconds)
-        self.database = SqlDatabase(shared, self.clock, on_begin=self.locks.verify)
+        self.database = SqlDatabase(shared, self.clock, on_begin=[self.locks.verify])
         self.work = ExitStack()
 
     def write(self) -> None:

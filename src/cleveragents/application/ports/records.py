@@ -341,38 +341,17 @@ class EventStore(Protocol):
 class Transaction(Protocol):
     """One transaction: everything in it is stored together or not at all."""
 
-    @property
-    def plans(self) -> PlanStore: ...
-
-    @property
-    def sandboxes(self) -> SandboxStore: ...
-
-    @property
-    def checkpoints(self) -> CheckpointStore: ...
-
-    @property
-    def decisions(self) -> DecisionStore: ...
-
-    @property
-    def tool_calls(self) -> ToolCallStore: ...
-
-    @property
-    def changes(self) -> ChangeStore: ...
-
-    @property
-    def operations(self) -> OperationStore: ...
-
-    @property
-    def corrections(self) -> CorrectionStore: ...
-
-    @property
-    def validations(self) -> ValidationStore: ...
-
-    @property
-    def leases(self) -> LeaseStore: ...
-
-    @property
-    def events(self) -> EventStore: ...
+    plans: PlanStore
+    sandboxes: SandboxStore
+    checkpoints: CheckpointStore
+    decisions: DecisionStore
+    tool_calls: ToolCallStore
+    changes: ChangeStore
+    operations: OperationStore
+    corrections: CorrectionStore
+    validations: ValidationStore
+    leases: LeaseStore
+    events: EventStore
 
 
 class Database(Protocol):

@@ -12,8 +12,8 @@ How a write works:
    a process whose lease another process has taken over.
 3. A repository turns the record into a row with its `Model`, and `Session` runs
    one of the repository's statements.
-4. `event_rules` says which events follow; they are stored with the record.
-5. The transaction commits, and `on_commit` receives the new events.
+4. The repository stores the events that follow from the record.
+5. The transaction commits, and `on_event` receives each new event.
 
 Rules: a statement works on SQLite and PostgreSQL; stored data of earlier versions
 stays readable; only `tables`, `migrate` and `migrations` describe the schema. The

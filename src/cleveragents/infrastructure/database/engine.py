@@ -1,9 +1,11 @@
-"""Where the database is, and how connections to it behave.
+"""Where the database is, and how a transaction begins there.
 
 A read transaction takes no lock. A write transaction takes the write lock at its
 start: SQLite's own, or one advisory lock in PostgreSQL, so that writers take
-turns on both. The driver's own transaction handling is off, as SQLAlchemy
-documents for SQLite, so that schema changes are transactional too.
+turns on both. `Begin` holds the statements that do this.
+
+The engines of SQLAlchemy serve the migrations, the inspection and, for PostgreSQL,
+the pool of connections.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
+from sqlalchemy import URL, Engine, NullPool, create_engine, make_url
 from sqlalchemy.exc import ArgumentError
 
 from cleveragents.domain.errors import ConfigurationError
@@ -24,7 +26,6 @@ BUSY_SECONDS = 10.0
 WRITE_LOCK = 0x436C4167
 """The advisory lock that a write transaction holds in PostgreSQL."""
 
-_WRITES = "cleveragents_writes"
 _KEY = "core.database-url"
 _POSTGRES = "postgresql+psycopg"
 
@@ -53,14 +54,28 @@ Location = SqliteLocation | PostgresLocation
 
 
 @dataclass(frozen=True)
-class Engines:
-    """Two views of one connection pool."""
+class Begin:
+    """The statements that begin a transaction."""
 
-    reading: Engine
-    writing: Engine
+    reading: tuple[str, ...]
+    writing: tuple[str, ...]
 
-    def dispose(self) -> None:
-        self.reading.dispose()
+
+# The driver's own transaction handling is off: it would begin too late, and not at all
+# before a change of the schema.
+BEGIN_SQLITE = Begin(reading=("BEGIN DEFERRED",), writing=("BEGIN IMMEDIATE",))
+
+
+def begin_postgres(busy_seconds: float) -> Begin:
+    """Returns the first statements of a transaction that psycopg has begun by itself."""
+    return Begin(
+        # Without this, each statement would see what others have committed meanwhile.
+        reading=("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",),
+        writing=(
+            f"SET LOCAL lock_timeout = {round(busy_seconds * 1000)}",
+            f"SELECT pg_advisory_xact_lock({WRITE_LOCK})",
+        ),
+    )
 
 
 def locate(url: str | None, home: Path) -> Location:
@@ -92,51 +107,27 @@ def _unusable(problem: str) -> ConfigurationError:
     )
 
 
-def open_sqlite(path: Path, *, busy_seconds: float, for_migration: bool = False) -> Engines:
-    """Returns engines for an existing file; nothing is opened yet.
+def open_for_migration(path: Path, *, busy_seconds: float) -> Engine:
+    """Returns an engine for an existing SQLite file; nothing is opened yet.
 
-    A migration needs foreign keys off: SQLite can change a table only by creating
-    it again, and dropping the old one would delete the rows that refer to it.
+    Foreign keys are off: SQLite can change a table only by creating it again, and
+    dropping the old one would delete the rows that refer to it.
     """
-    engine = create_engine(
-        "sqlite://",
-        creator=partial(
-            sqlite_file.connect, path, busy_seconds=busy_seconds, foreign_keys=not for_migration
-        ),
-        poolclass=NullPool if for_migration else QueuePool,
-    )
-    event.listen(engine, "begin", _begin_sqlite)
-    return Engines(engine, engine.execution_options(**{_WRITES: True}))
+    creator = partial(sqlite_file.connect, path, busy_seconds=busy_seconds, foreign_keys=False)
+    return create_engine("sqlite://", creator=creator, poolclass=NullPool)
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    writes = _WRITES in connection.get_execution_options()
-    # Directly: SQLAlchemy's preparations would take ten times as long as the statement.
-    connection.connection.cursor().execute("BEGIN IMMEDIATE" if writes else "BEGIN DEFERRED")
-
-
-def open_postgres(url: URL, *, busy_seconds: float) -> Engines:
-    """Returns engines for a server; nothing is connected yet.
+def open_postgres(url: URL, *, busy_seconds: float) -> Engine:
+    """Returns an engine for a server; nothing is connected yet.
 
     Raises:
         ConfigurationError: The driver is not installed.
     """
     try:
-        engine = create_engine(url, connect_args={"connect_timeout": max(1, round(busy_seconds))})
+        return create_engine(url, connect_args={"connect_timeout": max(1, round(busy_seconds))})
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"`{_KEY}` names PostgreSQL, but its driver is not installed",
             hint="Run `pip install 'cleveragents[postgres]'`",
             key=_KEY,
         ) from error
-    event.listen(engine, "begin", partial(_begin_postgres, round(busy_seconds * 1000)))
-    return Engines(
-        engine.execution_options(isolation_level="REPEATABLE READ"),
-        engine.execution_options(**{_WRITES: True}),
-    )
-
-
-def _begin_postgres(milliseconds: int, connection: Connection) -> None:
-    if _WRITES in connection.get_execution_options():
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError
 
@@ -26,20 +24,10 @@ _POSTGRES_FULL = {"53100", "53200"}
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
-    """Returns the errors of the drivers that are in use; psycopg is loaded only for a server."""
+    """Returns the errors of the drivers that are in use, and of SQLAlchemy, which wraps them."""
+    # psycopg is loaded only for a server.
     psycopg = sys.modules.get("psycopg")
-    return (sqlite3.Error,) if psycopg is None else (sqlite3.Error, psycopg.Error)
-
-
-@contextmanager
-def driver_errors_as_ours(place: str) -> Generator[None]:
-    """Turns a driver's error in the block into one of ours; `place` names the database."""
-    try:
-        yield
-    except DBAPIError as error:
-        raise _translate(error.orig, place) from error
-    except driver_errors() as error:
-        raise _translate(error, place) from error
+    return (DBAPIError, sqlite3.Error, *(() if psycopg is None else (psycopg.Error,)))
 
 
 def is_refused_row(error: Exception) -> bool:
@@ -89,7 +77,9 @@ def denied(place: str, problem: str) -> DatabaseError:
     )
 
 
-def _translate(cause: BaseException | None, place: str) -> CleverAgentsError:
+def translate(error: Exception, place: str) -> CleverAgentsError:
+    """Returns our error for one of `driver_errors`; `place` names the database."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
     problem = str(cause).strip().splitlines()[0] if str(cause).strip() else repr(cause)
     if isinstance(cause, sqlite3.Error):
         return _from_sqlite(cause, problem, place)

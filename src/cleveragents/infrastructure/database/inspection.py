@@ -15,7 +15,7 @@ from cleveragents.infrastructure.database.engine import (
     locate,
     open_postgres,
 )
-from cleveragents.infrastructure.database.failures import driver_errors_as_ours
+from cleveragents.infrastructure.database.failures import driver_errors, translate
 
 _MOST_FAULTS = 10
 
@@ -34,11 +34,13 @@ class SqlInspection(DatabaseInspection):
         return isinstance(self._location, PostgresLocation)
 
     def look(self) -> DatabaseFacts | None:
-        with driver_errors_as_ours(self.place()):
+        try:
             if isinstance(self._location, PostgresLocation):
                 return _examine_server(self._location)
             path = self._location.path
             return _examine_file(path) if sqlite_file.is_ours(path) else None
+        except driver_errors() as error:
+            raise translate(error, self.place()) from error
 
 
 def _examine_file(path: Path) -> DatabaseFacts:
@@ -60,12 +62,12 @@ def _faults(connection: sqlite3.Connection) -> tuple[str, ...]:
 
 def _examine_server(location: PostgresLocation) -> DatabaseFacts | None:
     """Reports no faults: a server checks the integrity of its files itself."""
-    engines = open_postgres(location.url, busy_seconds=BUSY_SECONDS)
+    engine = open_postgres(location.url, busy_seconds=BUSY_SECONDS)
     try:
-        with engines.reading.connect() as connection:
+        with engine.connect() as connection:
             revision = schema.revision_in_postgres(connection, str(location))
     finally:
-        engines.dispose()
+        engine.dispose()
     return None if revision is None else _facts("PostgreSQL", revision, ())
 
 

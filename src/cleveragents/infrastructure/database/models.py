@@ -5,6 +5,8 @@ the same name, or under the one that `columns` names. The field's type decides
 how: enums by value, times as times, records and collections as JSON. A `Codec`
 replaces this for a field that is stored in another way. Nothing here depends on
 SQLAlchemy; `tables.py` describes the same columns for the migrations.
+
+JSON is stored as ASCII text, so that every database returns it exactly.
 """
 
 from __future__ import annotations
@@ -12,15 +14,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
-from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
+from cleveragents.domain.checkpoints.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointMetadata,
+)
 from cleveragents.domain.checkpoints.operation import Operation
 from cleveragents.domain.decisions.correction import CorrectionAttempt
 from cleveragents.domain.decisions.decision import Decision
@@ -34,20 +40,47 @@ from cleveragents.domain.record import Record
 from cleveragents.domain.sandboxes.change import AuthoredChange, PathChange
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.domain.tools.tool import ToolCall
-from cleveragents.infrastructure.database import stored_json
 
 Row: TypeAlias = tuple[Any, ...]
 """The values of a row, in the order of the columns that the statement names."""
 
 RecordT = TypeVar("RecordT")
 
+UNREADABLE = "unreadable"
+"""Replaces a text of a checkpoint's metadata that cannot be read."""
+
+_PLACEHOLDERS: Mapping[str, JsonValue] = {
+    "label": UNREADABLE,
+    "step_index": -1,
+    "last_completed_step": -1,
+    "state_hash": UNREADABLE,
+    "phase": "execute",
+    "trigger": UNREADABLE,
+    "source_tool": None,
+    "reason": UNREADABLE,
+    "resource": UNREADABLE,
+    "not_captured": [{"path": UNREADABLE, "reason": "the stored list cannot be read"}],
+}
+"""Replaces each field that cannot be read and has no default."""
+
 
 @dataclass(frozen=True)
 class Codec:
-    """How one field is stored. None means that the value is stored as it is."""
+    """How one field is stored. Without a function, the value is stored as it is."""
 
     encode: Callable[[Any], Any] | None = None
     decode: Callable[[Any], Any] | None = None
+    """Never gets NULL."""
+    null: Any = None
+    """What NULL means."""
+
+
+@dataclass(frozen=True)
+class Influence:
+    """A decision and one of those that it depends on besides its parent."""
+
+    decision_id: str
+    influenced_by_id: str
 
 
 class Model(Generic[RecordT]):
@@ -62,21 +95,32 @@ class Model(Generic[RecordT]):
         columns: Mapping[str, str] = {},
         codecs: Mapping[str, Codec] = {},
         without: tuple[str, ...] = (),
+        key: str = "",
     ) -> None:
-        """Args: `noun` names the record in messages; `without` lists fields that are not stored."""
+        """Reads the fields of the class.
+
+        Args:
+            record: The class.
+            table: Where its records are stored.
+            noun: Names a record in messages.
+            columns: The columns that are not named like their field.
+            codecs: How fields are stored whose type does not say so.
+            without: The fields that are not stored.
+            key: The column that identifies a record, if it is not that of the field `id`.
+        """
         self.table = table
         self.noun = noun
         types = {name: kind for name, kind in _field_types(record).items() if name not in without}
         chosen = {name: codecs.get(name) or _codec(kind) for name, kind in types.items()}
         names = {name: columns.get(name, name) for name in types}
-        self.key = names.get("id", "")
-        """The column that holds the record's id."""
+        self.key = key or names.get("id", "")
+        """The column whose value messages quote, and that `update` finds the row by."""
         qualified = [name if "." in name else f"{table}.{name}" for name in names.values()]
         self.select = f"SELECT {', '.join(qualified)} FROM {table}"
         """Selects the columns in the order that `read` expects; a statement starts with it."""
         self._record = record
         self._encoders = [(field, names[field], chosen[field].encode) for field in names]
-        self._decoders = [(field, chosen[field].decode) for field in names]
+        self._decoders = [(field, chosen[field].decode, chosen[field].null) for field in names]
 
     def row(self, record: RecordT) -> dict[str, Any]:
         """Returns the values to store, by column."""
@@ -102,8 +146,8 @@ class Model(Generic[RecordT]):
         """
         try:
             values = {
-                field: value if decode is None else decode(value)
-                for (field, decode), value in zip(self._decoders, row, strict=True)
+                field: null if value is None else value if decode is None else decode(value)
+                for (field, decode, null), value in zip(self._decoders, row, strict=True)
             }
             return self._record(**values, **given)
         except (ValueError, RecursionError) as error:
@@ -130,13 +174,6 @@ def _codec(kind: Any) -> Codec:
     return _TIME if issubclass(kind, datetime) else Codec()
 
 
-def _time(stored: str | datetime | None) -> datetime | None:
-    if stored is None:
-        return None
-    moment = datetime.fromisoformat(stored) if isinstance(stored, str) else stored
-    return moment.astimezone(UTC)
-
-
 def _problem(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_input=False)[0]
@@ -144,8 +181,52 @@ def _problem(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def _load(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
+def _plain(value: object) -> object:
+    if isinstance(value, Record):
+        # Not `model_dump(mode="json")`: it replaces lone surrogates in keys.
+        return value.model_dump(by_alias=True)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} cannot be stored as JSON")
+
+
+dump = json.JSONEncoder(ensure_ascii=True, default=_plain).encode
+"""Returns the stored form of a JSON value, which may hold records and times."""
+
+
+def load_metadata(text: str) -> CheckpointMetadata:
+    """Returns a checkpoint's metadata, whatever is stored; never raises.
+
+    Only this and `load_object` accept malformed data: a checkpoint whose
+    metadata is damaged still has its snapshot. Known fields that can be read
+    are kept and unknown ones dropped. The others become `unreadable`, or -1 for
+    a step; `not_captured` then has one entry that says so.
+    """
+    stored = load_object(text)
+    known = {name: stored[name] for name in CheckpointMetadata.model_fields if name in stored}
+    if isinstance(listed := known.get("not_captured"), list):
+        known["not_captured"] = [_known_of_uncaptured(entry) for entry in listed]
+    try:
+        return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **known})
+    except ValidationError as error:
+        wrong = {problem["loc"][0] for problem in error.errors(include_input=False)}
+        readable = {name: value for name, value in known.items() if name not in wrong}
+        return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **readable})
+
+
+def load_object(text: str) -> dict[str, JsonValue]:
+    """Returns a stored JSON object, or an empty one where something else is stored."""
+    try:
+        value: JsonValue = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _known_of_uncaptured(entry: JsonValue) -> JsonValue:
+    if not isinstance(entry, dict):
+        return entry
+    return {name: entry[name] for name in ("path", "reason") if name in entry}
 
 
 @lru_cache(maxsize=8)
@@ -154,13 +235,11 @@ def _definition(text: str) -> PlanDefinition:
     return PlanDefinition.model_validate(json.loads(text))
 
 
-_JSON = Codec(lambda value: None if value is None else stored_json.dump(value), _load)
+_JSON = Codec(lambda value: None if value is None else dump(value), json.loads)
 _ENUM = Codec(lambda value: None if value is None else value.value)
-_TIME = Codec(decode=_time)
-_NULL_IF_EMPTY = Codec(
-    lambda value: stored_json.dump(value) if value else None,
-    lambda text: json.loads(text or "[]"),
-)
+# A `Session` returns times as text, whatever the database does.
+_TIME = Codec(decode=datetime.fromisoformat)
+_NULL_IF_EMPTY = Codec(lambda value: dump(value) if value else None, json.loads, null=())
 _EMPTY_IF_NONE = Codec(lambda value: value or "", lambda text: text or None)
 
 PLANS = Model(
@@ -174,7 +253,7 @@ PLANS = Model(
         "error": "error_json",
         "choices": "choices_json",
     },
-    codecs={"definition": Codec(stored_json.dump, _definition)},
+    codecs={"definition": Codec(dump, _definition)},
 )
 RESOURCES = Model(Resource, "resources", "resource", columns={"id": "resource_id"})
 SANDBOXES = Model(
@@ -203,8 +282,8 @@ CHECKPOINTS = Model(
     columns={"id": "checkpoint_id", "metadata": "metadata_json"},
     codecs={
         # NULL once the resource is deleted.
-        "resource_id": Codec(decode=lambda stored: stored or ""),
-        "metadata": Codec(stored_json.dump, stored_json.load_metadata),
+        "resource_id": Codec(null=""),
+        "metadata": Codec(dump, load_metadata),
     },
 )
 DECISIONS = Model(
@@ -213,6 +292,7 @@ DECISIONS = Model(
     "decision",
     columns={"id": "decision_id", "parent_id": "parent_decision_id"},
 )
+INFLUENCES = Model(Influence, "decision_dependencies", "influence on decision", key="decision_id")
 CORRECTIONS = Model(
     CorrectionAttempt,
     "correction_attempts",
@@ -223,7 +303,7 @@ CORRECTIONS = Model(
     },
     codecs={
         "original_subtree": Codec(
-            lambda subtree: stored_json.dump({"decisions": subtree}),
+            lambda subtree: dump({"decisions": subtree}),
             lambda text: json.loads(text)["decisions"],
         )
     },
@@ -235,7 +315,7 @@ TOOL_CALLS = Model(
     columns={"id": "tool_call_id", "input": "input_json", "side_effects": "side_effects_json"},
     codecs={"side_effects": _NULL_IF_EMPTY},
 )
-CHANGES = Model(PathChange, "changes", "change of the tool call")
+CHANGES = Model(PathChange, "changes", "change of the tool call", key="tool_call_id")
 """Only the part of a row that describes the change; `AUTHORED_CHANGES` reads the whole row."""
 AUTHORED_CHANGES = Model(
     AuthoredChange,
@@ -266,7 +346,14 @@ VALIDATIONS = Model(
     "validation",
     columns={"id": "validation_id", "changed": "changed_json"},
 )
-LEASES = Model(Lease, "locks", "lease", columns={"plan_id": "resource_id"}, without=("holder",))
+LEASES = Model(
+    Lease,
+    "locks",
+    "lease",
+    columns={"plan_id": "resource_id"},
+    without=("holder",),
+    key="resource_id",
+)
 LEASE_HOLDERS = Model(Holder, "locks", "lease")
 """The holder of a lease, which is stored in the same row."""
 EVENTS = Model(
@@ -274,5 +361,5 @@ EVENTS = Model(
     "events",
     "event",
     columns={"data": "data_json"},
-    codecs={"data": Codec(stored_json.dump, stored_json.load_object)},
+    codecs={"data": Codec(dump, load_object)},
 )

@@ -15,12 +15,12 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection, Engine, inspect
 
 from cleveragents.domain.errors import DatabaseError, SchemaVersionError
 from cleveragents.infrastructure.database import sqlite_file
-from cleveragents.infrastructure.database.engine import Engines, open_sqlite
-from cleveragents.infrastructure.database.failures import damaged, denied, driver_errors_as_ours
+from cleveragents.infrastructure.database.engine import Begin, open_for_migration
+from cleveragents.infrastructure.database.failures import damaged, denied
 
 OLDER_REVISIONS: tuple[str, ...] = (
     "0001_base_tables",
@@ -46,47 +46,49 @@ def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
         SchemaVersionError: It is newer than the program, damaged, or another program's.
         DatabaseError: It cannot be read, written or created.
         ConflictError: Another process holds its lock for too long.
+
+    The caller translates the errors of the driver.
     """
-    with driver_errors_as_ours(str(path)):
-        if not sqlite_file.is_ours(path):
-            _create_sqlite(path, busy_seconds)
-        with closing(sqlite_file.connect(path, busy_seconds=busy_seconds)) as connection:
-            fits = revision_in_sqlite(connection, path) == HEAD_REVISION
-            if fits:
-                sqlite_file.use_write_ahead_log(connection)
-        if not fits:
-            _migrate_sqlite(path, busy_seconds)
+    if not sqlite_file.is_ours(path):
+        _create_sqlite(path, busy_seconds)
+    with closing(sqlite_file.connect(path, busy_seconds=busy_seconds)) as connection:
+        fits = revision_in_sqlite(connection, path) == HEAD_REVISION
+        if fits:
+            # Stored in the file: readers and the writer do not wait for each other.
+            connection.execute("PRAGMA journal_mode=WAL")
+    if not fits:
+        _migrate_sqlite(path, busy_seconds)
 
 
-def prepare_postgres(engines: Engines, place: str) -> None:
+def prepare_postgres(engine: Engine, begin: Begin, place: str) -> None:
     """Makes sure that the server's database has this program's schema.
 
     Raises:
         SchemaVersionError: It is newer than the program, or another program's; it is unchanged.
-        DatabaseError: The server cannot be reached.
-        ConflictError: Another process holds its lock for too long.
-    """
-    with driver_errors_as_ours(place):
-        # Each query must see what was committed before it. In one snapshot for both, a table
-        # that another process has just created could seem to exist and be empty.
-        latest = engines.reading.execution_options(isolation_level="READ COMMITTED")
-        with latest.connect() as connection:
-            if revision_in_postgres(connection, place) == HEAD_REVISION:
-                return
-        from cleveragents.infrastructure.database.migrate import upgrade
 
-        with engines.writing.begin() as connection:
-            # Another process may have done it while this one waited for the lock.
-            if revision_in_postgres(connection, place) != HEAD_REVISION:
-                upgrade(connection, HEAD_REVISION)
+    The caller translates the errors of the driver.
+    """
+    # Each query must see what was committed before it. In one snapshot for both, a table
+    # that another process has just created could seem to exist and be empty.
+    with engine.connect() as connection:
+        if revision_in_postgres(connection, place) == HEAD_REVISION:
+            return
+    from cleveragents.infrastructure.database.migrate import upgrade
+
+    with engine.begin() as connection:
+        for statement in begin.writing:
+            connection.exec_driver_sql(statement)
+        # Another process may have done it while this one waited for the lock.
+        if revision_in_postgres(connection, place) != HEAD_REVISION:
+            upgrade(connection, HEAD_REVISION)
 
 
 def create_sqlite_file(path: Path, revision: str, *, busy_seconds: float) -> None:
     """Creates a database of some revision in an empty file, in one transaction."""
     from cleveragents.infrastructure.database.migrate import upgrade
 
-    engines = open_sqlite(path, busy_seconds=busy_seconds, for_migration=True)
-    with engines.writing.begin() as connection:
+    with open_for_migration(path, busy_seconds=busy_seconds).begin() as connection:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
         connection.exec_driver_sql(f"PRAGMA application_id={sqlite_file.APPLICATION_ID}")
         upgrade(connection, revision)
 
@@ -105,11 +107,11 @@ def _create_sqlite(path: Path, busy_seconds: float) -> None:
 def _migrate_sqlite(path: Path, busy_seconds: float) -> None:
     from cleveragents.infrastructure.database.migrate import upgrade
 
-    engines = open_sqlite(path, busy_seconds=busy_seconds, for_migration=True)
     with (
         sqlite_file.exclusive(path, busy_seconds=busy_seconds),
-        engines.writing.begin() as connection,
+        open_for_migration(path, busy_seconds=busy_seconds).begin() as connection,
     ):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
         # Another process may have done it while this one waited for the lock.
         revision = _known(_revisions(connection), str(path))
         if revision == HEAD_REVISION:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
@@ -38,7 +39,8 @@ class Cursor(Protocol):
 
     @property
     def rowcount(self) -> int: ...
-    def executemany(self, sql: str, many: Any, /) -> Any: ...
+    def execute(self, sql: str, values: Any, /) -> Any: ...
+    def executemany(self, sql: str, values: Any, /) -> Any: ...
     def fetchall(self) -> list[Any]: ...
     def fetchone(self) -> Any: ...
     def close(self) -> None: ...
@@ -48,46 +50,28 @@ class DriverConnection(Protocol):
     """The part of a connection that `sqlite3` and `psycopg` have in common."""
 
     def cursor(self) -> Cursor: ...
-    def execute(self, sql: str, values: Any = ..., /) -> Cursor: ...
+    def execute(self, sql: str, /) -> Any: ...
 
 
+@dataclass(frozen=True)
 class Session:
     """The statements of one transaction."""
 
-    def __init__(self, connection: DriverConnection, *, is_sqlite: bool) -> None:
-        self._connection = connection
-        self._is_sqlite = is_sqlite
+    connection: DriverConnection
+    _: KW_ONLY
+    is_sqlite: bool
 
-    def rows(self, sql: str, **values: object) -> Sequence[Row]:
+    def rows(self, sql: str, **values: object) -> list[Row]:
+        """Returns the rows; times are text in UTC."""
         return [_from_driver(row) for row in self._execute(sql, values).fetchall()]
-
-    def first(self, sql: str, **values: object) -> Row | None:
-        """Returns the first row; the statement SHOULD ask for at most one."""
-        row = self._execute(sql, values).fetchone()
-        return None if row is None else _from_driver(row)
-
-    def value(self, sql: str, **values: object) -> Any:
-        """Returns the only value of the only row."""
-        [[value]] = self.rows(sql, **values)
-        return value
 
     def run(self, sql: str, **values: object) -> int:
         """Runs a statement that returns no rows; returns how many rows it changed."""
         return self._execute(sql, values).rowcount
 
-    def run_each(self, sql: str, many: Iterable[Mapping[str, object]]) -> None:
-        """Runs a statement that returns no rows once for each set of values."""
-        with closing(self._connection.cursor()) as cursor:
-            text = sql if self._is_sqlite else _for_postgres(sql)
-            cursor.executemany(text, [self._to_driver(values) for values in many])
-
-    def find(self, model: Model[RecordT], sql: str, **values: object) -> Sequence[RecordT]:
+    def find(self, model: Model[RecordT], sql: str, **values: object) -> list[RecordT]:
         """Returns the records of the rows, in their order."""
         return [model.read(row) for row in self.rows(sql, **values)]
-
-    def find_first(self, model: Model[RecordT], sql: str, **values: object) -> RecordT | None:
-        row = self.first(sql, **values)
-        return None if row is None else model.read(row)
 
     def find_each(self, model: Model[RecordT], sql: str, **values: object) -> Iterator[RecordT]:
         """Yields records; reads only as many rows as the caller takes."""
@@ -95,89 +79,72 @@ class Session:
             while (row := cursor.fetchone()) is not None:
                 yield model.read(_from_driver(row))
 
-    def add(self, model: Model[RecordT], record: RecordT) -> None:
-        """Stores a new record like `insert`; the transaction stays usable after a failure."""
-        with self.savepoint():
-            self.insert(model, record)
-
-    def insert(self, model: Model[RecordT], record: RecordT) -> None:
-        """Stores a new record.
+    def insert(self, model: Model[Any], *rows: Mapping[str, Any]) -> None:
+        """Stores new rows, all or none; the transaction stays usable after a failure.
 
         Raises:
             DuplicateError: The id, or the position in the plan's order, is taken.
-            DatabaseError: Something that the record refers to is not stored.
+            DatabaseError: Something that a row refers to is not stored.
         """
-        row = model.row(record)
-        try:
-            self._execute(insertion(model.table, tuple(row)), row)
-        except driver_errors() as error:
-            raise _refusal(error, model.noun, str(row[model.key])) from error
-
-    def insert_rows(self, table: str, noun: str, key: str, rows: Sequence[dict[str, Any]]) -> None:
-        """Stores new rows, all or none; `key` names the column that errors quote."""
         if not rows:
             return
         try:
+            # Without it, PostgreSQL would refuse every statement after one that failed.
             with self.savepoint():
-                self.run_each(insertion(table, tuple(rows[0])), rows)
+                self._execute(_insertion(model.table, tuple(rows[0])), *rows)
         except driver_errors() as error:
-            raise _refusal(error, noun, str(rows[0][key])) from error
+            raise _refusal(error, model.noun, str(rows[0][model.key])) from error
 
-    def save(self, model: Model[RecordT], record: RecordT) -> None:
-        """Writes every column of a record that is already stored.
+    def update(self, model: Model[Any], row: Mapping[str, Any]) -> None:
+        """Writes these columns of the row that has the same key.
 
         Raises:
-            NotFoundError: It is not stored.
+            NotFoundError: There is none.
         """
-        row = model.row(record)
-        self.update(model, str(row[model.key]), row)
-
-    def update(self, model: Model[RecordT], record_id: str, row: Mapping[str, object]) -> None:
-        """Writes some columns of the row with that id. Raises NotFoundError like `save`."""
-        sql = _update(model.table, model.key, tuple(row))
-        if not self._execute(sql, {**row, "record_id": record_id}).rowcount:
-            raise _not_found(model.noun, record_id)
-
-    def status(self, model: Model[Any], record_id: str) -> str:
-        """Returns the status that a stored record has now. Raises NotFoundError like `save`."""
-        sql = f"SELECT status FROM {model.table} WHERE {model.key} = :record_id"
-        row = self.first(sql, record_id=record_id)
-        if row is None:
-            raise _not_found(model.noun, record_id)
-        return row[0]
+        if not self._execute(_update(model.table, model.key, tuple(row)), row).rowcount:
+            record_id = row[model.key]
+            raise NotFoundError(f"There is no {model.noun} {record_id}", record_id=record_id)
 
     @contextmanager
     def savepoint(self) -> Generator[None]:
         """Keeps all changes of the block or, if it raises, none; the transaction can continue."""
-        self._connection.execute("SAVEPOINT whole")
+        self.connection.execute("SAVEPOINT whole")
         try:
             yield
         except BaseException:
             # When the disk is full, SQLite rolls back the transaction and the savepoint with it.
             with suppress(*driver_errors()):
-                self._connection.execute("ROLLBACK TO SAVEPOINT whole")
-                self._connection.execute("RELEASE SAVEPOINT whole")
+                self.connection.execute("ROLLBACK TO SAVEPOINT whole")
+                self.connection.execute("RELEASE SAVEPOINT whole")
             raise
-        self._connection.execute("RELEASE SAVEPOINT whole")
+        self.connection.execute("RELEASE SAVEPOINT whole")
 
-    def _execute(self, sql: str, values: Mapping[str, object]) -> Cursor:
-        text = sql if self._is_sqlite else _for_postgres(sql)
-        return self._connection.execute(text, self._to_driver(values))
+    def _execute(self, sql: str, *sets: Mapping[str, object]) -> Cursor:
+        """Runs a statement, once for each set of values.
 
-    def _to_driver(self, values: Mapping[str, object]) -> dict[str, object]:
-        """Replaces what a database refuses or would return differently."""
-        stored = dict(values)
-        for name, value in values.items():
-            if isinstance(value, str):
-                stored[name] = escape(value)
-            elif isinstance(value, datetime):
-                if value.tzinfo is None:
-                    raise DatabaseError("A time without a time zone cannot be stored")
-                moment = value.astimezone(UTC)
-                # ISO text of a fixed width: it sorts, and people can read it.
-                text = moment.isoformat(timespec="microseconds")
-                stored[name] = text if self._is_sqlite else moment
-        return stored
+        Replaces the values that a database refuses or would return differently.
+        """
+        converted = [dict(values) for values in sets]
+        for values in converted:
+            for name, value in values.items():
+                if isinstance(value, str):
+                    # Nearly every text can be stored as it is; this test is the quickest.
+                    if not value.isascii() or "\x00" in value:
+                        values[name] = escape(value)
+                elif isinstance(value, datetime):
+                    if value.tzinfo is None:
+                        raise DatabaseError("A time without a time zone cannot be stored")
+                    moment = value.astimezone(UTC)
+                    # ISO text of a fixed width: it sorts, and people can read it.
+                    text = moment.isoformat(timespec="microseconds")
+                    values[name] = text if self.is_sqlite else moment
+        sql = sql if self.is_sqlite else _for_postgres(sql)
+        cursor = self.connection.cursor()
+        if len(converted) == 1:
+            cursor.execute(sql, converted[0])
+        else:
+            cursor.executemany(sql, converted)
+        return cursor
 
 
 def id_lists(sql: str, ids: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -198,8 +165,6 @@ def escape(text: str) -> str:
     They come from tool output and from file names that are not UTF-8. Each
     becomes `␛` and four hexadecimal digits, so that `unescape` is exact.
     """
-    if text.isascii() and "\x00" not in text:
-        return text
     return _UNSTORABLE.sub(lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
 
 
@@ -209,8 +174,14 @@ def unescape(text: str) -> str:
 
 
 def _from_driver(row: Sequence[Any]) -> Row:
+    """Reverses the replacements in the values of a row, and makes times text on PostgreSQL too."""
     return tuple(
-        unescape(value) if isinstance(value, str) and _ESCAPE in value else value for value in row
+        unescape(value)
+        if isinstance(value, str) and _ESCAPE in value
+        else value.astimezone(UTC).isoformat()
+        if isinstance(value, datetime)
+        else value
+        for value in row
     )
 
 
@@ -220,20 +191,15 @@ def _for_postgres(sql: str) -> str:
 
 
 @cache
-def insertion(table: str, columns: tuple[str, ...]) -> str:
-    """Returns the statement that stores a row."""
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
     names = ", ".join(f":{column}" for column in columns)
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({names})"
 
 
 @cache
 def _update(table: str, key: str, columns: tuple[str, ...]) -> str:
-    values = ", ".join(f"{column} = :{column}" for column in columns)
-    return f"UPDATE {table} SET {values} WHERE {key} = :record_id"
-
-
-def _not_found(noun: str, record_id: str) -> NotFoundError:
-    return NotFoundError(f"There is no {noun} {record_id}", record_id=record_id)
+    values = ", ".join(f"{column} = :{column}" for column in columns if column != key)
+    return f"UPDATE {table} SET {values} WHERE {key} = :{key}"
 
 
 def _refusal(error: Exception, noun: str, record_id: str) -> Exception:

@@ -74,12 +74,8 @@ def is_ours(path: Path) -> bool:
         return False
     except OSError as error:
         raise denied(str(path), error.strerror or str(error)) from error
-    if header:
-        _check_header(header, path)
-    return bool(header)
-
-
-def _check_header(header: bytes, path: Path) -> None:
+    if not header:
+        return False
     if not header.startswith(_MAGIC):
         raise damaged(str(path), "it is not a SQLite database")
     if len(header) < _HEADER_BYTES:
@@ -90,6 +86,7 @@ def _check_header(header: bytes, path: Path) -> None:
             hint="It was left as it is; move it away, or set `core.database-url`",
             place=str(path),
         )
+    return True
 
 
 def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sqlite3.Connection:
@@ -104,11 +101,6 @@ def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sq
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
     return connection
-
-
-def use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Sets the journal mode, which is stored in the file."""
-    connection.execute("PRAGMA journal_mode=WAL")
 
 
 @contextmanager

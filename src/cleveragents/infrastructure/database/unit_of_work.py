@@ -5,25 +5,27 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Pool, QueuePool
 
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.plans.events import StoredEvent
-from cleveragents.domain.plans.plan import Plan
 from cleveragents.infrastructure.database import repositories, schema, sqlite_file
 from cleveragents.infrastructure.database.engine import (
+    BEGIN_SQLITE,
     BUSY_SECONDS,
-    Engines,
+    Begin,
     SqliteLocation,
+    begin_postgres,
     locate,
     open_postgres,
-    open_sqlite,
 )
-from cleveragents.infrastructure.database.failures import driver_errors_as_ours
+from cleveragents.infrastructure.database.failures import driver_errors, translate
 from cleveragents.infrastructure.database.session import Session
 
 
@@ -31,53 +33,30 @@ class UnitOfWork(Transaction):
     """The stores of one transaction."""
 
     def __init__(self, session: Session, clock: Clock) -> None:
-        self._session = session
-        self._plans: dict[str, Plan] = {}
-        self._events = repositories.EventRepository(session, clock)
+        self.new_events: list[StoredEvent] = []
+        """The events that this transaction has stored so far."""
+        events = repositories.EventRepository(session, clock, self.new_events)
+        self.events = events
+        self.plans = repositories.PlanRepository(session, events)
+        self.sandboxes = repositories.SandboxRepository(session, events)
+        self.checkpoints = repositories.CheckpointRepository(session, events)
+        self.decisions = repositories.DecisionRepository(session, events)
+        self.tool_calls = repositories.ToolCallRepository(session, events)
+        self.changes = repositories.ChangeRepository(session, events)
+        self.operations = repositories.OperationRepository(session, events)
+        self.corrections = repositories.CorrectionRepository(session, events)
+        self.validations = repositories.ValidationRepository(session, events)
+        self.leases = repositories.LeaseRepository(session, events)
 
-    @property
-    def plans(self) -> repositories.PlanRepository:
-        return repositories.PlanRepository(self._session, self._events, self._plans)
 
-    @property
-    def sandboxes(self) -> repositories.SandboxRepository:
-        return repositories.SandboxRepository(self._session, self._events)
+@dataclass(frozen=True)
+class _Opened:
+    """A database that was checked and can be used."""
 
-    @property
-    def checkpoints(self) -> repositories.CheckpointRepository:
-        return repositories.CheckpointRepository(self._session, self._events)
-
-    @property
-    def decisions(self) -> repositories.DecisionRepository:
-        return repositories.DecisionRepository(self._session, self._events)
-
-    @property
-    def tool_calls(self) -> repositories.ToolCallRepository:
-        return repositories.ToolCallRepository(self._session, self._events)
-
-    @property
-    def changes(self) -> repositories.ChangeRepository:
-        return repositories.ChangeRepository(self._session, self._events)
-
-    @property
-    def operations(self) -> repositories.OperationRepository:
-        return repositories.OperationRepository(self._session, self._events)
-
-    @property
-    def corrections(self) -> repositories.CorrectionRepository:
-        return repositories.CorrectionRepository(self._session, self._events)
-
-    @property
-    def validations(self) -> repositories.ValidationRepository:
-        return repositories.ValidationRepository(self._session, self._events)
-
-    @property
-    def leases(self) -> repositories.LeaseRepository:
-        return repositories.LeaseRepository(self._session, self._events)
-
-    @property
-    def events(self) -> repositories.EventRepository:
-        return self._events
+    pool: Pool
+    begin: Begin
+    file_in_use: tuple[int, int] | None
+    """Identifies the file of SQLite; None is PostgreSQL."""
 
 
 class Connections:
@@ -100,41 +79,52 @@ class Connections:
             ConfigurationError: The URL cannot be used.
         """
         self._location = locate(url, home)
-        self.place = str(self._location)
-        """Names the database in messages."""
         self._busy_seconds = busy_seconds
-        self._engines: Engines | None = None
-        self._file_in_use: tuple[int, int] | None = None
+        self._opened: _Opened | None = None
         self._opening = threading.Lock()
 
-    def opened(self) -> Engines:
-        with self._opening:
-            if self._engines is None:
-                self._engines = self._open()
-            return self._engines
+    @contextmanager
+    def transaction(self, *, writes: bool) -> Generator[Session]:
+        """Runs the block in a transaction, which is kept only if it writes and does not raise."""
+        try:
+            with self._opening:
+                opened = self._opened = self._opened or self._open()
+            pooled = opened.pool.connect()
+            try:
+                driver: Any = pooled.driver_connection
+                for statement in opened.begin.writing if writes else opened.begin.reading:
+                    driver.execute(statement)
+                yield Session(driver, is_sqlite=opened.file_in_use is not None)
+                if writes:
+                    driver.commit()
+            finally:
+                # The pool rolls back what was not committed.
+                pooled.close()
+        except driver_errors() as error:
+            raise translate(error, str(self._location)) from error
 
-    def _open(self) -> Engines:
+    def _open(self) -> _Opened:
+        seconds = self._busy_seconds
         if isinstance(self._location, SqliteLocation):
-            schema.prepare_sqlite(self._location.path, busy_seconds=self._busy_seconds)
-            self._file_in_use = sqlite_file.take(self._location.path)
-            return open_sqlite(self._location.path, busy_seconds=self._busy_seconds)
-        engines = open_postgres(self._location.url, busy_seconds=self._busy_seconds)
-        schema.prepare_postgres(engines, self.place)
-        return engines
+            path = self._location.path
+            schema.prepare_sqlite(path, busy_seconds=seconds)
+            creator: Any = partial(sqlite_file.connect, path, busy_seconds=seconds)
+            return _Opened(QueuePool(creator), BEGIN_SQLITE, sqlite_file.take(path))
+        engine, begin = (
+            open_postgres(self._location.url, busy_seconds=seconds),
+            begin_postgres(seconds),
+        )
+        schema.prepare_postgres(engine, begin, str(self._location))
+        return _Opened(engine.pool, begin, None)
 
     def close(self) -> None:
         """Closes the connections; the next use opens the database again."""
         with self._opening:
-            if self._engines is not None:
-                self._engines.dispose()
-                self._engines = None
-            if self._file_in_use is not None:
-                sqlite_file.let_go(self._file_in_use)
-                self._file_in_use = None
-
-
-def _nothing(_: object) -> None:
-    """The hook of a database that needs none."""
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.pool.dispose()
+            if opened.file_in_use is not None:
+                sqlite_file.let_go(opened.file_in_use)
 
 
 class SqlDatabase(Database):
@@ -145,8 +135,8 @@ class SqlDatabase(Database):
         connections: Connections,
         clock: Clock,
         *,
-        on_begin: Callable[[Transaction], None] = _nothing,
-        on_commit: Callable[[Sequence[StoredEvent]], None] = _nothing,
+        on_begin: Sequence[Callable[[Transaction], None]] = (),
+        on_event: Sequence[Callable[[StoredEvent], None]] = (),
     ) -> None:
         """Opens nothing yet.
 
@@ -154,42 +144,33 @@ class SqlDatabase(Database):
             connections: Where the transactions run.
             clock: Gives the time of each event.
             on_begin: Called at the start of each write transaction, which has the
-                write lock by then. If it raises, nothing is written.
-            on_commit: Called with the new events of each write transaction once they
-                are durable, and never if it was rolled back. If the process is killed
+                write lock by then. If one raises, nothing is written.
+            on_event: Called with each new event of a write transaction once all are
+                durable, and never if it was rolled back. If the process is killed
                 before the call, the events stay stored.
         """
         self._connections = connections
         self._clock = clock
         self._on_begin = on_begin
-        self._on_commit = on_commit
+        self._on_event = on_event
 
     @contextmanager
     def read(self) -> Generator[UnitOfWork]:
-        with (
-            driver_errors_as_ours(self._connections.place),
-            self._connections.opened().reading.connect() as connection,
-            connection.begin() as transaction,
-        ):
-            yield self._unit_of_work(connection)
-            transaction.rollback()
+        with self._connections.transaction(writes=False) as session:
+            yield UnitOfWork(session, self._clock)
 
     @contextmanager
     def write(self) -> Generator[UnitOfWork]:
-        with (
-            driver_errors_as_ours(self._connections.place),
-            self._connections.opened().writing.begin() as connection,
-        ):
-            transaction = self._unit_of_work(connection)
-            self._on_begin(transaction)
+        with self._connections.transaction(writes=True) as session:
+            transaction = UnitOfWork(session, self._clock)
+            for check in self._on_begin:
+                check(transaction)
             yield transaction
-        self._on_commit(transaction.events.added())
+        # After the block: what is told must be durable.
+        for event in transaction.new_events:
+            for tell in self._on_event:
+                tell(event)
 
     def close(self) -> None:
         """Closes the connections; the next use opens the database again."""
         self._connections.close()
-
-    def _unit_of_work(self, connection: Connection) -> UnitOfWork:
-        driver: Any = connection.connection.driver_connection
-        session = Session(driver, is_sqlite=connection.dialect.name == "sqlite")
-        return UnitOfWork(session, self._clock)

@@ -40,7 +40,7 @@ _RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
         RECORD.name: record_decision,
     }
 )
-_SPECS: Mapping[str, ToolSpec] = MappingProxyType(
+BUILTIN_SPECS: Mapping[str, ToolSpec] = MappingProxyType(
     {
         spec.name: spec
         for spec in (
@@ -59,7 +59,7 @@ _SPECS: Mapping[str, ToolSpec] = MappingProxyType(
         )
     }
 )
-BUILTIN_NAMES = frozenset(_SPECS)
+BUILTIN_NAMES = frozenset(BUILTIN_SPECS)
 
 
 class BuiltinTools(ToolBackend):
@@ -76,7 +76,7 @@ class BuiltinTools(ToolBackend):
         self._git = Git(self._environment, NO_REPOSITORY)
 
     def specs(self) -> Mapping[str, ToolSpec]:
-        return _SPECS
+        return BUILTIN_SPECS
 
     def run(self, call: ToolInvocation) -> ToolResult:
         if call.spec.run is not None:

@@ -10,7 +10,7 @@ from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.domain.errors import ConfigurationError, NotFoundError
 from cleveragents.domain.names import NAME, nearest
 from cleveragents.domain.tools.tool import KnownTool, ToolInvocation, ToolResult, ToolSpec
-from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.tools.backend import BUILTIN_SPECS, BuiltinTools
 from cleveragents.infrastructure.tools.plugin_process import run_plugin
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
 from cleveragents.infrastructure.tools.process.python_function import reference_to, run_function
@@ -30,6 +30,7 @@ class Tools(ToolBackend):
         self._builtin = BuiltinTools(environment, interruption)
         self._registered: dict[str, Tool] = {}
         self._loaded: dict[str, Tool] = {}
+        self._specs = _Specs(self)
 
     def register(self, tool: Tool) -> None:
         """Adds a tool for as long as this program runs.
@@ -39,7 +40,7 @@ class Tools(ToolBackend):
                 another process could not import the tool's function.
         """
         name = tool.spec.name
-        if self._is_reserved(name):
+        if name in BUILTIN_SPECS:
             raise ConfigurationError(f"`{name}` is the name of a built-in tool", tool=name)
         if NAME.fullmatch(name) is None or tool.spec.run is not None:
             raise ConfigurationError(f"`{name}` cannot be registered as a tool", tool=name)
@@ -54,27 +55,33 @@ class Tools(ToolBackend):
 
     def specs(self) -> Mapping[str, ToolSpec]:
         """Returns the tools by name. A tool of a package is imported when it is looked up."""
-        return _Specs(self)
+        return self._specs
 
     def has(self, name: object) -> bool:
         """Returns whether there is such a tool, without importing anything."""
-        return name in self._builtin.specs() or name in self.names()
+        return name in BUILTIN_SPECS or name in self.names()
 
     def names(self) -> list[str]:
-        return [*self._builtin.specs(), *self._registered, *self._plugins]
+        return [*BUILTIN_SPECS, *self._registered, *self._plugins]
 
-    def spec(self, name: str) -> ToolSpec:
-        """Raises KeyError for an unknown name, and ConfigurationError for a broken package."""
-        builtin = self._builtin.specs()
-        return builtin[name] if name in builtin else self._foreign(name).spec
+    def load(self, name: str) -> Tool:
+        """Returns a tool that is not built in; imports one of a package.
+
+        Raises KeyError for an unknown name, and ConfigurationError for a broken package.
+        """
+        if name in self._registered:
+            return self._registered[name]
+        if name not in self._loaded:
+            self._loaded[name] = self._plugins[name].load()
+        return self._loaded[name]
 
     def known(self, name: str) -> KnownTool:
-        """Raises NotFoundError with the nearest name, and ConfigurationError as `spec` does."""
+        """Raises NotFoundError with the nearest name, and ConfigurationError as `load` does."""
         if not self.has(name):
             raise NotFoundError(
                 f"There is no tool `{name}`", hint=nearest(name, self.names()), tool=name
             )
-        return KnownTool(spec=self.spec(name), source=self._source(name))
+        return KnownTool(spec=self._specs[name], source=self._source(name))
 
     def all(self) -> tuple[list[KnownTool], list[str]]:
         """Returns every usable tool, and a sentence about each tool that cannot be used."""
@@ -83,7 +90,7 @@ class Tools(ToolBackend):
             f"The tool `{plugin.name}` of {plugin.source} is left out: "
             "no package can replace a built-in tool"
             for plugin in self._found.values()
-            if self._is_reserved(plugin.name)
+            if plugin.name in BUILTIN_SPECS
         ]
         for name in self.names():
             try:
@@ -94,7 +101,7 @@ class Tools(ToolBackend):
 
     def run(self, call: ToolInvocation) -> ToolResult:
         name = call.spec.name
-        if call.spec.run is not None or name in self._builtin.specs() or not self.has(name):
+        if call.spec.run is not None or name in BUILTIN_SPECS or not self.has(name):
             return self._builtin.run(call)
         argument = {"tool": self._reference(name), "call": call.model_dump()}
         return run_function(run_plugin, argument, call, self._environment, self._interruption)
@@ -102,25 +109,15 @@ class Tools(ToolBackend):
     def end_leftovers(self, plan_id: str) -> int:
         return self._builtin.end_leftovers(plan_id)
 
-    def _foreign(self, name: str) -> Tool:
-        if name in self._registered:
-            return self._registered[name]
-        if name not in self._loaded:
-            self._loaded[name] = self._plugins[name].load()
-        return self._loaded[name]
-
     def _reference(self, name: str) -> str | None:
         if name in self._registered:
             return reference_to(self._registered[name].run)
         return self._plugins[name].reference
 
     def _source(self, name: str) -> str:
-        if name in self._builtin.specs():
+        if name in BUILTIN_SPECS:
             return BUILT_IN
         return REGISTERED if name in self._registered else self._plugins[name].source
-
-    def _is_reserved(self, name: str) -> bool:
-        return name in self._builtin.specs()
 
     @cached_property
     def _found(self) -> Mapping[str, Plugin]:
@@ -131,7 +128,7 @@ class Tools(ToolBackend):
         return {
             name: plugin
             for name, plugin in self._found.items()
-            if not self._is_reserved(name) and name not in self._registered
+            if name not in BUILTIN_SPECS and name not in self._registered
         }
 
 
@@ -142,7 +139,8 @@ class _Specs(Mapping[str, ToolSpec]):
         self._tools = tools
 
     def __getitem__(self, name: str) -> ToolSpec:
-        return self._tools.spec(name)
+        """Raises KeyError for an unknown name, and ConfigurationError for a broken package."""
+        return BUILTIN_SPECS.get(name) or self._tools.load(name).spec
 
     def __contains__(self, name: object) -> bool:
         return self._tools.has(name)

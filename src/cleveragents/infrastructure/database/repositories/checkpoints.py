@@ -1,11 +1,11 @@
-"""Checkpoints and their groups, and which records of a plan are in effect."""
+"""Checkpoints, the operations that go back to them, and which records are in effect."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
-from cleveragents.application.ports.records import CheckpointStore
+from cleveragents.application.ports.records import CheckpointStore, OperationStore
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointGroup,
@@ -13,16 +13,29 @@ from cleveragents.domain.checkpoints.checkpoint import (
     EffectiveRecords,
 )
 from cleveragents.domain.checkpoints.number_ranges import gaps
+from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
 from cleveragents.domain.errors import CheckpointNotFoundError
 from cleveragents.domain.plans.events import (
+    CheckpointCreated,
     CheckpointDeleted,
     CheckpointPinned,
     CheckpointPruned,
+    CheckpointRestored,
     CheckpointUnpinned,
+    PlanApplied,
+    SandboxCommitted,
+    SandboxRolledBack,
 )
-from cleveragents.infrastructure.database import event_rules, stored_json
-from cleveragents.infrastructure.database.models import CHECKPOINTS, GROUPS, Row
-from cleveragents.infrastructure.database.repositories.events import Repository
+from cleveragents.infrastructure.database.models import (
+    CHECKPOINTS,
+    GROUPS,
+    OPERATIONS,
+    UNREADABLE,
+    Row,
+    dump,
+    load_object,
+)
+from cleveragents.infrastructure.database.repositories.plans import Repository, SandboxRepository
 from cleveragents.infrastructure.database.session import id_lists
 
 _NEXT_SEQUENCES = (
@@ -97,6 +110,13 @@ _EFFECTIVE = " UNION ALL ".join(
     ]
 )
 
+_OPERATIONS = f"{OPERATIONS.select} WHERE plan_id = :plan_id ORDER BY created_at, operation_id"
+_PENDING = (
+    f"{OPERATIONS.select} WHERE plan_id = :plan_id AND status = 'pending'"
+    " ORDER BY created_at DESC, operation_id DESC LIMIT 1"
+)
+_STATUS = "SELECT status FROM operations WHERE operation_id = :operation_id"
+
 _GroupEvent: TypeAlias = (
     type[CheckpointPruned]
     | type[CheckpointDeleted]
@@ -111,10 +131,23 @@ class CheckpointRepository(Repository, CheckpointStore):
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
         with self._session.savepoint():
-            self._session.insert(GROUPS, group)
+            self._session.insert(GROUPS, GROUPS.row(group))
             for checkpoint in checkpoints:
-                self._session.insert(CHECKPOINTS, checkpoint)
-        self._events.add_all(event_rules.of_new_group(group, checkpoints))
+                self._session.insert(CHECKPOINTS, CHECKPOINTS.row(checkpoint))
+        # One event for the group, however many resources it has checkpoints of.
+        for first in checkpoints[:1]:
+            self._events.add(
+                CheckpointCreated(
+                    group.plan_id,
+                    first.id,
+                    group.id,
+                    first.metadata.label,
+                    first.checkpoint_type.value,
+                    first.metadata.trigger,
+                    first.metadata.step_index,
+                    tuple(checkpoint.metadata.resource for checkpoint in checkpoints),
+                )
+            )
 
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
         [(group, checkpoint)] = self._session.rows(_NEXT_SEQUENCES, plan_id=plan_id)
@@ -122,35 +155,28 @@ class CheckpointRepository(Repository, CheckpointStore):
 
     def effective_records(self, plan_id: str) -> EffectiveRecords:
         rows = sorted(self._session.rows(_EFFECTIVE, plan_id=plan_id))
-
-        def ranges(kind: int) -> tuple[tuple[int, int], ...]:
-            (_, last), *marked = [(first, final) for of, first, final in rows if of == kind]
-            return tuple(gaps(marked, last))
-
-        return EffectiveRecords(calls=ranges(0), decisions=ranges(1), groups=ranges(2))
+        marked = [[(first, last) for of, first, last in rows if of == kind] for kind in range(3)]
+        # The first range of each kind is not one: it starts at 0 and ends at the highest number.
+        calls, decisions, groups = (tuple(gaps(ranges, last)) for (_, last), *ranges in marked)
+        return EffectiveRecords(calls=calls, decisions=decisions, groups=groups)
 
     def get(self, checkpoint_id: str) -> Checkpoint:
-        found = self._session.find_first(CHECKPOINTS, _CHECKPOINT, checkpoint_id=checkpoint_id)
-        if found is None:
+        found = self._session.find(CHECKPOINTS, _CHECKPOINT, checkpoint_id=checkpoint_id)
+        if not found:
             raise CheckpointNotFoundError(checkpoint_id)
-        return found
-
-    def label(self, checkpoint_id: str) -> str:
-        """Returns the label of a checkpoint, or `unreadable` if the checkpoint is deleted."""
-        found = self._session.find_first(CHECKPOINTS, _CHECKPOINT, checkpoint_id=checkpoint_id)
-        return stored_json.UNREADABLE if found is None else found.metadata.label
+        return found[0]
 
     def get_group(self, group_id: str) -> CheckpointGroup:
-        found = self._session.find_first(GROUPS, _GROUP, group_id=group_id)
-        if found is None:
+        found = self._session.find(GROUPS, _GROUP, group_id=group_id)
+        if not found:
             raise CheckpointNotFoundError(group_id)
-        return found
+        return found[0]
 
     def group_of(self, checkpoint_id: str) -> CheckpointGroup:
-        found = self._session.find_first(GROUPS, _GROUP_OF, checkpoint_id=checkpoint_id)
-        if found is None:
+        found = self._session.find(GROUPS, _GROUP_OF, checkpoint_id=checkpoint_id)
+        if not found:
             raise CheckpointNotFoundError(checkpoint_id)
-        return found
+        return found[0]
 
     def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:
         return self._session.find(CHECKPOINTS, _ALL if set_aside else _VISIBLE, plan_id=plan_id)
@@ -160,7 +186,8 @@ class CheckpointRepository(Repository, CheckpointStore):
 
     def newest(self, plan_id: str, checkpoint_type: CheckpointType) -> Checkpoint | None:
         values = {"plan_id": plan_id, "checkpoint_type": checkpoint_type.value}
-        return self._session.find_first(CHECKPOINTS, _NEWEST_OF_TYPE, **values)
+        found = self._session.find(CHECKPOINTS, _NEWEST_OF_TYPE, **values)
+        return found[0] if found else None
 
     def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
         sql = _ALL_GROUPS if set_aside else _VISIBLE_GROUPS
@@ -170,11 +197,13 @@ class CheckpointRepository(Repository, CheckpointStore):
         return self._session.find_each(GROUPS, _ALL_GROUPS, plan_id=plan_id)
 
     def count_groups(self, plan_id: str) -> int:
-        return self._session.value(_COUNT, plan_id=plan_id)
+        [[count]] = self._session.rows(_COUNT, plan_id=plan_id)
+        return count
 
     def is_snapshot_named(self, plan_id: str, resource_id: str, snapshot_id: str) -> bool:
-        entry = stored_json.dump({resource_id: snapshot_id}).strip("{}")
-        return self._session.value(_NAMING_SNAPSHOT, plan_id=plan_id, entry=entry) > 0
+        entry = dump({resource_id: snapshot_id}).strip("{}")
+        [[count]] = self._session.rows(_NAMING_SNAPSHOT, plan_id=plan_id, entry=entry)
+        return count > 0
 
     def ids(self, prefix: str) -> Sequence[str]:
         return self._ids_starting_with("checkpoint_metadata", "checkpoint_id", prefix)
@@ -202,11 +231,51 @@ class CheckpointRepository(Repository, CheckpointStore):
             self._add_event(event, group_id, first)
 
     def _first_of(self, group_id: str) -> Row | None:
-        return self._session.first(_FIRST_OF_GROUP, group_id=group_id)
+        rows = self._session.rows(_FIRST_OF_GROUP, group_id=group_id)
+        return rows[0] if rows else None
 
     def _add_event(self, event: _GroupEvent, group_id: str, first: Row | None) -> None:
         if first is not None:
             plan_id, checkpoint_id, metadata = first
-            label = stored_json.load_object(metadata).get("label")
-            readable = label if isinstance(label, str) else stored_json.UNREADABLE
+            label = load_object(metadata).get("label")
+            readable = label if isinstance(label, str) else UNREADABLE
             self._events.add(event(plan_id, checkpoint_id, group_id, readable))
+
+
+class OperationRepository(Repository, OperationStore):
+    """The journal of operations."""
+
+    def add(self, operation: Operation) -> None:
+        self._session.insert(OPERATIONS, OPERATIONS.row(operation))
+
+    def save(self, operation: Operation) -> None:
+        before = self._session.rows(_STATUS, operation_id=operation.id)
+        self._session.update(OPERATIONS, OPERATIONS.row(operation))
+        completed = OperationStatus.COMPLETED
+        if operation.status is not completed or before == [(completed.value,)]:
+            return
+        plan_id, target = operation.plan_id, operation.target_checkpoint_id
+        sandboxes = SandboxRepository(self._session, self._events).list(plan_id)
+        if operation.apply is not None:
+            mode, targets = operation.apply.mode.value, operation.apply.targets
+            commits = tuple(item.commit for item in targets if item.commit is not None)
+            self._events.add(PlanApplied(plan_id, operation.id, mode, commits))
+            for sandbox in sandboxes:
+                facts = (sandbox.id, sandbox.resource, operation.id)
+                self._events.add(SandboxCommitted(plan_id, *facts))
+            return
+        found = self._session.find(CHECKPOINTS, _CHECKPOINT, checkpoint_id=target)
+        # Retention may have deleted the checkpoint meanwhile.
+        label = found[0].metadata.label if found else UNREADABLE
+        kind = operation.kind.value
+        self._events.add(CheckpointRestored(plan_id, target, label, operation.id, kind))
+        for sandbox in sandboxes:
+            facts = (sandbox.id, sandbox.resource, target, operation.id)
+            self._events.add(SandboxRolledBack(plan_id, *facts))
+
+    def pending(self, plan_id: str) -> Operation | None:
+        found = self._session.find(OPERATIONS, _PENDING, plan_id=plan_id)
+        return found[0] if found else None
+
+    def list(self, plan_id: str) -> Sequence[Operation]:
+        return self._session.find(OPERATIONS, _OPERATIONS, plan_id=plan_id)

@@ -8,10 +8,18 @@ from cleveragents.application.ports.records import CorrectionStore, DecisionStor
 from cleveragents.domain.decisions.correction import CorrectionAttempt
 from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.errors import CorrectionNotFoundError, DecisionNotFoundError
-from cleveragents.domain.plans.events import DecisionReinstated, DecisionSuperseded
-from cleveragents.infrastructure.database import event_rules
-from cleveragents.infrastructure.database.models import CORRECTIONS, DECISIONS
-from cleveragents.infrastructure.database.repositories.events import Repository
+from cleveragents.domain.plans.events import (
+    DecisionCreated,
+    DecisionReinstated,
+    DecisionSuperseded,
+)
+from cleveragents.infrastructure.database.models import (
+    CORRECTIONS,
+    DECISIONS,
+    INFLUENCES,
+    Influence,
+)
+from cleveragents.infrastructure.database.repositories.plans import Repository
 from cleveragents.infrastructure.database.session import id_lists
 
 _DECISION = f"{DECISIONS.select} WHERE decision_id = :decision_id"
@@ -38,7 +46,7 @@ _REINSTATE = (
 )
 
 _CORRECTION = f"{CORRECTIONS.select} WHERE correction_attempt_id = :attempt_id"
-_CORRECTION_OF_OPERATION = f"{CORRECTIONS.select} WHERE operation_id = :operation_id"
+_OF_OPERATION = f"{CORRECTIONS.select} WHERE operation_id = :operation_id"
 _CORRECTIONS = (
     f"{CORRECTIONS.select} WHERE plan_id = :plan_id ORDER BY created_at, correction_attempt_id"
 )
@@ -48,17 +56,23 @@ class DecisionRepository(Repository, DecisionStore):
     """The decision tree of plans; superseded decisions stay as rows."""
 
     def add(self, decision: Decision, influenced_by: Collection[str] = ()) -> None:
-        self._session.add(DECISIONS, decision)
-        edges = [
-            {"decision_id": decision.id, "influenced_by_id": cause}
-            for cause in sorted({*influenced_by})
-        ]
-        noun = "influence on decision"
-        self._session.insert_rows("decision_dependencies", noun, "decision_id", edges)
-        self._events.add_all(event_rules.of_new_decision(decision))
+        self._session.insert(DECISIONS, DECISIONS.row(decision))
+        causes = sorted({*influenced_by})
+        edges = [INFLUENCES.row(Influence(decision.id, cause)) for cause in causes]
+        self._session.insert(INFLUENCES, *edges)
+        self._events.add(
+            DecisionCreated(
+                decision.plan_id,
+                decision.id,
+                decision.decision_type.value,
+                decision.question,
+                decision.chosen_option,
+                decision.step_index,
+            )
+        )
 
     def save(self, decision: Decision) -> None:
-        self._session.save(DECISIONS, decision)
+        self._session.update(DECISIONS, DECISIONS.row(decision))
 
     def influences(self, plan_id: str) -> Mapping[str, Sequence[str]]:
         found: dict[str, list[str]] = {}
@@ -67,16 +81,17 @@ class DecisionRepository(Repository, DecisionStore):
         return found
 
     def get(self, decision_id: str) -> Decision:
-        decision = self._session.find_first(DECISIONS, _DECISION, decision_id=decision_id)
-        if decision is None:
+        found = self._session.find(DECISIONS, _DECISION, decision_id=decision_id)
+        if not found:
             raise DecisionNotFoundError(decision_id)
-        return decision
+        return found[0]
 
     def ids(self, prefix: str) -> Sequence[str]:
         return self._ids_starting_with("decisions", "decision_id", prefix)
 
     def next_sequence(self, plan_id: str) -> int:
-        return self._session.value(_NEXT, plan_id=plan_id)
+        [[number]] = self._session.rows(_NEXT, plan_id=plan_id)
+        return number
 
     def list(self, plan_id: str, *, superseded: bool = False) -> Sequence[Decision]:
         return self._session.find(DECISIONS, _ALL if superseded else _STANDING, plan_id=plan_id)
@@ -98,21 +113,20 @@ class CorrectionRepository(Repository, CorrectionStore):
     """All correction attempts, including failed ones."""
 
     def add(self, attempt: CorrectionAttempt) -> None:
-        self._session.add(CORRECTIONS, attempt)
+        self._session.insert(CORRECTIONS, CORRECTIONS.row(attempt))
 
     def save(self, attempt: CorrectionAttempt) -> None:
-        self._session.save(CORRECTIONS, attempt)
+        self._session.update(CORRECTIONS, CORRECTIONS.row(attempt))
 
     def get(self, attempt_id: str) -> CorrectionAttempt:
-        attempt = self._session.find_first(CORRECTIONS, _CORRECTION, attempt_id=attempt_id)
-        if attempt is None:
+        found = self._session.find(CORRECTIONS, _CORRECTION, attempt_id=attempt_id)
+        if not found:
             raise CorrectionNotFoundError(attempt_id)
-        return attempt
+        return found[0]
 
     def of_operation(self, operation_id: str) -> CorrectionAttempt | None:
-        return self._session.find_first(
-            CORRECTIONS, _CORRECTION_OF_OPERATION, operation_id=operation_id
-        )
+        found = self._session.find(CORRECTIONS, _OF_OPERATION, operation_id=operation_id)
+        return found[0] if found else None
 
     def ids(self, prefix: str) -> Sequence[str]:
         return self._ids_starting_with("correction_attempts", "correction_attempt_id", prefix)

@@ -1,18 +1,51 @@
-"""Plans, their resources, sandboxes and validation results."""
+"""Plans and what belongs to each: sandboxes, validation results, leases and events.
+
+Also the base of all repositories: it has the events, because a repository stores
+the events that follow from a record together with the record.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from cleveragents.application.ports.records import PlanStore, SandboxStore, ValidationStore
+from cleveragents.application.ports.records import (
+    EventStore,
+    LeaseStore,
+    PlanStore,
+    SandboxStore,
+    ValidationStore,
+)
+from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import PlanNotFoundError
+from cleveragents.domain.plans.events import (
+    PlanCancelled,
+    PlanCreated,
+    PlanErrored,
+    PlanEventRecord,
+    PlanPhaseChanged,
+    PlanStateChanged,
+    SandboxCreated,
+    StoredEvent,
+    ValidationFailed,
+    ValidationPassed,
+)
+from cleveragents.domain.plans.lease import Lease
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
-from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
-from cleveragents.infrastructure.database import event_rules
-from cleveragents.infrastructure.database.models import PLANS, RESOURCES, SANDBOXES, VALIDATIONS
-from cleveragents.infrastructure.database.repositories.events import EventRepository, Repository
-from cleveragents.infrastructure.database.session import Session
+from cleveragents.infrastructure.database.models import (
+    EVENTS,
+    LEASE_HOLDERS,
+    LEASES,
+    PLANS,
+    RESOURCES,
+    SANDBOXES,
+    VALIDATIONS,
+    dump,
+)
+from cleveragents.infrastructure.database.session import Session, id_lists
 
 _PLAN = f"{PLANS.select} WHERE plan_id = :plan_id"
 _CHILDREN = f"{PLANS.select} WHERE parent_plan_id = :plan_id ORDER BY created_at, plan_id"
@@ -24,33 +57,118 @@ _SANDBOXES = (
 )
 _VALIDATIONS = f"{VALIDATIONS.select} WHERE plan_id = :plan_id ORDER BY started_at, validation_id"
 
+_IS_LEASE = "resource_type = 'plan' AND resource_id = :plan_id"
+_IS_CURRENT = f"{_IS_LEASE} AND owner_id = :owner_id AND fencing = :fencing AND NOT released"
+_LEASE = f"{LEASES.select} WHERE {_IS_LEASE}"
+_HOLDER = f"{LEASE_HOLDERS.select} WHERE {_IS_LEASE}"
+_REMOVE = f"DELETE FROM locks WHERE {_IS_LEASE}"
+_CURRENT = f"SELECT fencing FROM locks WHERE {_IS_CURRENT}"
+_RENEW = f"UPDATE locks SET expires_at = :expires_at WHERE {_IS_CURRENT}"
+_RELEASE = f"UPDATE locks SET released = true WHERE {_IS_LEASE} AND owner_id = :owner_id"
 
+_ADD_EVENT = (
+    "INSERT INTO events (plan_id, type, data_json, created_at)"
+    " VALUES (:plan_id, :type, :data_json, :created_at) RETURNING sequence"
+)
+_LATER = f"{EVENTS.select} WHERE plan_id = :plan_id AND sequence > :after"
+
+
+@dataclass(frozen=True)
+class EventRepository(EventStore):
+    """The events of plans; the database numbers them."""
+
+    _session: Session
+    _clock: Clock
+    _added: list[StoredEvent]
+    """The caller reads it when the transaction has committed."""
+
+    def add(self, event: PlanEventRecord) -> None:
+        # The time of storing, not one of the record's: so time and sequence grow together.
+        now, facts = self._clock.now(), event.facts()
+        [[sequence]] = self._session.rows(
+            _ADD_EVENT,
+            plan_id=event.plan_id,
+            type=event.type,
+            data_json=dump(facts),
+            created_at=now,
+        )
+        self._added.append(StoredEvent(sequence, event.plan_id, event.type, now, facts))
+
+    def list(
+        self, plan_id: str, *, after: int = 0, types: Collection[str] | None = None
+    ) -> Sequence[StoredEvent]:
+        if types is None:
+            sql = f"{_LATER} ORDER BY sequence"
+            return self._session.find(EVENTS, sql, plan_id=plan_id, after=after)
+        found = [
+            event
+            for sql, values in id_lists(f"{_LATER} AND type IN (:ids)", types)
+            for event in self._session.find(EVENTS, sql, plan_id=plan_id, after=after, **values)
+        ]
+        return sorted(found, key=lambda event: event.sequence)
+
+    def added(self) -> Sequence[StoredEvent]:
+        return tuple(self._added)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository that stores the events that follow from what it stores."""
+
+    _session: Session
+    _events: EventRepository
+
+    def _ids_starting_with(self, table: str, key: str, prefix: str, where: str = "") -> list[str]:
+        """Returns ids, oldest first.
+
+        Compares exactly: LIKE has wildcards, and whether it ignores case depends on the database.
+        """
+        rows = self._session.rows(
+            f"SELECT {key} FROM {table}"
+            f" WHERE substr({key}, 1, length(CAST(:prefix AS text))) = :prefix {where}"
+            f" ORDER BY created_at, {key}",
+            prefix=prefix,
+        )
+        return [row[0] for row in rows]
+
+
+@dataclass(frozen=True)
 class PlanRepository(Repository, PlanStore):
     """The plans of one database."""
 
-    def __init__(self, session: Session, events: EventRepository, known: dict[str, Plan]) -> None:
-        """Args: `known` holds the plans as this transaction has read or written them."""
-        super().__init__(session, events)
-        self._known = known
+    _known: dict[str, Plan] = field(default_factory=dict[str, Plan])
+    """The plans as this transaction has read or written them."""
 
     def add(self, plan: Plan) -> None:
-        self._session.add(PLANS, plan)
-        self._events.add_all(event_rules.of_new_plan(plan))
+        self._session.insert(PLANS, PLANS.row(plan))
+        self._events.add(
+            PlanCreated(plan.id, plan.name, plan.project, plan.phase.value, plan.state.value)
+        )
 
     def save(self, plan: Plan) -> None:
         before = self._known.get(plan.id) or self.get(plan.id)
         # Only the changed columns: most saves change three, and the definition is large.
         if changed := PLANS.changes(before, plan):
-            self._session.update(PLANS, plan.id, changed)
+            self._session.update(PLANS, {PLANS.key: plan.id, **changed})
         self._known[plan.id] = plan
-        self._events.add_all(event_rules.of_plan(before, plan))
+        phase, state = plan.phase.value, plan.state.value
+        if before.phase is not plan.phase:
+            self._events.add(PlanPhaseChanged(plan.id, before.phase.value, phase))
+        if (before.phase, before.state) != (plan.phase, plan.state):
+            self._events.add(PlanStateChanged(plan.id, phase, before.state.value, state))
+        error = plan.error if plan.state is PlanState.ERRORED else None
+        if error is not None and (before.state, before.error) != (plan.state, error):
+            place = (error.tool, error.step, error.step_index, error.checkpoint)
+            self._events.add(PlanErrored(plan.id, error.message, *place))
+        if plan.state is PlanState.CANCELLED and before.state is not PlanState.CANCELLED:
+            self._events.add(PlanCancelled(plan.id, plan.cancel_reason or ""))
 
     def get(self, plan_id: str) -> Plan:
-        plan = self._session.find_first(PLANS, _PLAN, plan_id=plan_id)
-        if plan is None:
+        found = self._session.find(PLANS, _PLAN, plan_id=plan_id)
+        if not found:
             raise PlanNotFoundError(plan_id)
-        self._known[plan_id] = plan
-        return plan
+        self._known[plan_id] = found[0]
+        return found[0]
 
     def list(
         self,
@@ -78,14 +196,15 @@ class SandboxRepository(Repository, SandboxStore):
     """The resources of plans and the sandboxes made of them."""
 
     def add_resource(self, resource: Resource) -> None:
-        self._session.add(RESOURCES, resource)
+        self._session.insert(RESOURCES, RESOURCES.row(resource))
 
     def add(self, sandbox: SandboxRef) -> None:
-        self._session.add(SANDBOXES, sandbox)
-        self._events.add_all(event_rules.of_new_sandbox(sandbox))
+        self._session.insert(SANDBOXES, SANDBOXES.row(sandbox))
+        facts = (sandbox.resource, sandbox.strategy.value, sandbox.path, sandbox.branch)
+        self._events.add(SandboxCreated(sandbox.plan_id, sandbox.id, *facts))
 
     def save(self, sandbox: SandboxRef) -> None:
-        self._session.save(SANDBOXES, sandbox)
+        self._session.update(SANDBOXES, SANDBOXES.row(sandbox))
 
     def resources(self, plan_id: str) -> Sequence[Resource]:
         return self._session.find(RESOURCES, _RESOURCES, plan_id=plan_id)
@@ -98,8 +217,49 @@ class ValidationRepository(Repository, ValidationStore):
     """The results of validations."""
 
     def add(self, result: ValidationResult) -> None:
-        self._session.add(VALIDATIONS, result)
-        self._events.add_all(event_rules.of_validation(result))
+        self._session.insert(VALIDATIONS, VALIDATIONS.row(result))
+        facts = (result.plan_id, result.id, result.name, result.mode.value, result.duration_ms)
+        if result.status is ValidationStatus.PASSED:
+            self._events.add(ValidationPassed(*facts))
+        else:
+            self._events.add(ValidationFailed(*facts, result.message or ""))
 
     def list(self, plan_id: str) -> Sequence[ValidationResult]:
         return self._session.find(VALIDATIONS, _VALIDATIONS, plan_id=plan_id)
+
+
+class LeaseRepository(Repository, LeaseStore):
+    """Leases; a released one stays as a row, since it keeps the fencing number."""
+
+    def get(self, plan_id: str) -> Lease | None:
+        rows = self._session.rows(_LEASE, plan_id=plan_id)
+        if not rows:
+            return None
+        [holder] = self._session.find(LEASE_HOLDERS, _HOLDER, plan_id=plan_id)
+        return LEASES.read(rows[0], holder=holder)
+
+    def put(self, lease: Lease) -> None:
+        self._session.run(_REMOVE, plan_id=lease.plan_id)
+        holder = LEASE_HOLDERS.row(lease.holder)
+        self._session.insert(LEASES, {"resource_type": "plan", **LEASES.row(lease), **holder})
+
+    def is_current(self, lease: Lease) -> bool:
+        owner_id = lease.holder.owner_id
+        return bool(
+            self._session.rows(
+                _CURRENT, plan_id=lease.plan_id, owner_id=owner_id, fencing=lease.fencing
+            )
+        )
+
+    def renew(self, lease: Lease, expires_at: datetime) -> bool:
+        renewed = self._session.run(
+            _RENEW,
+            plan_id=lease.plan_id,
+            owner_id=lease.holder.owner_id,
+            fencing=lease.fencing,
+            expires_at=expires_at,
+        )
+        return renewed == 1
+
+    def release(self, plan_id: str, owner_id: str) -> None:
+        self._session.run(_RELEASE, plan_id=plan_id, owner_id=owner_id)

@@ -6,19 +6,20 @@ from collections.abc import Sequence
 
 from cleveragents.application.ports.records import ChangeStore, ToolCallStore
 from cleveragents.domain.checkpoints.number_ranges import HIGHEST, Ranges, gaps
+from cleveragents.domain.plans.events import ToolCompleted, ToolErrored, ToolInvoked
 from cleveragents.domain.sandboxes.change import AuthoredChange, ChangeCounts, PathChange
-from cleveragents.domain.tools.tool import ToolCall
-from cleveragents.infrastructure.database import event_rules
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 from cleveragents.infrastructure.database.models import AUTHORED_CHANGES, CHANGES, TOOL_CALLS
-from cleveragents.infrastructure.database.repositories.events import Repository
+from cleveragents.infrastructure.database.repositories.plans import Repository
 
 _CALLS = f"{TOOL_CALLS.select} WHERE plan_id = :plan_id ORDER BY sequence, tool_call_id"
 _NEXT = "SELECT coalesce(max(sequence), 0) + 1 FROM tool_calls WHERE plan_id = :plan_id"
+_STATUS = "SELECT status FROM tool_calls WHERE tool_call_id = :call_id"
 _UNDO = (
     "UPDATE tool_calls SET undone_by = :operation_id WHERE plan_id = :plan_id"
     " AND sequence BETWEEN :first AND :last AND undone_by IS NULL"
 )
-_BRING_BACK = (
+_REDO = (
     "UPDATE tool_calls SET undone_by = NULL WHERE plan_id = :plan_id"
     " AND sequence BETWEEN :first AND :last AND undone_by IS NOT NULL"
 )
@@ -46,16 +47,26 @@ class ToolCallRepository(Repository, ToolCallStore):
     """Every tool call of plans."""
 
     def add(self, call: ToolCall) -> None:
-        self._session.add(TOOL_CALLS, call)
-        self._events.add_all(event_rules.of_new_tool_call(call))
+        self._session.insert(TOOL_CALLS, TOOL_CALLS.row(call))
+        facts = (call.id, call.step_index, call.tool, call.resource)
+        self._events.add(ToolInvoked(call.plan_id, *facts))
 
     def save(self, call: ToolCall) -> None:
-        before = self._session.status(TOOL_CALLS, call.id)
-        self._session.save(TOOL_CALLS, call)
-        self._events.add_all(event_rules.of_tool_call(before, call))
+        before = self._session.rows(_STATUS, call_id=call.id)
+        self._session.update(TOOL_CALLS, TOOL_CALLS.row(call))
+        if before == [(call.status.value,)]:
+            return
+        taken = None if call.finished_at is None else call.finished_at - call.started_at
+        milliseconds = None if taken is None else round(taken.total_seconds() * 1000)
+        facts = (call.id, call.step_index, call.tool, call.resource, milliseconds)
+        if call.status is ToolCallStatus.SUCCEEDED:
+            self._events.add(ToolCompleted(call.plan_id, *facts))
+        elif call.status is ToolCallStatus.FAILED:
+            self._events.add(ToolErrored(call.plan_id, *facts, call.error or ""))
 
     def next_sequence(self, plan_id: str) -> int:
-        return self._session.value(_NEXT, plan_id=plan_id)
+        [[number]] = self._session.rows(_NEXT, plan_id=plan_id)
+        return number
 
     def list(self, plan_id: str) -> Sequence[ToolCall]:
         return self._session.find(TOOL_CALLS, _CALLS, plan_id=plan_id)
@@ -67,7 +78,7 @@ class ToolCallRepository(Repository, ToolCallStore):
             for first, last in gaps(wanted, HIGHEST)
         )
         for first, last in wanted:
-            run(_BRING_BACK, plan_id=plan_id, first=first, last=last)
+            run(_REDO, plan_id=plan_id, first=first, last=last)
         return undone
 
 
@@ -75,13 +86,13 @@ class ChangeRepository(Repository, ChangeStore):
     """The changes that tool calls made."""
 
     def add(self, plan_id: str, call_id: str, resource: str, changes: Sequence[PathChange]) -> None:
-        last = self._session.value(_LAST_CHANGE, call_id=call_id)
+        [[last]] = self._session.rows(_LAST_CHANGE, call_id=call_id)
         shared = {"tool_call_id": call_id, "plan_id": plan_id, "resource": resource}
         rows = [
             {**CHANGES.row(change), **shared, "position": position}
             for position, change in enumerate(changes, last + 1)
         ]
-        self._session.insert_rows(CHANGES.table, CHANGES.noun, "tool_call_id", rows)
+        self._session.insert(CHANGES, *rows)
 
     def list(
         self, plan_id: str, *, path: str | None = None, effective_only: bool = True

@@ -16,50 +16,44 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.infrastructure.tools.files.directories import (
-    DIRECTORY,
-    READ,
-    descend,
-    open_directory,
-)
+from cleveragents.infrastructure.tools.files.directories import DIRECTORY, READ
 
 _MAX_SYMLINKS = 200
 
 
-def parts_inside(directory: str, path: str) -> tuple[str, ...]:
+def parts_inside(directory: str, path: str, *, or_root: bool = False) -> tuple[str, ...]:
     """Returns the components of a path inside the sandbox, without `.` and `..`.
 
-    A path is relative to the sandbox, or absolute and inside it.
+    A path is relative to the sandbox, or absolute and inside it. With `or_root` it may
+    be the sandbox itself, which has no components.
 
     Raises:
         ExecutionError: the path is empty, names the sandbox itself or leads outside it.
     """
-    parts = normal_parts(directory, path)
-    if not parts:
-        raise ExecutionError(
-            f"`{path}` does not name a file inside the sandbox", hint="Name a file", path=path
-        )
-    return parts
-
-
-def normal_parts(directory: str, path: str) -> tuple[str, ...]:
-    """Returns the components as `parts_inside` does, and none for the sandbox itself."""
-    if "\0" in path or not _is_encodable(path):
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ExecutionError(f"`{path!a}` is not a path", path=path) from None
+    if "\0" in path:
         raise ExecutionError(f"`{path!a}` is not a path", path=path)
     parts: list[str] = []
     for part in _relative_parts(directory, path):
-        if part == ".." and not parts:
-            refuse_escape(path)
-        elif part == "..":
+        if part != "..":
+            parts.append(part)
+        elif parts:
             parts.pop()
         else:
-            parts.append(part)
+            refuse_escape(path)
+    if not parts and not or_root:
+        raise ExecutionError(
+            f"`{path}` does not name a file inside the sandbox", hint="Name a file", path=path
+        )
     return tuple(parts)
 
 
 def prefix_of_paths(directory: str, path: str) -> str:
     """Returns what stands before each path of a walk that began at `path`."""
-    return "".join(f"{part}/" for part in normal_parts(directory, path))
+    return "".join(f"{part}/" for part in parts_inside(directory, path, or_root=True))
 
 
 def refuse_escape(path: str) -> NoReturn:
@@ -68,16 +62,6 @@ def refuse_escape(path: str) -> NoReturn:
         hint="Use a path relative to the sandbox, without symlinks that lead outside",
         path=path,
     )
-
-
-def refuse_git(path: str, parts: tuple[str, ...]) -> None:
-    """Raises ExecutionError for the sandbox's own `.git`, in any spelling of its case."""
-    if parts[0].casefold() == ".git":
-        raise ExecutionError(
-            f"`{path}` belongs to git, and file tools do not write there",
-            hint="Use git itself in a `shell` step",
-            path=path,
-        )
 
 
 @contextmanager
@@ -90,21 +74,27 @@ def open_parent(directory: str, path: str, *, create: bool = False) -> Generator
     Raises:
         ExecutionError: the path leads outside, through a symlink or a file, or to `.git`.
     """
-    parts = parts_inside(directory, path)
-    refuse_git(path, parts)
-
-    def step(part: str, current: int) -> int:
-        if create:
-            with suppress(FileExistsError):
-                os.mkdir(part, dir_fd=current)
-        return _open_directory(part, current, path)
-
-    root = _open_root(directory)
+    *above, name = parts_inside(directory, path)
+    # Only the sandbox's own, but in any spelling: some file systems ignore case.
+    if (above or [name])[0].casefold() == ".git":
+        raise ExecutionError(
+            f"`{path}` belongs to git, and file tools do not write there",
+            hint="Use git itself in a `shell` step",
+            path=path,
+        )
+    current = _open_root(directory)
     try:
-        with descend(root, parts[:-1], step) as parent:
-            yield parent, parts[-1]
+        for part in above:
+            if create:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=current)
+            # Relative to the one before, so nothing can be put in between.
+            inner = _open_directory(part, current, path)
+            os.close(current)
+            current = inner
+        yield current, name
     finally:
-        os.close(root)
+        os.close(current)
 
 
 @contextmanager
@@ -134,7 +124,7 @@ def open_for_search(directory: str, path: str) -> Generator[int]:
     Raises:
         ExecutionError: as `open_for_reading` does.
     """
-    if normal_parts(directory, path):
+    if parts_inside(directory, path, or_root=True):
         with open_for_reading(directory, path) as descriptor:
             yield descriptor
         return
@@ -169,27 +159,24 @@ def _walk(directory: str, path: str, parts: list[str]) -> int | None:
 
 
 def _follow(directory: str, path: str, parts: list[str], index: int, target: str) -> None:
-    if not os.path.isabs(target):
-        parts[index : index + 1] = _components(target)
-        return
+    # A relative target starts at the symlink's directory, an absolute one at the sandbox.
+    start = 0 if os.path.isabs(target) else index
     try:
-        parts[: index + 1] = _relative_parts(directory, target)
+        parts[start : index + 1] = _relative_parts(directory, target)
     except ExecutionError:
         refuse_escape(path)
 
 
 def _relative_parts(directory: str, path: str) -> list[str]:
+    """Returns the components below the sandbox; `..` is still among them."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
     if not os.path.isabs(path):
-        return _components(path)
+        return parts
     for root in (directory, os.path.realpath(directory)):
-        above = _components(root)
-        if _components(path)[: len(above)] == above:
-            return _components(path)[len(above) :]
+        above = [part for part in root.split("/") if part not in ("", ".")]
+        if parts[: len(above)] == above:
+            return parts[len(above) :]
     refuse_escape(path)
-
-
-def _components(path: str) -> list[str]:
-    return [part for part in path.split("/") if part not in ("", ".")]
 
 
 def _open_root(directory: str) -> int:
@@ -203,11 +190,12 @@ def _open_root(directory: str) -> int:
 
 def _open_directory(part: str, parent: int, path: str) -> int:
     try:
-        return open_directory(part, parent)
+        return os.open(part, DIRECTORY, dir_fd=parent)
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
             raise
-        kind = "symlink" if _is_symlink(part, parent) else "file"
+        mode = os.stat(part, dir_fd=parent, follow_symlinks=False).st_mode
+        kind = "symlink" if stat.S_ISLNK(mode) else "file"
         raise ExecutionError(
             f"`{path}` leads through `{part}`, which is a {kind}",
             hint="Use a path that contains only directories of the sandbox",
@@ -215,18 +203,6 @@ def _open_directory(part: str, parent: int, path: str) -> int:
         ) from error
 
 
-def _is_symlink(part: str, parent: int) -> bool:
-    return stat.S_ISLNK(os.stat(part, dir_fd=parent, follow_symlinks=False).st_mode)
-
-
 def _is_link(error: OSError) -> bool:
     """`O_NOFOLLOW` met a symlink: Linux and macOS say ELOOP, FreeBSD says EMLINK."""
     return error.errno in (errno.ELOOP, errno.EMLINK)
-
-
-def _is_encodable(path: str) -> bool:
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 _NEVER_FOLLOW = os.O_NOFOLLOW | os.O_CLOEXEC
@@ -13,24 +13,17 @@ READ = os.O_RDONLY | os.O_NONBLOCK | _NEVER_FOLLOW
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NEVER_FOLLOW
 
 
-def open_directory(name: str, parent: int) -> int:
-    """Returns a descriptor that the caller closes; a symlink is an OSError."""
-    return os.open(name, DIRECTORY, dir_fd=parent)
-
-
 @contextmanager
-def descend(
-    top: int, names: Iterable[str], step: Callable[[str, int], int] = open_directory
-) -> Generator[int]:
+def descend(top: int, names: Iterable[str]) -> Generator[int]:
     """Opens a directory below `top`, one component after the other.
 
     Each is opened relative to the descriptor of the one before, so nothing can be put in
-    between. `step` opens one component; it takes a name and the descriptor of its parent.
+    between. A symlink is an OSError.
     """
     current = os.dup(top)
     try:
         for name in names:
-            inner = step(name, current)
+            inner = os.open(name, DIRECTORY, dir_fd=current)
             os.close(current)
             current = inner
         yield current

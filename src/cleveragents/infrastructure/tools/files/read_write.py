@@ -6,6 +6,7 @@ import codecs
 import os
 import shutil
 import stat
+from contextlib import suppress
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tools.tool import (
@@ -79,8 +80,14 @@ def write_file(call: ToolInvocation) -> ToolResult:
     path, content = str(call.input["path"]), encode_utf8(str(call.input["content"]))
     if path.endswith("/"):
         raise ExecutionError(f"`{path}` names a directory, not a file", path=path)
+    asked = call.input.get("mode")
+    mode = None if asked is None else int(str(asked), 8)
     with tool_errors(path), open_parent(call.directory, path, create=True) as (parent, name):
-        replace_file(parent, name, content, _mode(call, parent, name))
+        with suppress(FileNotFoundError):
+            existing = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+            require_regular_file(path, existing)
+            mode = stat.S_IMODE(existing) if mode is None else mode
+        replace_file(parent, name, content, mode)
     return ToolResult(output=f"Wrote {len(content)} bytes to {path}")
 
 
@@ -125,19 +132,6 @@ def delete_file(call: ToolInvocation) -> ToolResult:
                 path=path,
             )
     return ToolResult(output=f"Deleted {path}")
-
-
-def _mode(call: ToolInvocation, parent: int, name: str) -> int | None:
-    """Returns the requested permission bits, or those of the existing file, or None."""
-    path = str(call.input["path"])
-    asked = call.input.get("mode")
-    wanted = int(str(asked), 8) if asked is not None else None
-    try:
-        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
-    except FileNotFoundError:
-        return wanted
-    require_regular_file(path, mode)
-    return stat.S_IMODE(mode) if wanted is None else wanted
 
 
 def _binary(path: str, size: int) -> ToolResult:

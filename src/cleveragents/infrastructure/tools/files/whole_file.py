@@ -45,24 +45,15 @@ def read_whole(path: str, parent: int, name: str) -> WholeFile:
 
 
 def replace_file(parent: int, name: str, content: bytes, mode: int | None) -> None:
-    """Writes a temporary file and renames it. So the target is always old or new, never half."""
-    temporary = write_beside(parent, content, mode)
-    try:
-        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-    except BaseException:
-        discard(parent, temporary)
-        raise
-
-
-def write_beside(parent: int, content: bytes, mode: int | None) -> str:
-    """Writes a new temporary file and returns its name. Leaves nothing if it fails.
+    """Writes a temporary file and renames it. So the target is always old or new, never half.
 
     Args:
         parent: an open directory.
+        name: the file to create or replace in it.
         content: the whole content.
         mode: its permission bits; None means the default of new files.
     """
-    temporary = _temporary_name()
+    temporary = f".cleveragents-{secrets.token_hex(8)}.tmp"
     # A file with its own mode may be secret, so nobody else may read it before it has it.
     creation_mode = 0o666 if mode is None else 0o600
     descriptor = os.open(temporary, CREATE, creation_mode, dir_fd=parent)
@@ -71,10 +62,10 @@ def write_beside(parent: int, content: bytes, mode: int | None) -> str:
             file.write(content)
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
+        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
     except BaseException:
         discard(parent, temporary)
         raise
-    return temporary
 
 
 def encode_utf8(content: str) -> bytes:
@@ -82,10 +73,6 @@ def encode_utf8(content: str) -> bytes:
         return content.encode()
     except UnicodeEncodeError as error:
         raise ExecutionError("The content cannot be written as UTF-8") from error
-
-
-def _temporary_name() -> str:
-    return f".cleveragents-{secrets.token_hex(8)}.tmp"
 
 
 def discard(parent: int, name: str) -> None:
