@@ -23,7 +23,7 @@ from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
 from cleveragents.infrastructure.sandbox.store.captured_state import REGULAR, TreeEntry
 from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
-from cleveragents.infrastructure.sandbox.store.snapshot_objects import commit_object
+from cleveragents.infrastructure.sandbox.store.snapshots import commit_object
 
 
 @dataclass(frozen=True)
