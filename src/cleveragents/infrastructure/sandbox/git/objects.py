@@ -166,17 +166,15 @@ def _write_pack(
     offset = 0
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     with open(descriptor, "wb") as stream:
-
-        def put(data: bytes) -> int:
-            whole.update(data)
-            return stream.write(data)
-
-        offset += put(b"PACK" + struct.pack(">II", 2, len(new)))
+        header = b"PACK" + struct.pack(">II", 2, len(new))
+        whole.update(header)
+        offset += stream.write(header)
         for item in new:
             start, checksum = offset, 0
             for part in _packed(item):
                 checksum = zlib.crc32(part, checksum)
-                offset += put(part)
+                whole.update(part)
+                offset += stream.write(part)
             entries.append((bytes.fromhex(item.id), checksum, start))
         stream.write(whole.digest())
         stream.flush()

@@ -47,14 +47,12 @@ class PathStates:
 
     def left_out(self, path: str) -> bool:
         """Says whether a path, or a directory above it, holds something that nobody knows."""
-        return any(self._is_left_out(place) for place in (path, *ancestors(path)))
-
-    def _is_left_out(self, path: str) -> bool:
         held = self.captured
         return any(
             name in held.ignored
             or (name in held.not_captured and not held.not_captured[name].is_special_file)
-            for name in (path, f"{path}/")
+            for place in (path, *ancestors(path))
+            for name in (place, f"{place}/")
         )
 
 

@@ -219,12 +219,9 @@ class SnapshotObjects:
 
     snapshot: NewObject
     anchor: NewObject
-    others: tuple[NewObject, ...]
+    all: tuple[NewObject, ...]
+    """These two, and what they lead to."""
     state_hash: str
-
-    @property
-    def all(self) -> tuple[NewObject, ...]:
-        return (*self.others, self.snapshot, self.anchor)
 
 
 @dataclass(frozen=True)
@@ -263,7 +260,8 @@ def snapshot_objects(captured: CapturedState, staged: Iterable[str]) -> Snapshot
     anchor = commit_object(trees[-1].id, [snapshot.id, *head], b"CleverAgents snapshot anchor\n")
     # git knows the empty tree without having it; a snapshot does not rely on that.
     empty = [NewObject.of(ObjectKind.TREE, b"")] if captured.tree == EMPTY_TREE else []
-    return SnapshotObjects(snapshot, anchor, (document, ignored, *trees, *empty), state_hash)
+    every = (document, ignored, *trees, *empty, snapshot, anchor)
+    return SnapshotObjects(snapshot, anchor, every, state_hash)
 
 
 def parts_of(snapshot_id: str, commit: bytes) -> SnapshotParts:
