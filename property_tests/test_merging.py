@@ -15,8 +15,7 @@ from cleveragents.domain.sandboxes.merge import ConflictKind, MergeNames, MergeS
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.infrastructure.sandbox.states.difference import in_terms_of
 from cleveragents.infrastructure.sandbox.states.line_merge import LineMerge, MergedLines
-from cleveragents.infrastructure.sandbox.states.path_changes import path_changes
-from cleveragents.infrastructure.sandbox.states.path_states import PathStates
+from cleveragents.infrastructure.sandbox.states.path_changes import PathStates, path_changes
 from cleveragents.infrastructure.sandbox.states.three_way import (
     ThreeStates,
     ThreeWayResult,

@@ -15,8 +15,14 @@ from hypothesis import strategies as st
 
 from cleveragents.infrastructure.sandbox.files.ignore_rules import IncludePatterns
 from cleveragents.infrastructure.sandbox.files.known_paths import KnownDirectories
-from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE, NewObject, store_pack
-from cleveragents.infrastructure.sandbox.git.tree_names import escaped, shown, unescaped
+from cleveragents.infrastructure.sandbox.git.objects import (
+    EMPTY_TREE,
+    NewObject,
+    escaped,
+    shown,
+    store_pack,
+    unescaped,
+)
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
     LazyTree,

@@ -13,7 +13,7 @@ from features.support.sandboxes.store_bench import StoreBench
 
 from cleveragents.infrastructure.sandbox.gc import objects
 from cleveragents.infrastructure.sandbox.store import repacking
-from cleveragents.infrastructure.sandbox.store.repack_area import RepackArea, packing_room
+from cleveragents.infrastructure.sandbox.store.repacking import RepackArea, packing_room
 
 Fault = Callable[[StoreBench], AbstractContextManager[object]]
 

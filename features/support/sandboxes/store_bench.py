@@ -21,8 +21,7 @@ from cleveragents.domain.health.maintenance import CollectedStore, KnownRecords
 from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
 from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.store import repacking
-from cleveragents.infrastructure.sandbox.store.repack_area import room_of
-from cleveragents.infrastructure.sandbox.store.repacking import combine_packs
+from cleveragents.infrastructure.sandbox.store.repacking import combine_packs, room_of
 
 FEW = 4
 """How many packs are many, in these scenarios."""

@@ -18,7 +18,7 @@ from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
 from cleveragents.infrastructure.sandbox.store.captured_state import REGULAR, TreeEntry
 from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
-from cleveragents.infrastructure.sandbox.store.snapshot_objects import commit_object
+from cleveragents.infrastructure.sandbox.store.snapshots import commit_object
 
 # The second name is older than the word; refs of earlier versions must still be understood.
 BEGUN = "begun"

@@ -14,12 +14,12 @@ from cleveragents.domain.plans.apply import TargetWork
 from cleveragents.domain.sandboxes.sandbox import ProjectFacts
 from cleveragents.domain.sandboxes.uncaptured import GIT_OPERATIONS
 from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.objects import escaped
 from cleveragents.infrastructure.sandbox.git.repository import (
     Repository,
     find_repository,
     inspect_repository,
 )
-from cleveragents.infrastructure.sandbox.git.tree_names import escaped
 
 
 def look_at_target(git: Git, work: TargetWork) -> tuple[Repository, ProjectFacts]:

@@ -2,7 +2,7 @@
 
 Main objects:
 
-- `FileEngine` (`engine.py`) snapshots, restores, merges and forks one sandbox.
+- `FileSandbox` (`sandbox.py`) snapshots, restores, merges and forks one sandbox.
 - `SandboxTracker` (`tracker.py`) knows what the sandbox holds, and keeps that up to date.
 - `LiveTree` (`live_tree.py`) is the tree in memory; it reads the paths it is told to look at.
 - `SandboxWriter` (`writer.py`) writes a difference to disk.

@@ -26,10 +26,10 @@ from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.layout import admin_directory, git_on_sandbox
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
+    ESCAPED,
     NewObject,
     ObjectKind,
 )
-from cleveragents.infrastructure.sandbox.git.tree_names import ESCAPED
 from cleveragents.infrastructure.sandbox.store.blobs import blob_reader
 from cleveragents.infrastructure.sandbox.store.captured_state import GitState, staged_objects
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree

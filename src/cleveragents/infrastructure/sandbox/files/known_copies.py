@@ -28,7 +28,7 @@ from cleveragents.infrastructure.sandbox.files.scan import (
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
-from cleveragents.infrastructure.sandbox.git.tree_names import ESCAPED
+from cleveragents.infrastructure.sandbox.git.objects import ESCAPED
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, UsualModes
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 

@@ -42,7 +42,7 @@ from cleveragents.infrastructure.sandbox.store.packs import (
     tree_bytes,
 )
 from cleveragents.infrastructure.sandbox.store.removal import remove_tree
-from cleveragents.infrastructure.sandbox.store.repack_area import room_of
+from cleveragents.infrastructure.sandbox.store.repacking import room_of
 
 _PATIENCE = 24 * 3600.0
 _NO_ORPHANS = Orphans({}, 0, (), (), ())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cleveragents.infrastructure.sandbox.git.layout import private_directory
 from cleveragents.infrastructure.sandbox.store.packs import pack_directory
-from cleveragents.infrastructure.sandbox.store.repack_area import room_of
+from cleveragents.infrastructure.sandbox.store.repacking import room_of
 
 RECENT = 3600.0
 """Seconds for which something of git's counts as being written."""

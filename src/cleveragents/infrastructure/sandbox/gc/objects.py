@@ -26,8 +26,12 @@ from cleveragents.infrastructure.sandbox.store.packs import (
     packs,
     remove_packs,
 )
-from cleveragents.infrastructure.sandbox.store.repack_area import expected_bytes, packing_room
-from cleveragents.infrastructure.sandbox.store.repacking import free_bytes, out_of_proportion
+from cleveragents.infrastructure.sandbox.store.repacking import (
+    expected_bytes,
+    free_bytes,
+    out_of_proportion,
+    packing_room,
+)
 
 
 @dataclass(frozen=True)

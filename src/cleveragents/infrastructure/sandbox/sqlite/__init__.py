@@ -3,7 +3,7 @@
 Main objects:
 
 - `SqliteSnapshots` (`snapshots.py`) is the engine; it implements the same protocol as
-  `files.FileEngine`.
+  `files.FileSandbox`.
 - `SqliteSandboxes` (`copies.py`) makes the private copy with SQLite's backup API.
 - `ChunkedSnapshot` (`chunks.py`) is how a database file is stored: chunks as blobs, so that
   unchanged parts cost nothing.

@@ -20,7 +20,7 @@ from typing import Any
 from cleveragents.domain.errors import SnapshotCorruptError
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, object_id
 from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
-from cleveragents.infrastructure.sandbox.store.snapshot_objects import commit_object
+from cleveragents.infrastructure.sandbox.store.snapshots import commit_object
 
 CHUNK_BYTES = 1 << 16
 """The largest page SQLite knows, so a chunk always holds whole pages."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from cleveragents.domain.wording import counted
-from cleveragents.infrastructure.sandbox.git.tree_names import quoted
+from cleveragents.infrastructure.sandbox.git.objects import quoted
 
 _STEPS_BETWEEN_CHECKS = 100_000
 _MOST_CHECKS = 500

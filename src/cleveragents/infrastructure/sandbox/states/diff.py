@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from cleveragents.domain.sandboxes.sandbox import DiffFile, FilePatch, TreeDiff
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.tree_names import shown
+from cleveragents.infrastructure.sandbox.git.objects import shown
 from cleveragents.infrastructure.sandbox.states.difference import difference
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, TreeEntry
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from cleveragents.domain.sandboxes.merge import is_directory
 from cleveragents.domain.sandboxes.named_paths import NamedPaths
 from cleveragents.infrastructure.sandbox.states.combine import CombinedState, combined
-from cleveragents.infrastructure.sandbox.states.path_states import PathStates
+from cleveragents.infrastructure.sandbox.states.path_changes import PathStates
 from cleveragents.infrastructure.sandbox.states.state_editor import StateEditor
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState
 from cleveragents.infrastructure.sandbox.store.lazy_tree import ReadTree

@@ -22,8 +22,7 @@ from cleveragents.domain.sandboxes.merge import (
 )
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind
 from cleveragents.infrastructure.sandbox.states.line_merge import LineMerge
-from cleveragents.infrastructure.sandbox.states.path_changes import path_changes
-from cleveragents.infrastructure.sandbox.states.path_states import PathStates
+from cleveragents.infrastructure.sandbox.states.path_changes import PathStates, path_changes
 from cleveragents.infrastructure.sandbox.states.state_editor import StateEditor
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, ancestors
 from cleveragents.infrastructure.sandbox.store.lazy_tree import ReadTree

@@ -12,8 +12,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE, NewObject, ObjectKind
-from cleveragents.infrastructure.sandbox.git.tree_names import ESCAPED, escaped, unescaped
+from cleveragents.infrastructure.sandbox.git.objects import (
+    EMPTY_TREE,
+    ESCAPED,
+    NewObject,
+    ObjectKind,
+    escaped,
+    unescaped,
+)
 
 DIRECTORY = "40000"
 _LOADED_AT_MOST = 2_000

@@ -90,7 +90,7 @@ class SnapshotRefs:
 
     def write(self, snapshot_id: str, anchor: str) -> None:
         """Makes the ref, durably."""
-        path, content = f"{self._store}/{self.name(snapshot_id)}", _content(anchor)
+        path, content = f"{self._store}/{self.name(snapshot_id)}", f"{anchor}\n".encode()
         if self._spare is not None and overwrite_durably(self._spare, path, content):
             self._spare = None
         else:
@@ -109,7 +109,7 @@ class SnapshotRefs:
         if anchor is None:
             raise SnapshotMissingError(snapshot_id, str(self._store))
         self._prepare(self._forked)
-        self._write(name, anchor)
+        write_durably(self._store / name, f"{anchor}\n".encode(), mode=0o644)
         return name
 
     def disown(self) -> None:
@@ -123,12 +123,16 @@ class SnapshotRefs:
             self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
 
     def _prepare(self, place: str) -> None:
-        directory = f"{self._store}/{place}"
-        if not os.path.isdir(directory):
-            self._make_directory(Path(directory))
-
-    def _write(self, name: str, anchor: str) -> None:
-        write_durably(Path(f"{self._store}/{name}"), _content(anchor), mode=0o644)
+        """Makes a directory of refs, durably with every directory above it that was missing."""
+        directory = self._store / place
+        if directory.is_dir():
+            return
+        missing = [directory]
+        while not missing[-1].parent.is_dir():
+            missing.append(missing[-1].parent)
+        directory.mkdir(parents=True, exist_ok=True)
+        for made in reversed(missing):
+            fsync_directory(made.parent)
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
         """Drops refs; one that is packed with others takes git, a file of its own does not."""
@@ -144,6 +148,8 @@ class SnapshotRefs:
             self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
 
     def _drop(self, path: str) -> None:
+        # Checkpoints come and go, and some file systems are slow at making and removing files:
+        # so the file of a dropped ref is set aside, and becomes the next ref.
         with suppress(FileNotFoundError):
             if self._spare is not None:
                 os.unlink(path)
@@ -152,21 +158,9 @@ class SnapshotRefs:
             os.rename(path, spare)
             self._spare = spare
 
-    def _make_directory(self, directory: Path) -> None:
-        missing = [directory]
-        while not missing[-1].parent.is_dir():
-            missing.append(missing[-1].parent)
-        directory.mkdir(parents=True, exist_ok=True)
-        for made in reversed(missing):
-            fsync_directory(made.parent)
-
     def _packed(self) -> bytes:
         try:
             with open(f"{self._store}/packed-refs", "rb", buffering=0) as packed:
                 return packed.read()
         except FileNotFoundError:
             return b""
-
-
-def _content(anchor: str) -> bytes:
-    return f"{anchor}\n".encode()

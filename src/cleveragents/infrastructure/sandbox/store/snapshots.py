@@ -1,6 +1,11 @@
-"""The snapshots of one sandbox in its store: made durable, and read back.
+"""The snapshots of one sandbox in its mirror: made durable, and read back.
 
-Order on disk: objects, then the ref that keeps them. What was read or made last is kept in
+A snapshot is a commit whose tree is exactly the files, so `git diff` and
+`git show` work on it. It has no parent: dropping one frees its objects. A second
+commit, the anchor, leads to everything else that must stay (document, index,
+HEAD); the one ref per snapshot points to it. ADR 0001 has the reasons.
+
+Order on disk: objects, then the ref that keeps them. What was read or made last stays in
 memory, because going back and forth meets the same.
 """
 
@@ -8,7 +13,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
@@ -31,22 +38,24 @@ from cleveragents.infrastructure.sandbox.git.objects import (
 )
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, missing_objects
 from cleveragents.infrastructure.sandbox.store.captured_state import (
+    REGULAR,
     CapturedState,
     GitState,
     captured_from,
     staged_objects,
     state_hash_of,
 )
-from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree, build_trees
 from cleveragents.infrastructure.sandbox.store.limits import require_room
-from cleveragents.infrastructure.sandbox.store.packing import Repacking
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
-from cleveragents.infrastructure.sandbox.store.snapshot_objects import parts_of, snapshot_objects
+from cleveragents.infrastructure.sandbox.store.repacking import Repacking
 
 _CHECKED_FROM = 300
 """From so many new objects on, it pays to ask which of them are stored already."""
 _KEPT_TREE_BYTES = 8 << 20
 _KEPT_OUTLINES = 20
+_AUTHOR = b"CleverAgents <checkpoints@cleveragents.invalid> 0 +0000"
+_PART = re.compile(rb"^(tree |Document: |Ignored: |State-Hash: )([0-9a-f]+)$", re.MULTILINE)
 
 
 class StoredSnapshots:
@@ -130,6 +139,9 @@ class StoredSnapshots:
         made = snapshot_objects(captured, staged)
         size = 0
         if not self.refs.has(self.refs.name(made.snapshot.id)):
+            # The pack is synced before the ref is written: a ref that leads to missing objects
+            # would be a checkpoint that cannot be restored. Until the ref is there, a `.keep`
+            # file keeps a collection by the agent's own git from removing the pack.
             pack = self._pack((*others, *made.all))
             try:
                 self.refs.write(made.snapshot.id, made.anchor.id)
@@ -199,3 +211,87 @@ def _uncaptured(captured: CapturedState) -> tuple[Uncaptured, ...]:
     found = [*captured.not_captured.items(), *((path, IGNORED) for path in captured.ignored)]
     texts = ((path, reason.text) for path, reason in found)
     return tuple(Uncaptured(path=path, reason=text) for path, text in sorted(texts))
+
+
+@dataclass(frozen=True)
+class SnapshotObjects:
+    """What has to be stored besides files and their trees."""
+
+    snapshot: NewObject
+    anchor: NewObject
+    all: tuple[NewObject, ...]
+    """These two, and what they lead to."""
+    state_hash: str
+
+
+@dataclass(frozen=True)
+class SnapshotParts:
+    """What the commit of a snapshot names."""
+
+    tree: str
+    document: str
+    ignored: str
+    state_hash: str
+
+
+def snapshot_objects(captured: CapturedState, staged: Iterable[str]) -> SnapshotObjects:
+    """Returns the objects of a snapshot: equal states give equal ids.
+
+    Args:
+        captured: The state.
+        staged: Blobs that only the index leads to, where it is kept as a listing.
+    """
+    content = captured.document()
+    document = NewObject.of(ObjectKind.BLOB, content)
+    ignored = NewObject.of(ObjectKind.BLOB, captured.ignored_document())
+    state_hash = state_hash_of(content)
+    message = (
+        f"CleverAgents snapshot\n\n"
+        f"State-Hash: {state_hash}\nDocument: {document.id}\nIgnored: {ignored.id}\n"
+    )
+    snapshot = commit_object(captured.tree, (), message.encode())
+    entries = {
+        "document.json": (REGULAR, document.id),
+        "ignored.json": (REGULAR, ignored.id),
+        **_index_entries(captured, staged),
+    }
+    trees = build_trees(entries)[1]
+    head = [captured.git.commit] if captured.git.commit else []
+    anchor = commit_object(trees[-1].id, [snapshot.id, *head], b"CleverAgents snapshot anchor\n")
+    # git knows the empty tree without having it; a snapshot does not rely on that.
+    empty = [NewObject.of(ObjectKind.TREE, b"")] if captured.tree == EMPTY_TREE else []
+    every = (document, ignored, *trees, *empty, snapshot, anchor)
+    return SnapshotObjects(snapshot, anchor, every, state_hash)
+
+
+def parts_of(snapshot_id: str, commit: bytes) -> SnapshotParts:
+    """Raises SnapshotCorruptError when the commit is not one of ours."""
+    found = {name: value.decode() for name, value in _PART.findall(commit)}
+    try:
+        return SnapshotParts(
+            *(found[name] for name in (b"tree ", b"Document: ", b"Ignored: ", b"State-Hash: "))
+        )
+    except KeyError as error:
+        raise SnapshotCorruptError(f"{snapshot_id} is not a snapshot") from error
+
+
+def commit_object(tree: str, parents: Iterable[str], message: bytes) -> NewObject:
+    """Returns a commit without a date: equal states are equal commits."""
+    lines = [
+        b"tree " + tree.encode(),
+        *(b"parent " + parent.encode() for parent in parents),
+        b"author " + _AUTHOR,
+        b"committer " + _AUTHOR,
+    ]
+    return NewObject.of(ObjectKind.COMMIT, b"\n".join(lines) + b"\n\n" + message)
+
+
+def _index_entries(captured: CapturedState, staged: Iterable[str]) -> Mapping[str, tuple[str, str]]:
+    """Returns what leads to the index from the anchor."""
+    git = captured.git
+    if git.index_listing is not None:
+        blobs = {f"index.objects/{name}": (REGULAR, name) for name in staged}
+        return {"index.listing": (REGULAR, git.index_listing), **blobs}
+    if git.index_tree is None or git.index_tree == EMPTY_TREE:
+        return {}
+    return {"index": (DIRECTORY, git.index_tree)}
