@@ -1,4 +1,4 @@
-"""The parts of applying a plan: validations, the procedure, removing sandboxes afterward.
+"""The parts of applying a plan: validations, the procedure, removing sandboxes afterwards.
 
 Main objects:
 

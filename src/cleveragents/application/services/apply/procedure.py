@@ -1,10 +1,10 @@
-"""Bringing a plan's result into all of its resources, or into none of them.
+"""Writing a plan's result into all of its resources, or into none of them.
 
-1. the caller holds the lease, has planned every resource, and has entered that in the journal
-2. lock every resource, and see that it is as it was found
-3. write every resource
-4. settle every resource: from here on it counts
-5. one transaction: the plan is applied, the operation completed
+1. The caller holds the lease, has planned every resource, and has stored that in the journal.
+2. Lock every resource, and check that it is as it was found.
+3. Write every resource.
+4. Settle every resource: from here on the result counts.
+5. One transaction records that the plan is applied and the operation completed.
 
 A failure in 2 to 5 undoes every resource. A kill leaves a pending journal entry, which
 `recover` completes, or undoes where it cannot be completed. ADR 0017 has the reasons.
@@ -81,7 +81,7 @@ class ApplyProcedure:
             self._go_forward(operation)
         except CleverAgentsError as error:
             if isinstance(error, ConflictError) and not isinstance(error, TargetChangedError):
-                raise  # Another process has the plan now, and takes this up itself.
+                raise  # Another process has the plan now, and recovers it itself.
             self._undo(operation, error)
             sentence = f"An interrupted apply could not be completed and was undone: {error}"
             return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
@@ -94,6 +94,8 @@ class ApplyProcedure:
             targets = [
                 opened.enter_context(self._targets.open(target)) for target in _touched(operation)
             ]
+            # Each stage ends for all resources before the next begins: what is most likely to be
+            # refused comes first, while undoing is still cheap.
             for target in targets:
                 target.lock()
                 self._faults.reach(FaultPoint.TARGET_LOCKED)
@@ -128,7 +130,7 @@ class ApplyProcedure:
     def _undo(self, operation: Operation, cause: BaseException) -> None:
         """Undoes every resource; the journal stays open if that fails.
 
-        An interruption may come after the records were stored: then there is nothing to undo.
+        An interruption may come after the records were stored: then the apply counts.
         """
         with self._database.read() as transaction:
             pending = transaction.operations.pending(operation.plan_id)
@@ -136,6 +138,7 @@ class ApplyProcedure:
             return
         self._check_lease(operation.plan_id)
         try:
+            # Opened anew: a failed act may have left an open target in any state.
             for planned in reversed(_touched(operation)):
                 with self._targets.open(planned) as target:
                     target.undo()
@@ -179,7 +182,7 @@ def end_unapplied(
 
 
 def _commit(transaction: Transaction, plan_id: str, *, remove: bool) -> None:
-    """Records that the project has what a plan's sandboxes hold, and whether these go."""
+    """Records that the project has what the sandboxes hold, and whether they will be removed."""
     for sandbox in transaction.sandboxes.list(plan_id):
         done = sandbox.model_copy(update={"state": SandboxState.COMMITTED})
         transaction.sandboxes.save(done)

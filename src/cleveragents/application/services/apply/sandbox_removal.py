@@ -1,7 +1,7 @@
 """Removing the sandboxes of a plan that has ended.
 
-That they go is recorded together with the end of the plan, the files go afterwards. So a kill
-leaves files that no record claims, which the next look at the plan, `gc` and `doctor` remove.
+The record comes first, together with the end of the plan; then the files are removed. So a kill
+leaves files that no record claims, which the next command on the plan, `gc` or `doctor` removes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cleveragents.domain.sandboxes.sandbox import SandboxState, SandboxStrategy
 
 
 def give_up_sandboxes(transaction: Transaction, plan_id: str) -> None:
-    """Records that the sandboxes of a plan are no more; a resource itself is never removed."""
+    """Records that the sandboxes of a plan may be removed; never the resource itself."""
     for sandbox in transaction.sandboxes.list(plan_id):
         if sandbox.strategy is not SandboxStrategy.NONE:
             gone = sandbox.model_copy(update={"state": SandboxState.CLEANED_UP})
@@ -31,7 +31,7 @@ class SandboxRemoval:
         self._faults = faults
 
     def remove_given_up(self, plan_id: str) -> list[str]:
-        """Removes what is still there; returns why something could not be."""
+        """Removes what is still there; returns a sentence for each one that stays."""
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
         problems: list[str] = []

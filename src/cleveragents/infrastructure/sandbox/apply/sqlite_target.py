@@ -19,7 +19,12 @@ from cleveragents.infrastructure.sandbox.apply.journal import (
     PathUpdates,
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.sqlite.chunks import DatabaseState, FileKind
+from cleveragents.infrastructure.sandbox.sqlite.chunks import (
+    DatabaseState,
+    FileKind,
+    load_state,
+    rebuild,
+)
 from cleveragents.infrastructure.sandbox.sqlite.files import (
     PATIENCE_SECONDS,
     DatabaseBusyError,
@@ -28,7 +33,6 @@ from cleveragents.infrastructure.sandbox.sqlite.files import (
 )
 from cleveragents.infrastructure.sandbox.sqlite.inspect import look
 from cleveragents.infrastructure.sandbox.sqlite.restore import put_back
-from cleveragents.infrastructure.sandbox.sqlite.stored import load_state, rebuild
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 
 _TRY_AGAIN = "Try again when nobody writes to it"

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,
     make_again,
+    new_sandbox,
     require_directory,
     sandbox_place,
 )
@@ -41,21 +42,15 @@ class DirectorySandboxes(SandboxMaker):
             with drafted(place) as draft:
                 copy = TreeCopy(source, draft)
                 copy.run()
-        return SandboxRef(
-            id=sandbox_id,
-            plan_id=plan_id,
-            resource_id=resource.id,
-            resource=resource.name,
-            strategy=SandboxStrategy.FILESYSTEM_COPY,
-            path=str(place),
-            branch=None,
-            store=str(store),
-            base_commit=None,
-            state=SandboxState.CREATED,
-            created_at=self._clock.now(),
-            copied_by=copy.method,
-            skipped=copy.skipped,
-        )
+        return new_sandbox(
+            sandbox_id,
+            plan_id,
+            resource,
+            SandboxStrategy.FILESYSTEM_COPY,
+            place,
+            store,
+            self._clock.now(),
+        ).model_copy(update={"copied_by": copy.method, "skipped": copy.skipped})
 
     def check(self, sandbox: SandboxRef) -> None:
         require_directory(Path(sandbox.path))

@@ -1,14 +1,16 @@
-"""What every way of isolating a resource can do; `Sandboxes` says what each must keep to."""
+"""What every way of isolating a resource can do, and the parts that they share."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from cleveragents.domain.errors import SandboxMissingError, SnapshotError
-from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.infrastructure.sandbox.store.packs import remove_entirely
 from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty
 
@@ -31,6 +33,31 @@ class SandboxMaker(Protocol):
 def sandbox_place(home: Path, plan_id: str, resource: str) -> Path:
     """Returns the directory of a plan's sandbox; its parent holds what belongs to it."""
     return home / "sandboxes" / plan_id / resource
+
+
+def new_sandbox(
+    sandbox_id: str,
+    plan_id: str,
+    resource: Resource,
+    strategy: SandboxStrategy,
+    path: Path,
+    store: Path,
+    created_at: datetime,
+) -> SandboxRef:
+    """Returns the record of a new sandbox; the caller adds what only its strategy has."""
+    return SandboxRef(
+        id=sandbox_id,
+        plan_id=plan_id,
+        resource_id=resource.id,
+        resource=resource.name,
+        strategy=strategy,
+        path=str(path),
+        branch=None,
+        store=str(store),
+        base_commit=None,
+        state=SandboxState.CREATED,
+        created_at=created_at,
+    )
 
 
 def require_directory(path: Path) -> None:

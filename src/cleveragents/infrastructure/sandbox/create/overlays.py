@@ -20,12 +20,13 @@ from cleveragents.domain.errors import (
     SnapshotError,
 )
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,
     make_again,
+    new_sandbox,
     require_directory,
     sandbox_place,
 )
@@ -63,18 +64,8 @@ class OverlaySandboxes(SandboxMaker):
             except BaseException:
                 remove_sandbox(place)
                 raise
-        return SandboxRef(
-            id=sandbox_id,
-            plan_id=plan_id,
-            resource_id=resource.id,
-            resource=resource.name,
-            strategy=SandboxStrategy.OVERLAY,
-            path=str(place),
-            branch=None,
-            store=str(store),
-            base_commit=None,
-            state=SandboxState.CREATED,
-            created_at=self._clock.now(),
+        return new_sandbox(
+            sandbox_id, plan_id, resource, SandboxStrategy.OVERLAY, place, store, self._clock.now()
         )
 
     def check(self, sandbox: SandboxRef) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 
 from cleveragents.application.ports.system import Clock
-from cleveragents.domain.errors import SandboxMissingError, SnapshotError
+from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.sandboxes.sandbox import (
     ProjectFacts,
     Resource,
     SandboxRef,
-    SandboxState,
     SandboxStrategy,
 )
 from cleveragents.infrastructure.files import exclusive, write_durably
@@ -22,6 +20,8 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,
     make_again,
+    new_sandbox,
+    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.create.uncommitted import take_over
 from cleveragents.infrastructure.sandbox.files.known_copies import adopt
@@ -77,15 +77,10 @@ class WorktreeSandboxes(SandboxMaker):
         facts = self.inspect(Path(resource.path))
         repository = find_repository(Path(facts.root), None)
         mirrors = self._home / "mirrors"
-        try:
+        with creation_errors():
             mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
             with closing(MirrorUse(mirrors / f"{repository.key}.git")):
                 return self._create(sandbox_id, plan_id, resource, repository, facts.head_commit)
-        except OSError as error:
-            raise SnapshotError(
-                f"The sandbox could not be made: {error}",
-                hint="Make room in the home directory of CleverAgents, or give permission",
-            ) from error
 
     def _create(
         self,
@@ -96,24 +91,25 @@ class WorktreeSandboxes(SandboxMaker):
         head_commit: str | None,
     ) -> SandboxRef:
         mirror = refresh_mirror(repository, self._git, self._home / "mirrors", head_commit)
-        sandbox = SandboxRef(
-            id=sandbox_id,
-            plan_id=plan_id,
-            resource_id=resource.id,
-            resource=resource.name,
-            strategy=SandboxStrategy.GIT_WORKTREE,
-            path=str(self._home / "sandboxes" / plan_id / resource.name),
-            branch=branch_of(plan_id),
-            store=str(mirror),
-            base_commit=head_commit,
-            state=SandboxState.CREATED,
-            created_at=self._clock.now(),
-        )
+        sandbox = new_sandbox(
+            sandbox_id,
+            plan_id,
+            resource,
+            SandboxStrategy.GIT_WORKTREE,
+            sandbox_place(self._home, plan_id, resource.name),
+            mirror,
+            self._clock.now(),
+        ).model_copy(update={"branch": branch_of(plan_id), "base_commit": head_commit})
         self.remove(sandbox)  # What a killed attempt may have left: there is no record of it.
-        with exclusive(_lock_of(mirror)):
-            self._on_failure_remove(sandbox, lambda: self._check_out(sandbox))
-        if resource.include_uncommitted:
-            sandbox = self._with_uncommitted(sandbox, repository)
+        try:
+            with exclusive(_lock_of(mirror)):
+                self._check_out(sandbox)
+            if resource.include_uncommitted:
+                skipped = take_over(repository, self._git, sandbox)
+                sandbox = sandbox.model_copy(update={"skipped": skipped})
+        except BaseException:
+            self.remove(sandbox)
+            raise
         return sandbox
 
     def check(self, sandbox: SandboxRef) -> None:
@@ -143,19 +139,17 @@ class WorktreeSandboxes(SandboxMaker):
         path = Path(sandbox.path)
         remove_tree(path)
         remove_tree(admin_directory(sandbox))
-        self._remove_branch(sandbox)
+        # Checkpoints keep what the branch led to, and restore it. Git is asked only where there
+        # is something to remove: this also runs before a sandbox is made.
+        store, branch = Path(sandbox.store), f"refs/heads/{sandbox.branch}"
+        packed = store / "packed-refs"
+        is_packed = packed.is_file() and os.fsencode(f" {branch}\n") in packed.read_bytes()
+        if is_packed or os.path.lexists(store / branch):
+            git_on_mirror(self._git, store).run("update-ref", "-d", branch)
         with suppress(OSError):
             state_path(sandbox).unlink()
         with suppress(OSError):
             path.parent.rmdir()
-
-    def _remove_branch(self, sandbox: SandboxRef) -> None:
-        """What it led to is kept by the checkpoints, which also bring it back."""
-        store, branch = Path(sandbox.store), f"refs/heads/{sandbox.branch}"
-        packed = store / "packed-refs"
-        in_one = packed.is_file() and os.fsencode(f" {branch}\n") in packed.read_bytes()
-        if in_one or os.path.lexists(store / branch):
-            git_on_mirror(self._git, store).run("update-ref", "-d", branch)
 
     def _check_out(self, sandbox: SandboxRef) -> None:
         self._make_worktree(sandbox)
@@ -172,14 +166,6 @@ class WorktreeSandboxes(SandboxMaker):
             name = SnapshotRefs(sandbox, self._git).base
             store = git_on_mirror(self._git, Path(sandbox.store))
             store.run("update-ref", name, sandbox.base_commit)
-
-    def _with_uncommitted(self, sandbox: SandboxRef, repository: Repository) -> SandboxRef:
-        try:
-            skipped = take_over(repository, self._git, sandbox)
-        except BaseException:
-            self.remove(sandbox)
-            raise
-        return sandbox.model_copy(update={"skipped": skipped})
 
     def _make_worktree(self, sandbox: SandboxRef) -> None:
         """Does what `git worktree add` does, which would name it after its directory."""
@@ -202,10 +188,3 @@ class WorktreeSandboxes(SandboxMaker):
         }
         for place, line in contents.items():
             write_durably(place, os.fsencode(f"{line}\n"), mode=0o644)
-
-    def _on_failure_remove(self, sandbox: SandboxRef, act: Callable[[], None]) -> None:
-        try:
-            act()
-        except BaseException:
-            self.remove(sandbox)
-            raise

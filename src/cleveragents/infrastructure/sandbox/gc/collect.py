@@ -29,7 +29,6 @@ from cleveragents.infrastructure.sandbox.gc.objects import (
 from cleveragents.infrastructure.sandbox.gc.orphans import (
     Orphans,
     find_orphans,
-    heap_of,
     plans_of,
     refs_of,
 )
@@ -41,7 +40,7 @@ from cleveragents.infrastructure.sandbox.store.packs import (
     remove_entirely,
     tree_bytes,
 )
-from cleveragents.infrastructure.sandbox.store.removal import remove_tree
+from cleveragents.infrastructure.sandbox.store.removal import remove_tree, trash_path
 from cleveragents.infrastructure.sandbox.store.repacking import room_of
 
 _PATIENCE = 24 * 3600.0
@@ -68,10 +67,10 @@ def look(git: Git, store: Path, sandboxes: Path, naming: RecordLookup) -> StoreF
     try:
         with _by_itself(store):
             orphans, temporary = _search(git, store, sandboxes, naming)
-            heaps = [heap for heap in map(heap_of, orphans.directories) if heap.exists()]
+            trash = [path for path in map(trash_path, orphans.directories) if path.exists()]
     except _LeftAloneError as reason:
         return _findings(store, _NO_ORPHANS, (), reason)
-    return _findings(store, orphans, (*temporary, *heaps), None)
+    return _findings(store, orphans, (*temporary, *trash), None)
 
 
 def _findings(
@@ -162,7 +161,7 @@ def occupied(store: Path, others: Sequence[Path] = ()) -> int:
     outside = [
         path for path in others if path not in places and set(places).isdisjoint(path.parents)
     ]
-    return sum(map(tree_bytes, (*places, *outside, *map(heap_of, outside))))
+    return sum(map(tree_bytes, (*places, *outside, *map(trash_path, outside))))
 
 
 def _untouched(store: Path, reason: _LeftAloneError) -> CollectedStore:
@@ -186,7 +185,7 @@ def _foresee(
     git: Git, store: Path, orphans: Orphans, temporary: Sequence[Path]
 ) -> tuple[int, ObjectOutcome]:
     """Returns the bytes that would be given back, and how many objects would go."""
-    places = (*temporary, *orphans.directories, *map(heap_of, orphans.directories))
+    places = (*temporary, *orphans.directories, *map(trash_path, orphans.directories))
     freed = sum(map(tree_bytes, places)) + sum(tree_bytes(store / name) for name in orphans.refs)
     if not store.is_dir():
         return freed, ObjectOutcome(0)

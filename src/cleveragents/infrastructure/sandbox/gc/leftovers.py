@@ -40,7 +40,8 @@ def leftovers(store: Path) -> Iterator[Path]:
         yield draft
     yield from _entries(room_of(store))
     yield from _drafts(_places(store))
-    yield from _drafts(_directories(store / "refs"))
+    # A branch name may have slashes, and git writes `<ref>.lock` beside the ref.
+    yield from _drafts(Path(directory) for directory, _, _ in os.walk(store / "refs"))
     for path in _entries(pack_directory(store)):
         if _is_our_keep(path) or _lacks_index(path):
             yield path
@@ -83,11 +84,6 @@ def _drafts(places: Iterable[Path]) -> Iterator[Path]:
                 _DRAFT_OF_GIT.fullmatch(path.name) and not is_recent(path.lstat().st_mtime)
             ):
                 yield path
-
-
-def _directories(place: Path) -> Iterator[Path]:
-    for directory, _, _ in os.walk(place):
-        yield Path(directory)
 
 
 def _entries(place: Path) -> list[Path]:

@@ -74,7 +74,7 @@ def plan_objects(
 
     Args:
         git: Any git.
-        store: The store.
+        store: The mirror.
         refs: The ids that the refs to be kept point to.
         removed: Files that will not be there any more.
 
@@ -82,6 +82,8 @@ def plan_objects(
         GitCommandError: something that is needed is missing.
     """
     inside = git_on_mirror(git, store)
+    # Taken before anything else is read: whatever git does in a sandbox from now on makes the
+    # signatures differ, and then `carry_out` removes nothing.
     seen, seen_packs = signature(inside, store), pack_signature(store)
     present = packs(store)
     mine = {pack: pack.object_ids() for pack in present if _may_go(pack, removed)}
@@ -89,19 +91,26 @@ def plan_objects(
     owned = {item.object_id for item in loose}.union(*mine.values())
     needed = needed_objects(inside, store, refs, owned)
 
+    # A pack goes as a whole, is written anew without what nobody needs, or stays as it is.
+    # Small ones among the last are combined with the new pack, or their number would grow.
     dead = [pack for pack, ids in mine.items() if needed.ids.isdisjoint(ids)]
     mixed = [pack for pack, ids in mine.items() if pack not in dead and not ids <= needed.ids]
     whole = [pack for pack in mine if pack not in dead and pack not in mixed]
     rewritten = [*mixed, *out_of_proportion(whole)]
     packed = [item for item in loose if item.object_id in needed.ids]
+    # A git in a sandbox writes an object first and what leads to it afterwards, so a young
+    # object that nothing leads to may be needed in a moment.
     unneeded = [
         item for item in loose if item.object_id not in needed.ids and not is_recent(item.modified)
     ]
 
+    # An object may be in several packs: what a pack that stays holds need not be written again.
     stays = set[bytes]().union(*(mine[pack] for pack in whole if pack not in rewritten))
     moving = {item.object_id for item in packed}.union(*(mine[pack] for pack in rewritten))
     moving -= stays
     lines = [line for line in needed.listing if bytes.fromhex(line[:40].decode()) in moving]
+
+    # Two numbers, because rewriting needs free space: without it, only the first is true.
     at_once = {item.object_id for item in unneeded}.union(*(mine[pack] for pack in dead))
     by_rewriting = set[bytes]().union(*(mine[pack] for pack in mixed)) - needed.ids
     return ObjectPlan(
@@ -144,6 +153,7 @@ def carry_out(git: Git, store: Path, plan: ObjectPlan) -> ObjectOutcome:
         missing_space = plan.space - free_bytes(store)
         fits = missing_space <= 0
         written = room.write(plan.options, plan.listing) if plan.listing and fits else None
+        # Checked as late as possible: from here on packs go, and the new one is durable.
         if _has_changed(git, store, plan, written):
             return ObjectOutcome(0, "git is at work in one of its sandboxes")
         remove_packs(store, plan.dead)

@@ -58,6 +58,7 @@ def find_orphans(git: Git, store: Path, sandboxes: Path, named: KnownRecords) ->
     same store: records that know none belong to another home, or were lost.
     """
     plans = plans_of(git, store)
+    # Deleting the only copy of somebody's work is worse than keeping garbage.
     doubtful = plans if plans.isdisjoint(named.plans) else set[str]()
     present = refs_of(git_on_mirror(git, store)) if store.is_dir() else dict[str, str]()
     refs = {
@@ -85,6 +86,7 @@ def find_orphans(git: Git, store: Path, sandboxes: Path, named: KnownRecords) ->
         for plan, resource in lost
         if (plan, resource) in of_git
     ]
+    # A removal that was killed left its trash and nothing under the name of the directory.
     begun = [*_half_removed(store / "worktrees")]
     for plan in sorted(plans - doubtful):
         begun += _half_removed(sandboxes / plan)
@@ -95,11 +97,6 @@ def find_orphans(git: Git, store: Path, sandboxes: Path, named: KnownRecords) ->
         directories=tuple(dict.fromkeys((*places, *admins, *begun))),
         unknown_plans=tuple(sorted(doubtful)),
     )
-
-
-def heap_of(directory: Path) -> Path:
-    """Returns where `remove_tree` puts what it is removing."""
-    return directory.with_name(f".{directory.name}.removed")
 
 
 def _half_removed(place: Path) -> Iterator[Path]:

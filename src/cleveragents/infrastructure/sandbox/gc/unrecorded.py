@@ -36,6 +36,8 @@ def remove_stray(sandbox: Path) -> None:
 
 def remove_strays(plan: Path) -> None:
     """Removes all that is left of a plan, but for what `drafts.reclaim` looks after."""
+    # Sandboxes first: the layers of an overlay have names with a dot, and may not be removed
+    # while it is mounted.
     for sandbox in [path for path in _entries(plan) if not path.name.startswith(".")]:
         remove_stray(sandbox)
     for path in [path for path in _entries(plan) if not path.name.endswith(_BEING_MADE)]:

@@ -1,4 +1,4 @@
-"""How a database differs between two snapshots, from what their documents say of it."""
+"""How states of a database differ, and which of two wins: it has no parts to merge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ import stat
 from collections.abc import Sequence
 
 from cleveragents.domain.sandboxes.change import ChangeOperation, PathChange, PathState, change_of
-from cleveragents.infrastructure.sandbox.sqlite.chunks import DatabaseState, FileKind, state_from
+from cleveragents.domain.sandboxes.merge import (
+    ConflictKind,
+    MergeConflict,
+    MergeReport,
+    MergeStrategy,
+)
+from cleveragents.infrastructure.sandbox.sqlite.chunks import (
+    DatabaseState,
+    FileKind,
+    snapshot_of,
+    state_from,
+)
 
 
 def database_changes(name: str, old: bytes, new: bytes) -> Sequence[PathChange]:
@@ -33,6 +44,32 @@ def database_state(state: DatabaseState, state_hash: str) -> PathState | None:
     if state.kind in (FileKind.MISSING, FileKind.OTHER):
         return None
     return PathState(mode=stat.S_IFREG | state.mode, hash=state_hash)
+
+
+def merge_databases(
+    name: str,
+    base: DatabaseState,
+    mine: DatabaseState,
+    theirs: DatabaseState,
+    strategy: MergeStrategy,
+) -> MergeReport:
+    """Returns the report of a merge; if it says that something merged, theirs replaces mine.
+
+    What is not a file is in no snapshot: then theirs is not taken, and mine not touched.
+    """
+    if theirs in (base, mine) or theirs.kind is FileKind.OTHER:
+        return MergeReport(merged=(), conflicts=())
+    wins = mine == base or strategy.prefers_theirs
+    if wins and mine.kind is not FileKind.OTHER:
+        return MergeReport(merged=(name,), conflicts=())
+    conflict = MergeConflict(
+        path=name,
+        kind=ConflictKind.DATABASE,
+        marked=False,
+        mine=database_state(mine, snapshot_of(mine, name).state_hash),
+        theirs=database_state(theirs, snapshot_of(theirs, name).state_hash),
+    )
+    return MergeReport(merged=(), conflicts=(conflict,))
 
 
 def _state(document: bytes) -> PathState | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from cleveragents.domain.errors import SnapshotCorruptError
+from cleveragents.domain.errors import GitCommandError, SnapshotCorruptError, SnapshotMissingError
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, object_id
+from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
 from cleveragents.infrastructure.sandbox.store.snapshots import commit_object
 
@@ -132,6 +135,33 @@ def state_from(document: bytes, tree: Mapping[str, str]) -> DatabaseState:
         raise SnapshotCorruptError(f"A snapshot's document cannot be read: {error!r}") from error
 
 
+def load_state(git: Git, snapshot_id: str, blobs: BlobReader, name: str) -> DatabaseState:
+    """Returns what a snapshot holds.
+
+    Args:
+        git: Git on the store.
+        snapshot_id: The snapshot.
+        blobs: Reads from the store.
+        name: The name of the database.
+
+    Raises:
+        SnapshotMissingError, SnapshotCorruptError: it is not whole in its outline.
+    """
+    document = blobs.read(document_id(snapshot_id, blobs.read(snapshot_id)))
+    state = state_from(document, _tree(git, snapshot_id))
+    if snapshot_of(state, name).id != snapshot_id:
+        raise SnapshotCorruptError(f"Snapshot {snapshot_id} does not hold what it lists")
+    return state
+
+
+def rebuild(state: DatabaseState, target: Path, blobs: BlobReader) -> Path:
+    """Writes the stored bytes to a new file, each chunk checked against its name."""
+    with target.open("xb") as stream:
+        for chunk in state.chunks:
+            blobs.copy(chunk, stream.write)
+    return target
+
+
 def _document(state: DatabaseState, name: str) -> bytes:
     """Canonical, so equal states have equal bytes."""
     content: dict[str, object] = {
@@ -157,3 +187,12 @@ def _normal(chunk: bytes) -> bytes:
 def _chunk_path(index: int) -> str:
     """Two levels, so that one changed chunk does not rewrite a list of all of them."""
     return f"{_CHUNKS}{index >> 8:08x}/{index & 0xFF:02x}"
+
+
+def _tree(git: Git, commit: str) -> dict[str, str]:
+    try:
+        listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit)
+    except GitCommandError as error:
+        raise SnapshotMissingError(commit, str(git.directory.with_suffix(".git"))) from error
+    entries = (line.partition("\t") for line in os.fsdecode(listing).split("\0")[:-1])
+    return {path: head.split(" ")[2] for head, _, path in entries}

@@ -10,11 +10,12 @@ from pathlib import Path
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import ConflictError, ProjectRefusedError, SandboxMissingError
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,
     make_again,
+    new_sandbox,
     require_directory,
     sandbox_place,
 )
@@ -55,18 +56,14 @@ class SqliteSandboxes(SandboxMaker):
             remove_tree(place)  # What a killed attempt may have left: there is no record of it.
             with drafted(place) as draft:
                 self._copy(source, draft / source.name)
-        return SandboxRef(
-            id=sandbox_id,
-            plan_id=plan_id,
-            resource_id=resource.id,
-            resource=resource.name,
-            strategy=SandboxStrategy.TRANSACTION_ROLLBACK,
-            path=str(place / source.name),
-            branch=None,
-            store=str(store),
-            base_commit=None,
-            state=SandboxState.CREATED,
-            created_at=self._clock.now(),
+        return new_sandbox(
+            sandbox_id,
+            plan_id,
+            resource,
+            SandboxStrategy.TRANSACTION_ROLLBACK,
+            place / source.name,
+            store,
+            self._clock.now(),
         )
 
     def check(self, sandbox: SandboxRef) -> None:

@@ -1,8 +1,7 @@
 """Snapshots of SQLite sandboxes, kept in the database's private store.
 
 Order on disk: objects, then ref, then (by the caller) the row. What a snapshot
-consists of is in `sqlite_chunks`, how a database is read and put back in
-`sqlite_files` and `sqlite_restore`.
+consists of is in `chunks`, how a database is read and restored in `files` and `restore`.
 """
 
 from __future__ import annotations
@@ -41,12 +40,14 @@ from cleveragents.infrastructure.sandbox.files.known_copies import CopyCompariso
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
-from cleveragents.infrastructure.sandbox.sqlite.changes import database_changes
+from cleveragents.infrastructure.sandbox.sqlite.changes import database_changes, merge_databases
 from cleveragents.infrastructure.sandbox.sqlite.chunks import (
     DatabaseState,
     FileKind,
     chunks_of,
     document_id,
+    load_state,
+    rebuild,
     snapshot_of,
 )
 from cleveragents.infrastructure.sandbox.sqlite.diff import table_summary
@@ -57,9 +58,7 @@ from cleveragents.infrastructure.sandbox.sqlite.files import (
     Signature,
 )
 from cleveragents.infrastructure.sandbox.sqlite.inspect import NOT_A_FILE, look, others
-from cleveragents.infrastructure.sandbox.sqlite.merge import merge_databases
 from cleveragents.infrastructure.sandbox.sqlite.restore import put_back
-from cleveragents.infrastructure.sandbox.sqlite.stored import load_state, rebuild
 from cleveragents.infrastructure.sandbox.states.diff import PATCH_LIMIT
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, blob_reader, missing_objects
 from cleveragents.infrastructure.sandbox.store.drafts import scratch

@@ -67,9 +67,9 @@ def reclaim(sandboxes: Path) -> None:
         for draft in sandboxes.glob(f"*/.*{_SUFFIX}"):
             if not is_held(draft):
                 _remove(draft)
-        for heap in sandboxes.glob(f"*/..*{_SUFFIX}.removed"):
+        for trash in sandboxes.glob(f"*/..*{_SUFFIX}.removed"):
             # A removal was killed half-way: this is all there is of the draft.
-            _remove(heap.with_name(heap.name[1:].removesuffix(".removed")))
+            _remove(trash.with_name(trash.name[1:].removesuffix(".removed")))
 
 
 def _no_other(sandboxes: Path) -> AbstractContextManager[None]:
