@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.plans.lease import Holder, Lease
@@ -75,7 +76,7 @@ class Host:
             plan = transaction.plans.get(PLAN)
             transaction.plans.save(plan.model_copy(update={"name": self.holder.host}))
 
-    def hold(self) -> Lease:
+    def hold(self) -> PlanLease:
         return self.work.enter_context(self.locks.hold(PLAN))
 
 

@@ -26,6 +26,7 @@ from cleveragents.domain.settings.registry import (
 )
 
 if TYPE_CHECKING:
+    from cleveragents.application.ports.locks import Locks
     from cleveragents.application.ports.plans import ChildPlans, PlanFiles
     from cleveragents.application.ports.records import Database
     from cleveragents.application.ports.system import (
@@ -152,6 +153,9 @@ class Container:
 
     def git(self) -> Git:
         return self._git
+
+    def locks(self) -> Locks:
+        return self._locks
 
     def database(self) -> Database:
         return self._database
@@ -446,7 +450,6 @@ class Container:
                 self._checkpoint_service,
                 self._group_recorder,
                 self._checkpoint_manager,
-                self._locks,
                 self._clock,
                 self._ids,
                 self._faults,
