@@ -84,7 +84,8 @@ class Bench:
 
     def checkpoint(self, label: str = "benchmark") -> Checkpoint:
         moment = Milestone(CheckpointType.MANUAL, label, "a benchmark", step_index=0)
-        return self.service.create_checkpoint(self.plan_id, moment)
+        with self.container.locks().hold(self.plan_id) as lease:
+            return self.service.create_checkpoint(lease, moment)
 
 
 def make_repository(root: Path, paths: list[str]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks.compare.results import Role
 from benchmarks.compare.technique import Technique
 from benchmarks.worktrees import Silence
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.checkpoint_service import Milestone
 from cleveragents.container import Container
@@ -44,9 +45,9 @@ def watched(container: Container, sandbox: SandboxRef) -> AbstractContextManager
     return container.checkpoint_manager().watched([sandbox])
 
 
-def held(container: Container, plan_id: str) -> AbstractContextManager[object]:
+def held(container: Container, plan_id: str) -> AbstractContextManager[PlanLease]:
     """Has this process hold the plan, as whoever runs it or goes back does."""
-    return container._locks.hold(plan_id)
+    return container.locks().hold(plan_id)
 
 
 def started(_: Transaction, plan: Plan) -> Plan:
@@ -76,7 +77,7 @@ class Ours(Technique):
 
     def _begin(self) -> None:
         """Takes the plan as a run does before anything else, its sandbox included."""
-        self._running.enter_context(held(self.container, self.plan_id))
+        self._lease = self._running.enter_context(held(self.container, self.plan_id))
 
     def _make_sandbox(self) -> SandboxRef:
         """Does what a run begins with, so that its first snapshot can be measured alone."""
@@ -90,14 +91,14 @@ class Ours(Technique):
 
     def first(self) -> object:
         self._running.enter_context(watched(self.container, self.sandbox))
-        return self.service.create_checkpoint(self.plan_id, _FIRST, started)
+        return self.service.create_checkpoint(self._lease, _FIRST, started)
 
     def snapshot(self) -> object:
-        return self.service.create_checkpoint(self.plan_id, _LATER)
+        return self.service.create_checkpoint(self._lease, _LATER)
 
     def restore(self, snapshot: object) -> None:
         assert isinstance(snapshot, Checkpoint)
-        self.container.rollback_procedure().restore_during_run(self.plan_id, snapshot)
+        self.container.rollback_procedure().restore_during_run(self._lease, snapshot)
 
     def close(self) -> None:
         self._running.close()
@@ -164,16 +165,17 @@ def in_new_process(home: Path, plan_id: str, act: str, checkpoint: str = "") -> 
 def perform(container: Container, plan_id: str, act: str, checkpoint: Checkpoint | None) -> str:
     """Does one act through the service and returns the checkpoint it made or went to."""
     service = container.checkpoint_service()
-    match act, checkpoint:
-        case "first", None:
-            return service.create_checkpoint(plan_id, _FIRST, started).id
-        case "checkpoint", None:
-            return service.create_checkpoint(plan_id, _LATER).id
-        case "restore", Checkpoint():
-            container.rollback_procedure().restore_during_run(plan_id, checkpoint)
-            return checkpoint.id
-        case "rollback", Checkpoint():
-            service.rollback_to_checkpoint(plan_id, checkpoint)
-            return checkpoint.id
-        case _:
-            raise ValueError(act)
+    with held(container, plan_id) as lease:
+        match act, checkpoint:
+            case "first", None:
+                return service.create_checkpoint(lease, _FIRST, started).id
+            case "checkpoint", None:
+                return service.create_checkpoint(lease, _LATER).id
+            case "restore", Checkpoint():
+                container.rollback_procedure().restore_during_run(lease, checkpoint)
+                return checkpoint.id
+            case "rollback", Checkpoint():
+                service.rollback_to_checkpoint(plan_id, checkpoint)
+                return checkpoint.id
+            case _:
+                raise ValueError(act)

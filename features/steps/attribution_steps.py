@@ -44,7 +44,8 @@ def run_tool(context: Context) -> None:
     runner: ToolRunner = container.tool_runner()
     context.refusal = None
     try:
-        runner.run(StepContext(plan, 0, plan.step_sequence, ()))
+        with container.locks().hold(plan.id) as lease:
+            runner.run(StepContext(lease, plan, 0, plan.step_sequence, ()))
     except CleverAgentsError as error:
         context.refusal = error
     finally:

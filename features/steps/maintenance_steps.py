@@ -238,8 +238,9 @@ def read_verification(context: Context, form: str) -> None:
 def reconcile(context: Context) -> None:
     with closing(plans(context).container(None)) as container:
         arguments = (container.database(), container.checkpoint_manager())
-        assert delete_unnamed_snapshots(*arguments, plans(context).plan_id) == 1
-        assert delete_unnamed_snapshots(*arguments, plans(context).plan_id) == 0
+        with container.locks().hold(plans(context).plan_id) as lease:
+            assert delete_unnamed_snapshots(*arguments, lease) == 1
+            assert delete_unnamed_snapshots(*arguments, lease) == 0
 
 
 @when("the plan is run, space reclaimed, and the plan rolled back to its first checkpoint")

@@ -60,7 +60,8 @@ def program_executes(context: Context) -> None:
 
 @then("it makes checkpoints of the sandbox that is recorded")
 def of_recorded(context: Context) -> None:
-    ((sandbox, _),) = context.services.checkpoint_service().take(plans(context).plan_id)
+    with context.services.locks().hold(plans(context).plan_id) as lease:
+        ((sandbox, _),) = context.services.checkpoint_service().take(lease)
     recorded = plans(context).query("SELECT base_commit FROM sandboxes")
     assert [(sandbox.base_commit,)] == recorded, (sandbox, recorded)
 

@@ -115,7 +115,7 @@ class Container:
     def close(self) -> None:
         """Closes the database."""
         if "_locks" in self.__dict__:
-            self._locks.close()
+            self.locks().close()
         if "_connections" in self.__dict__:
             self._connections.close()
 
@@ -132,7 +132,7 @@ class Container:
         return CheckpointService(
             database=self.database(),
             snapshots=self.checkpoint_manager(),
-            locks=self._locks,
+            locks=self.locks(),
             events=self._events,
             recorder=self._group_recorder,
             rollbacks=self.rollback_procedure(),
@@ -170,7 +170,7 @@ class Container:
             database=self.database(),
             snapshots=self.checkpoint_manager(),
             sandboxes=self._sandboxes,
-            locks=self._locks,
+            locks=self.locks(),
             recorder=self._group_recorder,
             clock=self._clock,
             id_source=self._ids,
@@ -185,7 +185,7 @@ class Container:
             database=self.database(),
             snapshots=self.checkpoint_manager(),
             tools=self.tools(),
-            locks=self._locks,
+            locks=self.locks(),
             events=self._events,
             applies=self._apply_procedure,
             rollbacks=self.rollback_procedure(),
@@ -204,7 +204,7 @@ class Container:
             installation=ThisInstallation(self.git(), self._home),
             stores=self._stores,
             sandboxes=self._sandboxes,
-            locks=self._locks,
+            locks=self.locks(),
             recovery=self.recovery(),
             maintenance=self.maintenance_service(),
         )
@@ -223,7 +223,7 @@ class Container:
             database=self.database(),
             stores=self._stores,
             snapshots=self.checkpoint_manager(),
-            locks=self._locks,
+            locks=self.locks(),
             events=self._events,
         )
 
@@ -241,7 +241,7 @@ class Container:
             validations=self._validations,
             procedure=self._apply_procedure,
             removal=self._sandbox_removal,
-            locks=self._locks,
+            locks=self.locks(),
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
@@ -254,7 +254,7 @@ class Container:
         from cleveragents.application.services.apply.procedure import ApplyProcedure
 
         return ApplyProcedure(
-            self.database(), self._targets, self._clock, self._faults, self._locks.check
+            self.database(), self._targets, self._clock, self._faults, self.locks().check
         )
 
     @cached_property
@@ -292,7 +292,7 @@ class Container:
             subplans=self._subplans,
             sandboxes=self._sandboxes,
             snapshots=self.checkpoint_manager(),
-            locks=self._locks,
+            locks=self.locks(),
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
@@ -309,7 +309,7 @@ class Container:
             executor=self.plan_executor(),
             sandboxes=self._sandboxes,
             snapshots=self.checkpoint_manager(),
-            locks=self._locks,
+            locks=self.locks(),
         )
 
     @_built_once
@@ -320,7 +320,7 @@ class Container:
             database=self.database(),
             checkpoints=self.checkpoint_service(),
             rollbacks=self.rollback_procedure(),
-            locks=self._locks,
+            locks=self.locks(),
             clock=self._clock,
             id_source=self._ids,
             faults=self._faults,
@@ -339,7 +339,7 @@ class Container:
         return RetentionService(
             database=self.database(),
             snapshots=self.checkpoint_manager(),
-            locks=self._locks,
+            locks=self.locks(),
             events=self._events,
             faults=self._faults,
         )
@@ -353,7 +353,7 @@ class Container:
             plan_files=self._plan_files,
             tools=self.tools(),
             sandboxes=self._sandboxes,
-            locks=self._locks,
+            locks=self.locks(),
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
@@ -373,7 +373,7 @@ class Container:
             recovery=self.recovery(),
             sandboxes=self._sandboxes,
             snapshots=self.checkpoint_manager(),
-            locks=self._locks,
+            locks=self.locks(),
             clock=self._clock,
             id_source=self._ids,
             faults=self._faults,
@@ -402,13 +402,12 @@ class Container:
                 self.checkpoint_service(),
                 self._group_recorder,
                 self.checkpoint_manager(),
-                self._locks,
                 self._clock,
                 self._ids,
                 self._faults,
             ),
             children=self._child_plans,
-            locks=self._locks,
+            locks=self.locks(),
             clock=self._clock,
             events=self._events,
             faults=self._faults,
@@ -508,7 +507,7 @@ class Container:
         return SqlDatabase(
             self._connections,
             self._clock,
-            on_begin=[self._locks.verify],
+            on_begin=[self.locks().verify],
             on_event=[self._events.emit],
         )
 
@@ -518,8 +517,8 @@ class Container:
 
         return Connections(self._settings[DATABASE_URL], self._home)
 
-    @cached_property
-    def _locks(self) -> DatabaseLocks:
+    @_built_once
+    def locks(self) -> DatabaseLocks:
         from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
         from cleveragents.infrastructure.locks import DatabaseLocks
         from cleveragents.infrastructure.system import this_process

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from contextlib import ExitStack
 from unittest.mock import Mock
 
 from behave.runner import Context
@@ -27,11 +28,15 @@ class CallChanges:
         self._container: Container = self._plans.container(Mock())
         context.add_cleanup(self._container.close)
         self._service = self._container.checkpoint_service()
+        held = ExitStack()
+        context.add_cleanup(held.close)
+        locks = self._container.locks()
+        self._lease = held.enter_context(locks.hold(self._plans.plan_id))
         self._before: Mapping[str, str] | None = None
         self.changes: Found = []
 
     def look(self) -> None:
-        self._before = snapshot_ids(self._service.take(self._plans.plan_id))
+        self._before = snapshot_ids(self._service.take(self._lease))
 
     def call(self, command: str) -> None:
         """Runs a command in the first sandbox, and finds out what it did in all of them."""
@@ -43,16 +48,16 @@ class CallChanges:
         place = self._plans.sandbox
         environment = {**self._plans.world.environment, "SANDBOXES": str(place.parent)}
         subprocess.run(["/bin/sh", "-c", command], cwd=place, env=environment, check=True)
-        after = snapshot_ids(self._service.take(plan_id))
+        after = snapshot_ids(self._service.take(self._lease))
         found = self._service.changes_between(plan_id, before, after)
         self.changes = [(sandbox, list(changes)) for sandbox, changes in found]
-        self._service.forget_unnamed(plan_id, before, after)
+        self._service.forget_unnamed(self._lease, before, after)
         self._before = None
 
     def checkpoint(self, label: str) -> None:
         (self._plans.sandbox / label).write_text("")
         moment = Milestone(CheckpointType.MANUAL, label=label, reason="", step_index=0)
-        self._service.create_checkpoint(self._plans.plan_id, moment)
+        self._service.create_checkpoint(self._lease, moment)
 
     def kept(self) -> set[str]:
         return self._plans.refs()

@@ -60,7 +60,8 @@ class ArtifactService:
         sizes: dict[tuple[str, str], int] = {}
         for name, sandbox in sandboxes.items():
             own = [item for item in found if item.resource == name and item.after_hash]
-            known = self._snapshots.sizes(sandbox, {item.after_hash or "" for item in own})
+            with self._snapshots.open(sandbox) as opened:
+                known = opened.sizes({item.after_hash or "" for item in own})
             sizes |= {
                 (name, item.path): known[item.after_hash or ""]
                 for item in own

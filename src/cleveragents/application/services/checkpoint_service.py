@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.events import WarningIssued
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import EventSink
@@ -88,14 +88,12 @@ class CheckpointService:
         self._retention = retention
 
     def create_checkpoint(
-        self, plan_id: str, moment: Milestone, also: Records | None = None
+        self, lease: PlanLease, moment: Milestone, also: Records | None = None
     ) -> Checkpoint:
         """Makes one group of checkpoints and returns its first.
 
-        The caller holds the plan's lease.
-
         Args:
-            plan_id: The plan.
+            lease: The lease of the plan.
             moment: Where it is and why this is made.
             also: Runs in the transaction that stores the group: what it does
                 happens if and only if the group exists.
@@ -104,16 +102,17 @@ class CheckpointService:
             SandboxMissingError: there is no sandbox to snapshot.
             SnapshotError: the bytes could not be stored; no record was made.
         """
-        return self._recorder.record(plan_id, moment, self.take(plan_id), also)
+        return self._recorder.record(lease, moment, self.take(lease), also)
 
-    def take(self, plan_id: str) -> Sequence[Taken]:
+    def take(self, lease: PlanLease) -> Sequence[Taken]:
         """Snapshots every sandbox of the plan as it is recorded now; see `GroupRecorder.take`."""
         with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
-        return self._recorder.take(sandboxes)
+            sandboxes = transaction.sandboxes.list(lease.plan_id)
+        return self._recorder.take(lease, sandboxes)
 
     def create_as_required(
         self,
+        lease: PlanLease,
         plan: Plan,
         moment: Milestone,
         also: Records | None = None,
@@ -125,6 +124,7 @@ class CheckpointService:
         warning. `also` is then stored without one, so that no outcome is lost.
 
         Args:
+            lease: The lease of the plan.
             plan: The plan.
             moment: Where it is and why this is made.
             also: What to store in the transaction of the checkpoint.
@@ -139,7 +139,7 @@ class CheckpointService:
         """
         required = plan.definition.policy.require_checkpoints
         try:
-            taken = self.take(plan.id) if taken is None else taken
+            taken = self.take(lease) if taken is None else taken
         except SnapshotError as error:
             message = f"The checkpoint `{moment.label}` could not be made: {error.message}"
             if required:
@@ -154,10 +154,11 @@ class CheckpointService:
                 PARTIAL.format(label=moment.label),
                 hint="Raise `sandbox.checkpoint.deadline`, or leave out what is large",
             )
-        return self._recorder.record(plan.id, moment, taken, also)
+        return self._recorder.record(lease, moment, taken, also)
 
     def auto_create_if_configured(
         self,
+        lease: PlanLease,
         trigger: Trigger,
         plan: Plan,
         moment: Milestone,
@@ -166,7 +167,7 @@ class CheckpointService:
     ) -> Checkpoint | None:
         """Like `create_as_required` if the configuration names the trigger; else only `also`."""
         if trigger in self._triggers:
-            return self.create_as_required(plan, moment, also, taken)
+            return self.create_as_required(lease, plan, moment, also, taken)
         if also is not None:
             self.store(plan.id, also)
         return None
@@ -178,7 +179,7 @@ class CheckpointService:
 
     def create_manual_checkpoint(self, plan_id: str, label: str) -> Checkpoint:
         """Makes a checkpoint of the sandbox as it is now, because the user wants one."""
-        with self._locks.hold(plan_id):
+        with self._locks.hold(plan_id) as lease:
             with self._database.read() as transaction:
                 plan = transaction.plans.get(plan_id)
                 sandboxes = transaction.sandboxes.list(plan_id)
@@ -195,7 +196,7 @@ class CheckpointService:
                 reason="asked for by the user",
                 step_index=max(plan.last_completed_step, 0),
             )
-            return self._recorder.record(plan_id, moment, self._recorder.take(sandboxes))
+            return self._recorder.record(lease, moment, self._recorder.take(lease, sandboxes))
 
     def prune_checkpoints(self, plan_id: str) -> int:
         """Deletes what the limit no longer allows, and returns how many groups that were."""
@@ -250,23 +251,26 @@ class CheckpointService:
             return ()
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
-        compared = [
-            (item, self._snapshots.changes(item, before[item.resource_id], after[item.resource_id]))
-            for item in sandboxes
-        ]
-        return [(sandbox, changes) for sandbox, changes in compared if changes]
+        found: list[tuple[SandboxRef, Sequence[PathChange]]] = []
+        for sandbox in sandboxes:
+            key = sandbox.resource_id
+            with self._snapshots.open(sandbox) as opened:
+                changes = opened.changes(before[key], after[key])
+            if changes:
+                found.append((sandbox, changes))
+        return found
 
-    def forget_unnamed(self, plan_id: str, before: Snapshots, after: Snapshots) -> None:
+    def forget_unnamed(self, lease: PlanLease, before: Snapshots, after: Snapshots) -> None:
         """Deletes the snapshots before a call that no group names; those after it stay."""
         passed = {key: snapshot for key, snapshot in before.items() if after.get(key) != snapshot}
         if not passed:
             return
         with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
+            sandboxes = transaction.sandboxes.list(lease.plan_id)
             unnamed = {
                 key: snapshot
                 for key, snapshot in passed.items()
-                if not transaction.checkpoints.is_snapshot_named(plan_id, key, snapshot)
+                if not transaction.checkpoints.is_snapshot_named(lease.plan_id, key, snapshot)
             }
         for sandbox in sandboxes:
             if sandbox.resource_id in unnamed:
@@ -280,16 +284,12 @@ class CheckpointService:
             after = transaction.checkpoints.get_group(new.group_id).snapshots
         several = len(sandboxes) > 1
         kept = [item for item in sandboxes if item.strategy is not SandboxStrategy.NONE]
-        parts = [
-            self._snapshots.diff(
-                item,
-                before[item.resource_id],
-                after[item.resource_id],
-                prefix=f"{item.resource}/" if several else "",
-            )
-            for item in kept
-            if before[item.resource_id] != after[item.resource_id] or len(kept) == 1
-        ]
+        parts: list[TreeDiff] = []
+        for sandbox in kept:
+            ends = before[sandbox.resource_id], after[sandbox.resource_id]
+            if ends[0] != ends[1] or len(kept) == 1:
+                with self._snapshots.open(sandbox) as opened:
+                    parts.append(opened.diff(*ends, f"{sandbox.resource}/" if several else ""))
         return TreeDiff(
             files=tuple(file for part in parts for file in part.files),
             patches=tuple(patch for part in parts for patch in part.patches),

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
@@ -96,7 +96,7 @@ class ConflictService:
             BusinessRuleViolation: a file that is called edited still has conflict markers.
             ConflictError: a process is working on the plan.
         """
-        with self._locks.hold(plan_id):
+        with self._locks.hold(plan_id) as lease:
             self._recovery.finish(plan_id)
             found = self.conflicts(plan_id)
             chosen = _chosen(found, names)
@@ -105,21 +105,25 @@ class ConflictService:
             for sandbox in found.sandboxes:
                 self._sandboxes.check(sandbox)
             with self._snapshots.watched(found.sandboxes):
-                self._settle(found, how, chosen)
+                self._settle(lease, found, how, chosen)
             after = self.conflicts(plan_id)
         return ConflictList(after.plan, after.sandboxes, after.open, chosen)
 
     def _settle(
-        self, found: ConflictList, how: ConflictResolution, chosen: Sequence[OpenConflict]
+        self,
+        lease: PlanLease,
+        found: ConflictList,
+        how: ConflictResolution,
+        chosen: Sequence[OpenConflict],
     ) -> None:
         if how is ConflictResolution.EDITED:
             _refuse_markers(found, chosen)
-        before = snapshot_ids(self._recorder.take(found.sandboxes))
+        before = snapshot_ids(self._recorder.take(lease, found.sandboxes))
         if how is not ConflictResolution.EDITED:
-            self._keep_edits(found.plan, before, chosen[0].step_index)
-            self._place(found, how, chosen)
+            self._keep_edits(lease, found.plan, before, chosen[0].step_index)
+            self._restore_side(lease, found, how, chosen)
         self._faults.reach(FaultPoint.CONFLICT_RESOLVED)
-        taken = self._recorder.take(found.sandboxes)
+        taken = self._recorder.take(lease, found.sandboxes)
         changes = self._checkpoints.changes_between(found.plan.id, before, snapshot_ids(taken))
 
         def resolved(transaction: Transaction, plan: Plan) -> Plan:
@@ -144,19 +148,25 @@ class ConflictService:
             step_index=chosen[0].step_index,
             source_tool=RESOLVE_CONFLICT,
         )
-        self._recorder.record(found.plan.id, moment, taken, resolved)
+        self._recorder.record(lease, moment, taken, resolved)
 
-    def _place(
-        self, found: ConflictList, how: ConflictResolution, chosen: Sequence[OpenConflict]
+    def _restore_side(
+        self,
+        lease: PlanLease,
+        found: ConflictList,
+        how: ConflictResolution,
+        chosen: Sequence[OpenConflict],
     ) -> None:
-        """Writes one side of each conflict into the sandboxes."""
+        """Restores one side of each conflict in the sandboxes."""
         sandboxes = {sandbox.resource: sandbox for sandbox in found.sandboxes}
         for item in chosen:
             wanted = item.mine if how is ConflictResolution.MINE else item.theirs
-            self._locks.check(found.plan.id)
-            self._snapshots.place(sandboxes[item.resource], wanted, [item.conflict.path])
+            with self._snapshots.lock(sandboxes[item.resource], lease) as locked:
+                locked.restore_paths(wanted, [item.conflict.path])
 
-    def _keep_edits(self, plan: Plan, present: Mapping[str, str], step_index: int) -> None:
+    def _keep_edits(
+        self, lease: PlanLease, plan: Plan, present: Mapping[str, str], step_index: int
+    ) -> None:
         """Makes a checkpoint of what somebody has edited and is about to be replaced."""
         with self._database.read() as transaction:
             last = plan.last_checkpoint_id
@@ -168,7 +178,7 @@ class ConflictService:
                 reason="the sandbox was edited",
                 step_index=step_index,
             )
-            self._checkpoints.create_checkpoint(plan.id, moment)
+            self._checkpoints.create_checkpoint(lease, moment)
 
     def _call(
         self,

@@ -128,7 +128,8 @@ class MaintenanceService:
         problems: dict[Stored, str] = {}
         for number, (stored, sandbox) in enumerate(needed.items(), start=1):
             try:
-                self._snapshots.verify(sandbox, stored[1])
+                with self._snapshots.open(sandbox) as opened:
+                    opened.verify(stored[1])
             except SnapshotError as error:
                 problems[stored] = error.message
             self._events.emit(ProgressAdvanced("Reading snapshots back", number, len(needed)))
@@ -139,7 +140,8 @@ class MaintenanceService:
         problems: dict[Stored, str] = {}
         for sandbox in kept.sandboxes:
             try:
-                there = frozenset(self._snapshots.list_checkpoints(sandbox))
+                with self._snapshots.open(sandbox) as opened:
+                    there = frozenset(opened.ids())
             except SnapshotError as error:
                 problems |= dict.fromkeys(kept.of_sandbox(sandbox), error.message)
                 continue

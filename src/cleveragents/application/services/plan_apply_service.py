@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
@@ -83,9 +83,9 @@ class PlanApplyService:
         Raises:
             ConflictError: an apply was interrupted, so the project may be in the middle of it.
         """
-        with self._locks.hold(plan_id):
+        with self._locks.hold(plan_id) as lease:
             self._refuse_interrupted(plan_id)
-            plan, works, _ = self._guarded(plan_id)
+            plan, works, _ = self._guarded(lease)
             return ApplyPreview(
                 plan_id=plan_id,
                 mode=request.mode,
@@ -108,21 +108,21 @@ class PlanApplyService:
             MergeConflictError: the plan and the project changed the same.
             ConflictError: another process holds the plan, or works on the project.
         """
-        with self._locks.hold(plan_id):
+        with self._locks.hold(plan_id) as lease:
             self._faults.reach(FaultPoint.LEASE_TAKEN)
             recovered = self._recovery.finish(plan_id)
             if recovered is not None:
                 self._events.emit(WarningIssued(recovered.sentence))
                 if recovered.kind is OperationKind.APPLY and recovered.completed:
                     return self.finished(plan_id)
-            plan, works, changed = self._guarded(plan_id)
+            plan, works, changed = self._guarded(lease)
             if changed:
-                self._restore_reviewed(plan)
+                self._restore_reviewed(lease, plan)
             targets = self._plan(works, request)
             try:
-                checkpoint = self._begin(plan)
+                checkpoint = self._begin(lease, plan)
                 sandboxes = [work.sandbox for work in works]
-                if self._validations.run(plan, sandboxes, checkpoint):
+                if self._validations.run(lease, plan, sandboxes, checkpoint):
                     # The user may have changed the project meanwhile.
                     targets = self._plan(works, request)
                 operation = self._journal(plan_id, checkpoint, request, targets)
@@ -172,11 +172,12 @@ class PlanApplyService:
                 hint=f"Run `agents plan apply {plan_id}`: it completes or undoes that first",
             )
 
-    def _guarded(self, plan_id: str) -> tuple[Plan, Sequence[TargetWork], bool]:
+    def _guarded(self, lease: PlanLease) -> tuple[Plan, Sequence[TargetWork], bool]:
         """Returns the plan and what it did, if it may be applied as it is.
 
         The last says whether the sandboxes hold what a killed validation left.
         """
+        plan_id = lease.plan_id
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             if plan.parent_plan_id is not None:
@@ -187,7 +188,7 @@ class PlanApplyService:
             first = _first_group(transaction, plan)
             last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
             group = transaction.checkpoints.get_group(last.group_id)
-        changed = self._is_changed(plan, group)
+        changed = self._is_changed(lease, plan, group)
         works = [
             TargetWork(
                 plan_id=plan_id,
@@ -209,20 +210,20 @@ class PlanApplyService:
         ]
         return plan, works, changed
 
-    def _is_changed(self, plan: Plan, group: CheckpointGroup) -> bool:
+    def _is_changed(self, lease: PlanLease, plan: Plan, group: CheckpointGroup) -> bool:
         """Says whether the sandboxes hold what a killed validation left.
 
         That is ours to remove. Any other change after the last checkpoint is refused, because
         the user has not reviewed it.
         """
-        found = snapshot_ids(self._checkpoints.take(plan.id))
+        found = snapshot_ids(self._checkpoints.take(lease))
         changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
         paths = [change.path for _, made in changes for change in made]
         if paths and (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
             raise SandboxChangedError(plan.id, paths)
         return bool(paths)
 
-    def _restore_reviewed(self, plan: Plan) -> None:
+    def _restore_reviewed(self, lease: PlanLease, plan: Plan) -> None:
         """Restores the last checkpoint; a safety checkpoint keeps what a validation left."""
         with self._database.read() as transaction:
             last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
@@ -232,8 +233,8 @@ class PlanApplyService:
             reason="a validation was interrupted",
             step_index=max(plan.last_completed_step, 0),
         )
-        self._checkpoints.create_checkpoint(plan.id, moment)
-        self._rollbacks.restore_during_run(plan.id, last)
+        self._checkpoints.create_checkpoint(lease, moment)
+        self._rollbacks.restore_during_run(lease, last)
 
     def _plan(self, works: Sequence[TargetWork], request: ApplyRequest) -> tuple[Target, ...]:
         targets: list[Target] = []
@@ -242,7 +243,7 @@ class PlanApplyService:
             self._faults.reach(FaultPoint.TARGET_PLANNED)
         return tuple(targets)
 
-    def _begin(self, plan: Plan) -> Checkpoint:
+    def _begin(self, lease: PlanLease, plan: Plan) -> Checkpoint:
         """Makes the checkpoint before the apply, with which the plan enters it."""
 
         def begun(_: Transaction, latest: Plan) -> Plan:
@@ -256,7 +257,7 @@ class PlanApplyService:
             step_index=max(plan.last_completed_step, 0),
             repeated=plan.phase is PlanPhase.APPLY,
         )
-        made = self._checkpoints.create_checkpoint(plan.id, moment, begun)
+        made = self._checkpoints.create_checkpoint(lease, moment, begun)
         self._faults.reach(FaultPoint.APPLY_BEGUN)
         return made
 

@@ -14,7 +14,7 @@ from cleveragents.application.events import (
     WarningIssued,
 )
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import (
@@ -37,7 +37,12 @@ from cleveragents.application.services.recovery import Recovery
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.application.services.subplans.runner import SubplanRunner
 from cleveragents.application.services.tool_runner import ToolRunner
-from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType, Trigger
+from cleveragents.domain.checkpoints.checkpoint import (
+    Checkpoint,
+    CheckpointGroup,
+    CheckpointType,
+    Trigger,
+)
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CheckpointRequiredError,
@@ -88,9 +93,7 @@ class PlanExecutor:
         self._events = events
         self._faults = faults
         self._interruption = interruption
-        self._workplace = SandboxSetup(
-            database, sandboxes, snapshots, locks, id_source, events, faults
-        )
+        self._workplace = SandboxSetup(database, sandboxes, snapshots, id_source, events, faults)
         self._failing = FailurePolicy(
             database, checkpoints, rollbacks, clock, id_source, events, faults
         )
@@ -112,7 +115,7 @@ class PlanExecutor:
             ConflictError: another process holds the plan.
             PlanStateError: the plan cannot be executed in its state.
         """
-        with self._locks.hold(plan_id), self._interruption.listening():
+        with self._locks.hold(plan_id) as lease, self._interruption.listening():
             self._faults.reach(FaultPoint.LEASE_TAKEN)
             recovered = self._recovery.finish(plan_id)
             if recovered is not None:
@@ -128,7 +131,7 @@ class PlanExecutor:
                 return plan
             self._begun(plan)  # Refused before anything is made.
             self._refuse_repetition(plan, allowed=repeat_effects)
-            return self._run(plan, repeat_effects=repeat_effects)
+            return self._run(lease, plan, repeat_effects=repeat_effects)
 
     def _refuse_repetition(self, plan: Plan, *, allowed: bool) -> None:
         with self._database.read() as transaction:
@@ -137,19 +140,19 @@ class PlanExecutor:
         if effects and not allowed:
             raise RepeatedEffectError(plan.id, [str(effect) for effect in effects])
 
-    def _run(self, plan: Plan, *, repeat_effects: bool) -> Plan:
+    def _run(self, lease: PlanLease, plan: Plan, *, repeat_effects: bool) -> Plan:
         going_on = _is_under_way(plan)
-        sandboxes = self._workplace.ready(plan.id)
+        sandboxes = self._workplace.ready(lease)
         with self._snapshots.watched(sandboxes):
             with self._database.read() as transaction:
                 point = resume_point(transaction, transaction.plans.get(plan.id))
             if going_on and point is not None:
-                plan = self._go_on(plan, point, sandboxes)
+                plan = self._go_on(lease, plan, point, sandboxes)
             else:
-                plan, going_on = self._start(plan), False
+                plan, going_on = self._start(lease, plan), False
             first = plan.last_completed_step + 1
             context = StepContext(
-                plan, first, plan.step_sequence, sandboxes, going_on, repeat_effects
+                lease, plan, first, plan.step_sequence, sandboxes, going_on, repeat_effects
             )
             return self._run_steps(context, going_on=going_on)
 
@@ -167,7 +170,7 @@ class PlanExecutor:
                 raise InterruptedByUserError(f"Stopped after a step; all of it is kept: {plan.id}")
         self._workplace.recheck(context.sandboxes)
         with self._failing_at(replace(context, step_index=len(steps) - 1)):
-            plan = self._finish(plan)
+            plan = self._finish(context.lease, plan)
         self._events.emit(PlanFinished(plan.id, succeeded=True))
         return plan
 
@@ -179,8 +182,10 @@ class PlanExecutor:
         except BusinessRuleViolation as error:
             raise self._failing.errored(context, error.message, None, error.hint) from error
 
-    def _go_on(self, plan: Plan, point: Checkpoint, sandboxes: Sequence[SandboxRef]) -> Plan:
-        """Brings the sandboxes to the last durable group; what was there is kept."""
+    def _go_on(
+        self, lease: PlanLease, plan: Plan, point: Checkpoint, sandboxes: Sequence[SandboxRef]
+    ) -> Plan:
+        """Restores the sandboxes to the last durable group; what was there is kept."""
         with self._database.write() as transaction:
             latest = transaction.plans.get(plan.id)
             transaction.plans.save(self._started(transaction, latest))
@@ -188,21 +193,22 @@ class PlanExecutor:
         with self._database.read() as transaction:
             group = transaction.checkpoints.get_group(point.group_id)
         try:
-            if any(
-                self._snapshots.preview(sandbox, group.snapshots[sandbox.resource_id]).changes
-                for sandbox in sandboxes
-            ):
-                self._save_drift(plan, point)
-            self._rollbacks.restore_during_run(plan.id, point)
+            if any(self._has_drifted(sandbox, group) for sandbox in sandboxes):
+                self._save_drift(lease, plan, point)
+            self._rollbacks.restore_during_run(lease, point)
         except (BusinessRuleViolation, SnapshotError) as error:
             step_index = min(point.metadata.last_completed_step + 1, len(plan.step_sequence) - 1)
             self._failing.refused(self._latest(plan.id), step_index, error, before_start=False)
             raise
         return self._latest(plan.id)
 
-    def _save_drift(self, plan: Plan, point: Checkpoint) -> None:
+    def _has_drifted(self, sandbox: SandboxRef, group: CheckpointGroup) -> bool:
+        with self._snapshots.open(sandbox) as opened:
+            return bool(opened.preview(group.snapshots[sandbox.resource_id]).changes)
+
+    def _save_drift(self, lease: PlanLease, plan: Plan, point: Checkpoint) -> None:
         found = self._checkpoints.create_checkpoint(
-            plan.id,
+            lease,
             Milestone(
                 CheckpointType.SAFETY,
                 label="found when going on",
@@ -278,9 +284,9 @@ class PlanExecutor:
             source_tool=context.step.tool,
             repeated=context.repeated,
         )
-        self._checkpoints.auto_create_if_configured(trigger, context.plan, moment)
+        self._checkpoints.auto_create_if_configured(context.lease, trigger, context.plan, moment)
 
-    def _start(self, plan: Plan) -> Plan:
+    def _start(self, lease: PlanLease, plan: Plan) -> Plan:
         moment = Milestone(
             CheckpointType.PRE_EXECUTE,
             label="before execution",
@@ -288,13 +294,13 @@ class PlanExecutor:
             step_index=min(plan.last_completed_step + 1, len(plan.step_sequence) - 1),
         )
         try:
-            return self._at_milestone(plan, moment, self._started)
+            return self._at_milestone(lease, plan, moment, self._started)
         except CheckpointRequiredError as error:
             begun = self._begun(plan)
             self._failing.refused(begun, moment.step_index, error, before_start=True)
             raise
 
-    def _finish(self, plan: Plan) -> Plan:
+    def _finish(self, lease: PlanLease, plan: Plan) -> Plan:
         def finished(_: Transaction, latest: Plan) -> Plan:
             now = self._clock.now()
             return latest.after(PlanEvent.FINISH, now).model_copy(update={"finished_at": now})
@@ -305,11 +311,13 @@ class PlanExecutor:
             reason="all steps are done",
             step_index=len(plan.step_sequence) - 1,
         )
-        return self._at_milestone(plan, moment, finished)
+        return self._at_milestone(lease, plan, moment, finished)
 
-    def _at_milestone(self, plan: Plan, moment: Milestone, change: Records) -> Plan:
+    def _at_milestone(
+        self, lease: PlanLease, plan: Plan, moment: Milestone, change: Records
+    ) -> Plan:
         """Changes the plan together with a checkpoint, and returns the changed plan."""
-        self._checkpoints.create_as_required(plan, moment, change)
+        self._checkpoints.create_as_required(lease, plan, moment, change)
         return self._latest(plan.id)
 
     def _latest(self, plan_id: str) -> Plan:

@@ -114,7 +114,10 @@ class PlanResumeService:
             self._sandboxes.check(sandbox)
         except SandboxMissingError:
             return True
-        return snapshot is not None and bool(self._snapshots.preview(sandbox, snapshot).changes)
+        if snapshot is None:
+            return False
+        with self._snapshots.open(sandbox) as opened:
+            return bool(opened.preview(snapshot).changes)
 
     def effects(self, plan_id: str) -> tuple[Effect, ...]:
         """Returns what no rollback can undo and going on would do once more."""

@@ -59,7 +59,7 @@ class Recovery:
             ConflictError: a process is working on the plan.
             SnapshotError: an operation could be neither completed nor undone.
         """
-        with self._locks.hold(plan_id):
+        with self._locks.hold(plan_id) as lease:
             with self._database.read() as transaction:
                 plan = transaction.plans.get(plan_id)
                 operation = transaction.operations.pending(plan_id)
@@ -74,7 +74,7 @@ class Recovery:
             if operation is not None and operation.kind is OperationKind.APPLY:
                 outcome = self._applies.recover(plan_id)
             elif operation is not None:
-                outcome = self._rollbacks.recover(operation)
-            delete_unnamed_snapshots(self._database, self._snapshots, plan_id)
+                outcome = self._rollbacks.recover(lease, operation)
+            delete_unnamed_snapshots(self._database, self._snapshots, lease)
             self._removal.remove_given_up(plan_id)
             return outcome

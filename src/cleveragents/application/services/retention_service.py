@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import EventSink, FaultPoints
@@ -114,12 +114,12 @@ class RetentionService:
             CheckpointInUseError: the plan needs one.
             ConflictError: another process holds the plan.
         """
-        with self._locks.hold(plan_id):
+        with self._locks.hold(plan_id) as lease:
             with self._database.write() as transaction:
                 deletion = _examined(transaction, plan_id, checkpoints)
                 transaction.checkpoints.delete_groups(deletion.groups)
             self._faults.reach(FaultPoint.DELETION_RECORDED)
-            return replace(deletion, snapshots_dropped=self._drop_snapshots(plan_id))
+            return replace(deletion, snapshots_dropped=self._delete_snapshots(lease))
 
     def _set_pinned(
         self, plan_id: str, checkpoints: Sequence[Checkpoint], *, pinned: bool
@@ -132,10 +132,10 @@ class RetentionService:
         changed = frozenset(group.id for group in before.values() if group != after[group.id])
         return PinResult(plan_id, concerned, after, changed)
 
-    def _drop_snapshots(self, plan_id: str) -> int | None:
-        """Drops what no record names any more; that it failed does not bring the records back."""
+    def _delete_snapshots(self, lease: PlanLease) -> int | None:
+        """Deletes what no record names any more; a failure does not restore the records."""
         try:
-            return delete_unnamed_snapshots(self._database, self._snapshots, plan_id)
+            return delete_unnamed_snapshots(self._database, self._snapshots, lease)
         except SnapshotError as error:
             self._events.emit(
                 WarningIssued(

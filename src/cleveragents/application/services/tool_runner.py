@@ -142,7 +142,7 @@ class ToolRunner:
         ) as error:
             self._fail(context, call, error, before)
             raise
-        self._checkpoints.forget_unnamed(context.plan.id, before.snapshots, after.snapshots)
+        self._checkpoints.forget_unnamed(context.lease, before.snapshots, after.snapshots)
 
     def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
         for problem in validate_input(spec, call.input):
@@ -223,7 +223,9 @@ class ToolRunner:
             source_tool=RECORD_DECISION,
             decision_id=decision_id,
         )
-        self._checkpoints.create_as_required(context.plan, moment, decide, after.taken)
+        self._checkpoints.create_as_required(
+            context.lease, context.plan, moment, decide, after.taken
+        )
 
     def _decision(
         self, transaction: Transaction, context: StepContext, call: ToolCall, decision_id: str
@@ -255,7 +257,9 @@ class ToolRunner:
             source_tool=spec.name,
             repeated=before and context.repeated,
         )
-        self._checkpoints.auto_create_if_configured(trigger, context.plan, moment, also, seen.taken)
+        self._checkpoints.auto_create_if_configured(
+            context.lease, trigger, context.plan, moment, also, seen.taken
+        )
 
     def _look(self, context: StepContext) -> _SnapshotBefore:
         """Stores the sandboxes as they are now.
@@ -263,7 +267,7 @@ class ToolRunner:
         Where that fails, a checkpoint that is wanted fails too, as the plan's policy says.
         """
         try:
-            return _SnapshotBefore(self._recorder.take(context.sandboxes))
+            return _SnapshotBefore(self._recorder.take(context.lease, context.sandboxes))
         except SnapshotError as error:
             return _SnapshotBefore(None, error.message)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.system import (
     Clock,
@@ -63,7 +64,11 @@ class ValidationRunner:
         self._interruption = interruption
 
     def run(
-        self, plan: Plan, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
+        self,
+        lease: PlanLease,
+        plan: Plan,
+        sandboxes: Sequence[SandboxRef],
+        checkpoint: Checkpoint,
     ) -> tuple[ValidationResult, ...]:
         """Runs them one after the other, each on what `checkpoint` holds.
 
@@ -78,7 +83,7 @@ class ValidationRunner:
             wanted = transaction.checkpoints.get_group(checkpoint.group_id).snapshots
         with self._interruption.listening():
             results = tuple(
-                self._one(plan, definition, sandboxes, checkpoint, wanted)
+                self._one(lease, plan, definition, sandboxes, checkpoint, wanted)
                 for definition in definitions
             )
             if self._interruption.requested():
@@ -97,6 +102,7 @@ class ValidationRunner:
 
     def _one(
         self,
+        lease: PlanLease,
         plan: Plan,
         definition: ValidationDefinition,
         sandboxes: Sequence[SandboxRef],
@@ -112,11 +118,11 @@ class ValidationRunner:
         try:
             status, message, output = self._judged(plan, definition, sandboxes)
         except BaseException:
-            self._restored(plan.id, checkpoint, wanted)
+            self._restored(lease, checkpoint, wanted)
             raise
         finished = self._clock.now()
         self._faults.reach(FaultPoint.VALIDATION_ENDED)
-        changed = self._restored(plan.id, checkpoint, wanted)
+        changed = self._restored(lease, checkpoint, wanted)
         if changed:
             self._events.emit(
                 WarningIssued(
@@ -161,15 +167,15 @@ class ValidationRunner:
         return ValidationStatus.PASSED, None, done.output
 
     def _restored(
-        self, plan_id: str, checkpoint: Checkpoint, wanted: Mapping[str, str]
+        self, lease: PlanLease, checkpoint: Checkpoint, wanted: Mapping[str, str]
     ) -> tuple[str, ...]:
         """Restores the sandboxes to the checkpoint, and returns the paths that differed."""
-        found = snapshot_ids(self._checkpoints.take(plan_id))
+        found = snapshot_ids(self._checkpoints.take(lease))
         if found == wanted:
             return ()
-        changes = self._checkpoints.changes_between(plan_id, wanted, found)
-        self._rollbacks.restore_during_run(plan_id, checkpoint)
-        self._checkpoints.forget_unnamed(plan_id, found, wanted)
+        changes = self._checkpoints.changes_between(lease.plan_id, wanted, found)
+        self._rollbacks.restore_during_run(lease, checkpoint)
+        self._checkpoints.forget_unnamed(lease, found, wanted)
         return tuple(
             change.path if len(wanted) == 1 else f"{sandbox.resource}/{change.path}"
             for sandbox, made in changes

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
@@ -71,9 +72,10 @@ class GroupRecorder:
         self._faults = faults
         self._retention = retention
 
-    def take(self, sandboxes: Sequence[SandboxRef]) -> list[Taken]:
-        """Snapshots every sandbox; records nothing.
+    def take(self, _: PlanLease, sandboxes: Sequence[SandboxRef]) -> list[Taken]:
+        """Snapshots every sandbox of the plan; records nothing.
 
+        It does not ask for the lease again: `record` writes to the database, which does.
         `Recovery` deletes the snapshots that no group ever names.
 
         Raises:
@@ -89,7 +91,7 @@ class GroupRecorder:
 
     def record(
         self,
-        plan_id: str,
+        lease: PlanLease,
         moment: Milestone,
         taken: Sequence[Taken],
         also: Records | None = None,
@@ -100,7 +102,7 @@ class GroupRecorder:
         After an error nothing is recorded, neither the group nor what `also` stores.
 
         Args:
-            plan_id: The plan.
+            lease: The lease of the plan.
             moment: Where it is, and why the checkpoint is made.
             taken: What `take` returned.
             also: Runs in the transaction that stores the group: what it does
@@ -110,7 +112,7 @@ class GroupRecorder:
         if any(made.partial for _, made in taken):
             self._events.emit(WarningIssued(PARTIAL.format(label=moment.label)))
         with self._database.write() as transaction:
-            plan = transaction.plans.get(plan_id)
+            plan = transaction.plans.get(lease.plan_id)
             if also is not None:
                 plan = also(transaction, plan)
             if moment.repeated:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.services.checkpoints.resume_point import (
@@ -64,19 +65,20 @@ def prune(
     return PruneResult(len(dropped), unused)
 
 
-def delete_unnamed_snapshots(database: Database, snapshots: SnapshotStore, plan_id: str) -> int:
+def delete_unnamed_snapshots(database: Database, snapshots: SnapshotStore, lease: PlanLease) -> int:
     """Deletes the snapshots of a plan that no group names, and returns how many there were.
 
-    A kill between snapshot and record leaves them, or one while pruning. The
-    caller holds the plan's lease, so nobody is about to name one.
+    A kill between snapshot and record leaves them, or one while pruning. Nobody is about to
+    name one while this process holds the plan's lease.
     """
     with database.read() as transaction:
-        sandboxes = transaction.sandboxes.list(plan_id)
-        groups = transaction.checkpoints.groups(plan_id)
+        sandboxes = transaction.sandboxes.list(lease.plan_id)
+        groups = transaction.checkpoints.groups(lease.plan_id)
     named = {snapshot for group in groups for snapshot in group.snapshots.values()}
     deleted = 0
     for sandbox in sandboxes:
-        unnamed = set(snapshots.list_checkpoints(sandbox)) - named
+        with snapshots.open(sandbox) as opened:
+            unnamed = set(opened.ids()) - named
         if unnamed:
             snapshots.delete_checkpoint(sandbox, unnamed)
         deleted += len(unnamed)

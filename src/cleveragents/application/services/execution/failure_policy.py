@@ -137,12 +137,14 @@ class FailurePolicy:
             trigger=Trigger.ON_ERROR,
             source_tool=context.step.tool,
         )
-        kept = self._checkpoints.auto_create_if_configured(Trigger.ON_ERROR, context.plan, moment)
+        kept = self._checkpoints.auto_create_if_configured(
+            context.lease, Trigger.ON_ERROR, context.plan, moment
+        )
         self._faults.reach(FaultPoint.FAILED_STATE_KEPT)
         return kept
 
     def _restore(self, context: StepContext, point: Checkpoint) -> None:
-        self._rollbacks.restore_during_run(context.plan.id, point)
+        self._rollbacks.restore_during_run(context.lease, point)
         self._faults.reach(FaultPoint.FAILURE_TAKEN_BACK)
 
     def _point_to_restore(self, context: StepContext) -> Checkpoint | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import EventSink, FaultPoints, IdSource
@@ -29,7 +29,6 @@ class SandboxSetup:
         database: Database,
         sandboxes: Sandboxes,
         snapshots: SnapshotStore,
-        locks: Locks,
         id_source: IdSource,
         events: EventSink,
         faults: FaultPoints,
@@ -37,12 +36,11 @@ class SandboxSetup:
         self._database = database
         self._sandboxes = sandboxes
         self._snapshots = snapshots
-        self._locks = locks
         self._ids = id_source
         self._events = events
         self._faults = faults
 
-    def ready(self, plan_id: str) -> Sequence[SandboxRef]:
+    def ready(self, lease: PlanLease) -> Sequence[SandboxRef]:
         """Returns the plan's sandboxes, made now if this is its first run.
 
         One that is gone is made anew, as the checkpoint has it that the plan goes on from.
@@ -51,13 +49,13 @@ class SandboxSetup:
             SandboxMissingError: something that is not ours stands in the place of one.
         """
         with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
-            resources = transaction.sandboxes.resources(plan_id)
+            sandboxes = transaction.sandboxes.list(lease.plan_id)
+            resources = transaction.sandboxes.resources(lease.plan_id)
         if not sandboxes:
-            return self._make(plan_id, resources)
-        return [self._mended(sandbox) for sandbox in sandboxes]
+            return self._make(lease.plan_id, resources)
+        return [self._mended(lease, sandbox) for sandbox in sandboxes]
 
-    def _mended(self, sandbox: SandboxRef) -> SandboxRef:
+    def _mended(self, lease: PlanLease, sandbox: SandboxRef) -> SandboxRef:
         """Returns the sandbox as it is, or made anew if it is gone.
 
         That it is not whole is recorded before it is made: a kill before it is filled
@@ -77,7 +75,7 @@ class SandboxSetup:
             plan = transaction.plans.get(sandbox.plan_id)
             point = resume_point(transaction, plan)
             group = transaction.checkpoints.get_group(point.group_id) if point else None
-        self._locks.check(sandbox.plan_id)
+        lease.check()
         if group is None:
             return self._made_again(sandbox)
         report = self._snapshots.rollback_to(sandbox, group.snapshots[sandbox.resource_id])
@@ -117,7 +115,8 @@ class SandboxSetup:
     def recheck(self, sandboxes: Sequence[SandboxRef]) -> None:
         """Looks at everything once more, so that nothing the system did not tell of is missing."""
         for sandbox in sandboxes:
-            missed = self._snapshots.recheck(sandbox)
+            with self._snapshots.open(sandbox) as opened:
+                missed = opened.recheck()
             if missed:
                 self._events.emit(
                     WarningIssued(

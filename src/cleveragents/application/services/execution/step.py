@@ -8,6 +8,7 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.domain.decisions.decision import (
     RECORD_DECISION,
     Decision,
@@ -29,6 +30,7 @@ from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash
 class StepContext:
     """The step under way and the sandboxes it may touch."""
 
+    lease: PlanLease
     plan: Plan
     step_index: int
     step_sequence: Sequence[PlannedStep]

@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
@@ -52,6 +52,7 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.plans.events import CheckpointRestored
 from cleveragents.domain.plans.plan import Plan, PlanState
+from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.sandbox import (
     FileChange,
     RestorePreview,
@@ -92,14 +93,12 @@ class RollbackProcedure:
         """Says what an operation would do and changes nothing; raises what it would."""
         sandboxes, destination, paths = self._guard(plan_id, intent)
         part = destination.part
-        restores = [
-            self._snapshots.preview(
-                sandbox,
-                destination.group.snapshots[sandbox.resource_id],
-                paths.get(sandbox.resource_id, ()) if part else None,
-            )
-            for sandbox in sandboxes
-        ]
+        restores: list[RestorePreview] = []
+        for sandbox in sandboxes:
+            wanted = destination.group.snapshots[sandbox.resource_id]
+            some = paths.get(sandbox.resource_id, ()) if part else None
+            with self._snapshots.open(sandbox) as opened:
+                restores.append(opened.preview(wanted, some))
         changes, left_alone = _united(sandboxes, restores)
         with self._database.read() as transaction:
             moved = positions.difference(transaction, plan_id, destination.after)
@@ -146,20 +145,23 @@ class RollbackProcedure:
             SnapshotCorruptError: what was restored is not what was stored.
             Whatever the intent raises.
         """
-        with self._locks.hold(plan_id), held_below(self._database, self._locks, plan_id):
+        with (
+            self._locks.hold(plan_id) as lease,
+            held_below(self._database, self._locks, plan_id),
+        ):
             sandboxes, destination, _ = self._guard(plan_id, intent)
             with self._snapshots.watched(sandboxes):
-                taken = self._recorder.take(sandboxes)
+                taken = self._recorder.take(lease, sandboxes)
                 safety = self._recorder.record(
-                    plan_id, _safety(destination), taken, keep={destination.group.id}
+                    lease, _safety(destination), taken, keep={destination.group.id}
                 )
                 self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
-                operation, checkpoint, group = self._journal(destination, safety, taken)
+                operation, checkpoint, group = self._journal(lease, destination, safety, taken)
                 try:
-                    reports = self._restore(sandboxes, group, None)
+                    reports = self._restore(lease, sandboxes, group, None)
                     plan, moved, remaining = self._record(operation)
                 except BaseException as error:
-                    self._compensate(operation, sandboxes, error)
+                    self._compensate(lease, operation, sandboxes, error)
                     raise
         changes, left_alone = _united(sandboxes, reports)
         return RollbackResult(
@@ -184,11 +186,8 @@ class RollbackProcedure:
             verified=True,
         )
 
-    def recover(self, operation: Operation) -> RecoveryOutcome:
-        """Completes a killed operation, or undoes it if it cannot be completed; says which.
-
-        The caller holds the plan's lease.
-        """
+    def recover(self, lease: PlanLease, operation: Operation) -> RecoveryOutcome:
+        """Completes a killed operation, or undoes it if it cannot be completed; says which."""
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(operation.plan_id)
             group = transaction.checkpoints.get_group(operation.target_group_id)
@@ -200,26 +199,27 @@ class RollbackProcedure:
                 self._sandboxes.reopen(sandbox)  # Empty: everything in it is restored below.
         what = f"An interrupted {operation.kind.value} to {operation.target_checkpoint_id}"
         try:
-            self._restore(sandboxes, group, safety)
+            self._restore(lease, sandboxes, group, safety)
             self._record(operation)
         except ConflictError:
             raise  # Another process has the plan now, and recovers it itself.
         except CleverAgentsError as error:
-            self._compensate(operation, sandboxes, error)
+            self._compensate(lease, operation, sandboxes, error)
             sentence = f"{what} could not be completed and was undone: {error.message}"
             return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
         return RecoveryOutcome(operation.kind, completed=True, sentence=f"{what} was completed")
 
-    def restore_during_run(self, plan_id: str, checkpoint: Checkpoint) -> None:
+    def restore_during_run(self, lease: PlanLease, checkpoint: Checkpoint) -> None:
         """Restores the sandboxes within a run: after a failure, or before continuing it.
 
-        The caller holds the plan's lease. The plan stays in its state. No journal is needed:
-        a kill leaves the plan in `processing`, and continuing it begins with this very act.
+        The plan stays in its state. No journal is needed: a kill leaves the plan in
+        `processing`, and continuing it begins with this very act.
         """
+        plan_id = lease.plan_id
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
             group = transaction.checkpoints.get_group(checkpoint.group_id)
-        self._restore(sandboxes, group, None)
+        self._restore(lease, sandboxes, group, None)
         self._faults.reach(FaultPoint.SANDBOXES_TAKEN_BACK)
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
@@ -287,25 +287,30 @@ class RollbackProcedure:
         part = destination.part
         if part is None or part.step is None:
             return part.paths if part else {}
-        since = {
-            sandbox.resource_id: self._snapshots.changes(
-                sandbox, then, present[sandbox.resource_id]
-            )
-            if present is not None
-            else self._snapshots.changes_since(sandbox, then)
-            for sandbox in sandboxes
-            if sandbox.resource_id in part.step.changes
-            and (then := destination.group.snapshots[sandbox.resource_id])
-        }
+        since: dict[str, Sequence[PathChange]] = {}
+        for sandbox in sandboxes:
+            key = sandbox.resource_id
+            if key in part.step.changes:
+                then = destination.group.snapshots[key]
+                with self._snapshots.open(sandbox) as opened:
+                    since[key] = (
+                        opened.changes_since(then)
+                        if present is None
+                        else opened.changes(then, present[key])
+                    )
         return paths_of_step(part.step, sandboxes, since)
 
     def _journal(
-        self, destination: Destination, safety: Checkpoint, taken: Sequence[Taken]
+        self,
+        lease: PlanLease,
+        destination: Destination,
+        safety: Checkpoint,
+        taken: Sequence[Taken],
     ) -> tuple[Operation, Checkpoint, CheckpointGroup]:
         """Stores the intent; returns it with the checkpoint and the group to restore."""
         plan_id, part = safety.plan_id, destination.part
         checkpoint, group, after = destination.checkpoint, destination.group, destination.after
-        combined = self._combine(destination, taken) if part else ()
+        combined = self._combine(lease, destination, taken) if part else ()
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
             before = positions.present(transaction, plan)
@@ -344,7 +349,9 @@ class RollbackProcedure:
         self._faults.reach(FaultPoint.ROLLBACK_JOURNALED)
         return operation, checkpoint, group
 
-    def _combine(self, destination: Destination, taken: Sequence[Taken]) -> list[Taken]:
+    def _combine(
+        self, lease: PlanLease, destination: Destination, taken: Sequence[Taken]
+    ) -> list[Taken]:
         """Stores snapshots of the present state with a part of the destination in it.
 
         The paths are compared with the safety checkpoint: since the guards looked at the
@@ -356,7 +363,8 @@ class RollbackProcedure:
         for sandbox, made in taken:
             here, wanted = made.snapshot_id, paths.get(sandbox.resource_id, ())
             there = destination.group.snapshots[sandbox.resource_id] if wanted else here
-            combined.append((sandbox, self._snapshots.combine(sandbox, here, there, wanted)))
+            with self._snapshots.lock(sandbox, lease) as locked:
+                combined.append((sandbox, locked.combine(here, there, wanted)))
         return combined
 
     def _add_combined(
@@ -381,15 +389,16 @@ class RollbackProcedure:
 
     def _restore(
         self,
+        lease: PlanLease,
         sandboxes: Sequence[SandboxRef],
         group: CheckpointGroup,
         safety: CheckpointGroup | None,
     ) -> list[RestoreReport]:
-        self._locks.check(group.plan_id)  # Files have no transaction that could refuse them.
         reports: list[RestoreReport] = []
         for sandbox in sandboxes:
             wanted = group.snapshots[sandbox.resource_id]
             spared = safety.snapshots[sandbox.resource_id] if safety else None
+            lease.check()  # Files have no transaction that could refuse them.
             reports.append(self._snapshots.rollback_to(sandbox, wanted, spared))
             self._faults.reach(FaultPoint.RESOURCE_RESTORED)
         wrong = [line for report in reports for line in report.differences]
@@ -423,7 +432,11 @@ class RollbackProcedure:
         return plan, moved, remaining
 
     def _compensate(
-        self, operation: Operation, sandboxes: Sequence[SandboxRef], cause: BaseException
+        self,
+        lease: PlanLease,
+        operation: Operation,
+        sandboxes: Sequence[SandboxRef],
+        cause: BaseException,
     ) -> None:
         """Restores every resource from the safety group; the journal stays open if that fails.
 
@@ -435,7 +448,7 @@ class RollbackProcedure:
         if pending is None or pending.id != operation.id:
             return
         try:
-            self._restore(sandboxes, group, group)
+            self._restore(lease, sandboxes, group, group)
         except ConflictError:
             raise
         except CleverAgentsError as error:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
@@ -55,7 +54,6 @@ class ChildMerger:
         checkpoints: CheckpointService,
         recorder: GroupRecorder,
         snapshots: SnapshotStore,
-        locks: Locks,
         clock: Clock,
         id_source: IdSource,
         faults: FaultPoints,
@@ -64,7 +62,6 @@ class ChildMerger:
         self._checkpoints = checkpoints
         self._recorder = recorder
         self._snapshots = snapshots
-        self._locks = locks
         self._clock = clock
         self._ids = id_source
         self._faults = faults
@@ -82,7 +79,7 @@ class ChildMerger:
             ExecutionError: the strategy allows no conflict, and there is one.
         """
         call = self._begin(context, name, child)
-        before = self._recorder.take(context.sandboxes)
+        before = self._recorder.take(context.lease, context.sandboxes)
         try:
             merge = self._merge(context, name, child, before, strategy)
             if merge.has_conflicts and strategy is MergeStrategy.FAIL_ON_CONFLICT:
@@ -114,10 +111,10 @@ class ChildMerger:
             if resource_id is None:
                 continue
             theirs = last.snapshots[resource_id]
-            self._locks.check(context.plan.id)
-            report = self._snapshots.merge(
-                sandbox, made.snapshot_id, first.snapshots[resource_id], theirs, strategy, names
-            )
+            with self._snapshots.lock(sandbox, context.lease) as locked:
+                report = locked.merge(
+                    made.snapshot_id, first.snapshots[resource_id], theirs, strategy, names
+                )
             parts.append(
                 ResourceMerge(
                     resource=sandbox.resource,
@@ -132,12 +129,10 @@ class ChildMerger:
 
     def _keep(self, context: StepContext, name: str, before: Sequence[Taken]) -> Sequence[Taken]:
         """Takes a merge back and makes a checkpoint: `mine` has to be there to choose it."""
-        self._locks.check(context.plan.id)
-        wrong = [
-            line
-            for sandbox, made in before
-            for line in self._snapshots.rollback_to(sandbox, made.snapshot_id).differences
-        ]
+        wrong: list[str] = []
+        for sandbox, made in before:
+            context.lease.check()
+            wrong += self._snapshots.rollback_to(sandbox, made.snapshot_id).differences
         if wrong:
             raise SnapshotCorruptError(
                 "The sandbox is not what it was before the merge: " + "; ".join(wrong),
@@ -145,8 +140,8 @@ class ChildMerger:
                 differences=wrong,
             )
         moment = self._moment(context, f"before merging {name}", "its work is in conflict")
-        taken = self._recorder.take(context.sandboxes)
-        self._checkpoints.create_as_required(context.plan, moment, taken=taken)
+        taken = self._recorder.take(context.lease, context.sandboxes)
+        self._checkpoints.create_as_required(context.lease, context.plan, moment, taken=taken)
         return taken
 
     def _begin(self, context: StepContext, name: str, child: Plan) -> ToolCall:
@@ -183,7 +178,7 @@ class ChildMerger:
     def _succeed(
         self, context: StepContext, call: ToolCall, merge: SubplanMerge, before: Sequence[Taken]
     ) -> None:
-        after = self._recorder.take(context.sandboxes)
+        after = self._recorder.take(context.lease, context.sandboxes)
         changes = self._checkpoints.changes_between(
             context.plan.id, snapshot_ids(before), snapshot_ids(after)
         )
@@ -205,10 +200,10 @@ class ChildMerger:
 
         moment = self._moment(context, f"after subplan {merge.name}", "its work was merged")
         if merge.has_conflicts:
-            self._checkpoints.create_as_required(context.plan, moment, merged, after)
+            self._checkpoints.create_as_required(context.lease, context.plan, moment, merged, after)
         else:
             self._checkpoints.auto_create_if_configured(
-                Trigger.AFTER_SUBPLAN, context.plan, moment, merged, after
+                context.lease, Trigger.AFTER_SUBPLAN, context.plan, moment, merged, after
             )
         self._faults.reach(FaultPoint.MERGE_RECORDED)
         if merge.has_conflicts:
@@ -217,7 +212,7 @@ class ChildMerger:
             raise SubplanConflictError(
                 context.plan.id, [(item.name, item.conflict.path) for item in found]
             )
-        self._checkpoints.forget_unnamed(context.plan.id, snapshot_ids(before), snapshot_ids(after))
+        self._checkpoints.forget_unnamed(context.lease, snapshot_ids(before), snapshot_ids(after))
 
     def _moment(self, context: StepContext, label: str, reason: str) -> Milestone:
         return Milestone(

@@ -288,7 +288,7 @@ class SubplanRunner:
             source_tool=SPAWN_SUBPLAN,
         )
         self._checkpoints.auto_create_if_configured(
-            Trigger.AFTER_TOOL_EXECUTE, context.plan, moment, completed
+            context.lease, Trigger.AFTER_TOOL_EXECUTE, context.plan, moment, completed
         )
         self._faults.reach(FaultPoint.OUTCOME_RECORDED)
 

@@ -86,7 +86,9 @@ class ChildSpawner:
             source_tool=SPAWN_SUBPLAN,
             repeated=context.repeated,
         )
-        self._checkpoints.auto_create_if_configured(Trigger.ON_SUBPLAN_SPAWN, context.plan, moment)
+        self._checkpoints.auto_create_if_configured(
+            context.lease, Trigger.ON_SUBPLAN_SPAWN, context.plan, moment
+        )
 
     def _record(self, context: StepContext, subplans: SubplansDefinition, names: list[str]) -> None:
         """Stores the decision to spawn, the children, and the state that they start from."""
@@ -117,7 +119,7 @@ class ChildSpawner:
             source_tool=SPAWN_SUBPLAN,
             decision_id=decision_id,
         )
-        self._checkpoints.create_as_required(context.plan, moment, spawned)
+        self._checkpoints.create_as_required(context.lease, context.plan, moment, spawned)
         self._faults.reach(FaultPoint.CHILDREN_RECORDED)
 
     def _birth(
@@ -216,7 +218,7 @@ class ChildSpawner:
             resources = transaction.sandboxes.resources(child.id)
         sources = {
             sandbox.resource: (sandbox, made.snapshot_id)
-            for sandbox, made in self._checkpoints.take(context.plan.id)
+            for sandbox, made in self._checkpoints.take(context.lease)
         }
         forks: list[SandboxRef] = []
         try:
