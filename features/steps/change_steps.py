@@ -5,12 +5,12 @@ from behave.runner import Context
 from features.support.situations import change_notes
 from features.support.situations.changes import CallChanges, written
 
-from cleveragents.domain.sandboxes.artifact import ArtifactSummary, artifacts_of, summary_of
+from cleveragents.domain.sandboxes.artifact import ArtifactSummary, net_artifacts, summary_of
 
 
 @when("a plan's calls made the changes {changes}")
 def made_changes(context: Context, changes: str) -> None:
-    context.artifacts = artifacts_of("PLAN1", change_notes.changes(changes))
+    context.artifacts = net_artifacts("PLAN1", change_notes.changes(changes))
 
 
 @then("its artifacts are {artifacts}")

@@ -61,7 +61,7 @@ def busy(context: Context, count: int) -> None:
 def no_leases(context: Context) -> None:
     host(context, "second").work.close()
     with two(context).sql.write() as transaction:
-        transaction.leases._session.run("DELETE FROM locks")
+        transaction.leases._session.run("DELETE FROM locks")  # pyright: ignore[reportAttributeAccessIssue] # below the port
 
 
 @given("giving it back failed because the database was busy")

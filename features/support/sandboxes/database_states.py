@@ -180,7 +180,7 @@ def full_disk(found: Databases) -> None:
 def _no_growth(database: SqlDatabase) -> Iterator[None]:
     # SQLite then says what it says when the disk is full. The setting is the connection's.
     with database.read() as transaction:
-        transaction.events._session.run("PRAGMA max_page_count = 1")
+        transaction.events._session.run("PRAGMA max_page_count = 1")  # pyright: ignore[reportAttributeAccessIssue] # below the port
     yield
 
 

@@ -23,7 +23,7 @@ from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.engine import open_postgres
 from cleveragents.infrastructure.database.models import PLANS
-from cleveragents.infrastructure.database.session import Session
+from cleveragents.infrastructure.database.session import DatabaseSession
 from cleveragents.infrastructure.database.sqlite_file import APPLICATION_ID, connect
 from cleveragents.infrastructure.database.tables import METADATA
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
@@ -140,7 +140,7 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
         with closing(connect(path, busy_seconds=BUSY_SECONDS)) as connection:
             known = {row[1] for row in connection.execute("PRAGMA table_info(plans)")}
             row = {name: item for name, item in PLANS.row(sample.plan()).items() if name in known}
-            Session(connection, is_sqlite=True).insert(PLANS, row)
+            DatabaseSession(connection, is_sqlite=True).insert(PLANS, row)
 
 
 def schema_of(path: Path) -> list[tuple[str, ...]]:

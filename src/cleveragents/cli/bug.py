@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cleveragents.domain.errors import ConfigurationError
-from cleveragents.infrastructure.home import home_directory, private_directory
+from cleveragents.infrastructure.home import create_private_directory, home_directory
 from cleveragents.reports.report import Failure
 
 EXIT_CODE = 70
@@ -32,7 +32,7 @@ def bug(error: Exception, environ: Mapping[str, str]) -> Failure:
 
 def _keep(lines: list[str], environ: Mapping[str, str]) -> Path:
     """Writes a new file that only its owner can read; it may quote the user's data."""
-    logs = private_directory(private_directory(home_directory(environ)) / "logs")
+    logs = create_private_directory(create_private_directory(home_directory(environ)) / "logs")
     path = logs / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}.log"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:

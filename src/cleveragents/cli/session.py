@@ -126,9 +126,9 @@ class Session:
 
     def default_container(self) -> Container:
         """Builds services with default settings, for use when the configuration is invalid."""
-        from cleveragents.domain.settings.registry import resolve
+        from cleveragents.domain.settings.registry import resolve_settings
 
-        return self._container(resolve([]))
+        return self._container(resolve_settings([]))
 
     def _container(self, settings: Settings) -> Container:
         from cleveragents.cli.progress import events_for

@@ -27,7 +27,7 @@ def home_directory(environ: Mapping[str, str]) -> Path:
         ) from error
 
 
-def private_directory(path: Path) -> Path:
+def create_private_directory(path: Path) -> Path:
     """Creates the directory with access for its owner only; an existing one stays unchanged."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path

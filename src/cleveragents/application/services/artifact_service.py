@@ -13,7 +13,7 @@ from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
 from cleveragents.domain.sandboxes.artifact import (
     Artifact,
     ArtifactSummary,
-    artifacts_of,
+    net_artifacts,
     summary_of,
 )
 
@@ -56,7 +56,7 @@ class ArtifactService:
             ]
             sandboxes = {item.resource: item for item in transaction.sandboxes.list(plan_id)}
             operations = transaction.operations.list(plan_id)
-        found = artifacts_of(plan_id, changes)
+        found = net_artifacts(plan_id, changes)
         sizes: dict[tuple[str, str], int] = {}
         for name, sandbox in sandboxes.items():
             own = [item for item in found if item.resource == name and item.after_hash]

@@ -10,7 +10,7 @@ from cleveragents.application.services.rollback.revert import artifacts_of
 from cleveragents.application.services.subplans.family import descendants as plans_below
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
-from cleveragents.domain.decisions.decision import Decision, descendants
+from cleveragents.domain.decisions.decision import Decision, decisions_below
 from cleveragents.domain.errors import DecisionNotFoundError
 from cleveragents.domain.plans.plan import Plan
 
@@ -107,7 +107,7 @@ class DecisionService:
             options={name: each.description for name, each in definition.options.items()}
             if definition
             else {},
-            downstream=descendants(decision, standing),
+            downstream=decisions_below(decision, standing),
             artifacts=artifacts_of(decision, plan, changes),
             checkpoint=made[0] if made else None,
         )

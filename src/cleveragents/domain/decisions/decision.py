@@ -121,7 +121,7 @@ def prompt_of(
     )
 
 
-def descendants(decision: Decision, decisions: Sequence[Decision]) -> list[Decision]:
+def decisions_below(decision: Decision, decisions: Sequence[Decision]) -> list[Decision]:
     """Returns the decisions below one, in order; damaged records with a cycle do no harm."""
     below: set[str] = {decision.id}
     found: list[Decision] = []

@@ -67,7 +67,7 @@ class ArtifactSummary(Record):
     deletes: int
 
 
-def artifacts_of(plan_id: str, changes: Iterable[AuthoredChange]) -> list[Artifact]:
+def net_artifacts(plan_id: str, changes: Iterable[AuthoredChange]) -> list[Artifact]:
     """Returns the net change of each path, sorted by resource and path.
 
     A path that has its old state again is not included. Neither is a directory that was created

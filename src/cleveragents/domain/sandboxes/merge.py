@@ -90,7 +90,7 @@ class PathResolution:
     """The lines still have to be merged; the state has my bytes."""
 
 
-def resolve(
+def merge_path(
     base: PathState | None,
     mine: PathState | None,
     theirs: PathState | None,

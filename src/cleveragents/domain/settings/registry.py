@@ -223,7 +223,7 @@ class Settings:
         return self.chains[key.name][0]
 
 
-def resolve(entries: Iterable[SettingEntry]) -> Settings:
+def resolve_settings(entries: Iterable[SettingEntry]) -> Settings:
     """Checks every entry, including overridden ones, and ranks them.
 
     Raises:

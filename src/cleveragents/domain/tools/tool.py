@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
 from cleveragents.domain.names import nearest
 from cleveragents.domain.record import Record
@@ -84,11 +84,14 @@ class ToolSpec(Record):
             return {**values, "checkpointable": bool(values.get("writes", False))}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportUnknownArgumentType] # raw input of any shape
         return values  # pyright: ignore[reportUnknownVariableType] # pydantic reports what is not a mapping
 
-    @model_validator(mode="after")
-    def _reading_excludes_writing(self) -> ToolSpec:
-        if self.read_only and self.writes:
+    # A validator of the field: one of the whole model would run again for each call that
+    # contains the spec.
+    @field_validator("read_only")
+    @classmethod
+    def _reading_excludes_writing(cls, read_only: bool, info: ValidationInfo) -> bool:
+        if read_only and info.data.get("writes"):
             raise ValueError("a tool cannot be both `read_only` and `writes`")
-        return self
+        return read_only
 
 
 class KnownTool(Record):

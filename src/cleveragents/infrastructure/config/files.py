@@ -16,7 +16,7 @@ from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.settings.registry import Key, Level, SettingEntry, find_key, plain_value
 from cleveragents.domain.wording import size
 from cleveragents.infrastructure.files import write_durably
-from cleveragents.infrastructure.home import private_directory
+from cleveragents.infrastructure.home import create_private_directory
 
 MAX_BYTES = 1024 * 1024
 
@@ -94,7 +94,7 @@ def remove_value(path: Path, level: Level, key: Key[Any]) -> object:
 def _make_directory(path: Path, level: Level) -> None:
     try:
         if level is Level.GLOBAL:
-            private_directory(path.parent)
+            create_private_directory(path.parent)
         else:
             path.parent.mkdir(exist_ok=True)
     except OSError as error:

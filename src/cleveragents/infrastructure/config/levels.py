@@ -6,7 +6,13 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cleveragents.domain.settings.registry import REGISTRY, Level, SettingEntry, Settings, resolve
+from cleveragents.domain.settings.registry import (
+    REGISTRY,
+    Level,
+    SettingEntry,
+    Settings,
+    resolve_settings,
+)
 from cleveragents.infrastructure.config.files import read_global_file, read_project_file
 
 PROJECT_DIRECTORY = ".cleveragents"
@@ -27,7 +33,7 @@ def load_settings(
     Raises:
         ConfigurationError: a file cannot be read, or a value is invalid.
     """
-    return resolve(
+    return resolve_settings(
         [
             *(
                 SettingEntry(Level.FLAG, "command line", name, value)

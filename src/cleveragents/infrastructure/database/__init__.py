@@ -1,7 +1,7 @@
 """Stores plans, checkpoints and everything else that must survive the process.
 
 The main objects: `unit_of_work.SqlDatabase` opens transactions, `UnitOfWork` is
-one and gives access to the repositories, `session.Session` runs the SQL, and a
+one and gives access to the repositories, `session.DatabaseSession` runs the SQL, and a
 `models.Model` maps one record class to its columns.
 
 How a write works:
@@ -10,7 +10,7 @@ How a write works:
    is, creates it or migrates it.
 2. `SqlDatabase.write` takes the write lock, then calls `on_begin`, which refuses
    a process whose lease another process has taken over.
-3. A repository turns the record into a row with its `Model`, and `Session` runs
+3. A repository turns the record into a row with its `Model`, and `DatabaseSession` runs
    one of the repository's statements.
 4. The repository stores the events that follow from the record.
 5. The transaction commits, and `on_event` receives each new event.

@@ -237,7 +237,7 @@ def _definition(text: str) -> PlanDefinition:
 
 _JSON = Codec(lambda value: None if value is None else dump(value), json.loads)
 _ENUM = Codec(lambda value: None if value is None else value.value)
-# A `Session` returns times as text, whatever the database does.
+# A `DatabaseSession` returns times as text, whatever the database does.
 _TIME = Codec(decode=datetime.fromisoformat)
 _NULL_IF_EMPTY = Codec(lambda value: dump(value) if value else None, json.loads, null=())
 _EMPTY_IF_NONE = Codec(lambda value: value or "", lambda text: text or None)

@@ -96,7 +96,7 @@ def create_sqlite_file(path: Path, revision: str, *, busy_seconds: float) -> Non
 def _create_sqlite(path: Path, busy_seconds: float) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with sqlite_file.exclusive(path, busy_seconds=busy_seconds):
+        with sqlite_file.lock_for_upgrade(path, busy_seconds=busy_seconds):
             if not sqlite_file.is_ours(path):
                 with sqlite_file.prepared(path, path.with_name(f"{path.name}.new")) as draft:
                     create_sqlite_file(draft, HEAD_REVISION, busy_seconds=busy_seconds)
@@ -108,7 +108,7 @@ def _migrate_sqlite(path: Path, busy_seconds: float) -> None:
     from cleveragents.infrastructure.database.migrate import upgrade
 
     with (
-        sqlite_file.exclusive(path, busy_seconds=busy_seconds),
+        sqlite_file.lock_for_upgrade(path, busy_seconds=busy_seconds),
         open_for_migration(path, busy_seconds=busy_seconds).begin() as connection,
     ):
         connection.exec_driver_sql("BEGIN IMMEDIATE")

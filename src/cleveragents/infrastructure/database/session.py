@@ -54,7 +54,7 @@ class DriverConnection(Protocol):
 
 
 @dataclass(frozen=True)
-class Session:
+class DatabaseSession:
     """The statements of one transaction."""
 
     connection: DriverConnection

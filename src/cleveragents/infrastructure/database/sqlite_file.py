@@ -104,7 +104,7 @@ def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sq
 
 
 @contextmanager
-def exclusive(path: Path, *, busy_seconds: float) -> Generator[None]:
+def lock_for_upgrade(path: Path, *, busy_seconds: float) -> Generator[None]:
     """Keeps other processes from creating or migrating the database during the block.
 
     The lock ends with the process. Its file stays: removing it would let two
@@ -135,7 +135,7 @@ def _locked(descriptor: int) -> bool:
 def prepared(path: Path, draft: Path) -> Generator[Path]:
     """Creates `draft`, a private file, and durably renames it to `path` if the block succeeds.
 
-    The caller MUST hold `exclusive`, because a draft left by a killed process is removed.
+    The caller MUST hold `lock_for_upgrade`, because a draft left by a killed process is removed.
     """
     _discard(draft)
     os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

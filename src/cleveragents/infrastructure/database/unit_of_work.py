@@ -26,13 +26,13 @@ from cleveragents.infrastructure.database.engine import (
     open_postgres,
 )
 from cleveragents.infrastructure.database.failures import driver_errors, translate
-from cleveragents.infrastructure.database.session import Session
+from cleveragents.infrastructure.database.session import DatabaseSession
 
 
 class UnitOfWork(Transaction):
     """The stores of one transaction."""
 
-    def __init__(self, session: Session, clock: Clock) -> None:
+    def __init__(self, session: DatabaseSession, clock: Clock) -> None:
         self.new_events: list[StoredEvent] = []
         """The events that this transaction has stored so far."""
         events = repositories.EventRepository(session, clock, self.new_events)
@@ -84,7 +84,7 @@ class Connections:
         self._opening = threading.Lock()
 
     @contextmanager
-    def transaction(self, *, writes: bool) -> Generator[Session]:
+    def transaction(self, *, writes: bool) -> Generator[DatabaseSession]:
         """Runs the block in a transaction, which is kept only if it writes and does not raise."""
         try:
             with self._opening:
@@ -94,7 +94,7 @@ class Connections:
                 driver: Any = pooled.driver_connection
                 for statement in opened.begin.writing if writes else opened.begin.reading:
                     driver.execute(statement)
-                yield Session(driver, is_sqlite=opened.file_in_use is not None)
+                yield DatabaseSession(driver, is_sqlite=opened.file_in_use is not None)
                 if writes:
                     driver.commit()
             finally:

@@ -1,6 +1,6 @@
-"""The stores of `application.ports.records`, each on the `Session` of one transaction.
+"""The stores of `application.ports.records`, each on the `DatabaseSession` of one transaction.
 
-A repository holds SQL: `models` turns records into rows, and `Session` runs the
+A repository holds SQL: `models` turns records into rows, and `DatabaseSession` runs the
 statements. Where a repository stores a record, it also stores the events that
 follow, in the same transaction. So a record cannot change without its event, and
 an event cannot describe something that was not stored.

@@ -35,7 +35,10 @@ from cleveragents.infrastructure.database.models import (
     dump,
     load_object,
 )
-from cleveragents.infrastructure.database.repositories.plans import Repository, SandboxRepository
+from cleveragents.infrastructure.database.repositories.plans import (
+    RecordRepository,
+    SandboxRepository,
+)
 from cleveragents.infrastructure.database.session import id_lists
 
 _NEXT_SEQUENCES = (
@@ -126,7 +129,7 @@ _GroupEvent: TypeAlias = (
 """The events of a whole group; each names the group's first checkpoint."""
 
 
-class CheckpointRepository(Repository, CheckpointStore):
+class CheckpointRepository(RecordRepository, CheckpointStore):
     """Checkpoints and their groups; a group is written, set aside, pinned and deleted whole."""
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
@@ -242,7 +245,7 @@ class CheckpointRepository(Repository, CheckpointStore):
             self._events.add(event(plan_id, checkpoint_id, group_id, readable))
 
 
-class OperationRepository(Repository, OperationStore):
+class OperationRepository(RecordRepository, OperationStore):
     """The journal of operations."""
 
     def add(self, operation: Operation) -> None:

@@ -19,7 +19,7 @@ from cleveragents.infrastructure.database.models import (
     INFLUENCES,
     Influence,
 )
-from cleveragents.infrastructure.database.repositories.plans import Repository
+from cleveragents.infrastructure.database.repositories.plans import RecordRepository
 from cleveragents.infrastructure.database.session import id_lists
 
 _DECISION = f"{DECISIONS.select} WHERE decision_id = :decision_id"
@@ -52,7 +52,7 @@ _CORRECTIONS = (
 )
 
 
-class DecisionRepository(Repository, DecisionStore):
+class DecisionRepository(RecordRepository, DecisionStore):
     """The decision tree of plans; superseded decisions stay as rows."""
 
     def add(self, decision: Decision, influenced_by: Collection[str] = ()) -> None:
@@ -109,7 +109,7 @@ class DecisionRepository(Repository, DecisionStore):
                 self._events.add(DecisionReinstated(plan_id, decision_id, question))
 
 
-class CorrectionRepository(Repository, CorrectionStore):
+class CorrectionRepository(RecordRepository, CorrectionStore):
     """All correction attempts, including failed ones."""
 
     def add(self, attempt: CorrectionAttempt) -> None:

@@ -45,7 +45,7 @@ from cleveragents.infrastructure.database.models import (
     VALIDATIONS,
     dump,
 )
-from cleveragents.infrastructure.database.session import Session, id_lists
+from cleveragents.infrastructure.database.session import DatabaseSession, id_lists
 
 _PLAN = f"{PLANS.select} WHERE plan_id = :plan_id"
 _CHILDREN = f"{PLANS.select} WHERE parent_plan_id = :plan_id ORDER BY created_at, plan_id"
@@ -77,7 +77,7 @@ _LATER = f"{EVENTS.select} WHERE plan_id = :plan_id AND sequence > :after"
 class EventRepository(EventStore):
     """The events of plans; the database numbers them."""
 
-    _session: Session
+    _session: DatabaseSession
     _clock: Clock
     _added: list[StoredEvent]
     """The caller reads it when the transaction has committed."""
@@ -112,10 +112,10 @@ class EventRepository(EventStore):
 
 
 @dataclass(frozen=True)
-class Repository:
+class RecordRepository:
     """A repository that stores the events that follow from what it stores."""
 
-    _session: Session
+    _session: DatabaseSession
     _events: EventRepository
 
     def _ids_starting_with(self, table: str, key: str, prefix: str, where: str = "") -> list[str]:
@@ -133,7 +133,7 @@ class Repository:
 
 
 @dataclass(frozen=True)
-class PlanRepository(Repository, PlanStore):
+class PlanRepository(RecordRepository, PlanStore):
     """The plans of one database."""
 
     _known: dict[str, Plan] = field(default_factory=dict[str, Plan])
@@ -192,7 +192,7 @@ class PlanRepository(Repository, PlanStore):
         return self._ids_starting_with("plans", "plan_id", prefix, where)
 
 
-class SandboxRepository(Repository, SandboxStore):
+class SandboxRepository(RecordRepository, SandboxStore):
     """The resources of plans and the sandboxes made of them."""
 
     def add_resource(self, resource: Resource) -> None:
@@ -213,7 +213,7 @@ class SandboxRepository(Repository, SandboxStore):
         return self._session.find(SANDBOXES, _SANDBOXES, plan_id=plan_id)
 
 
-class ValidationRepository(Repository, ValidationStore):
+class ValidationRepository(RecordRepository, ValidationStore):
     """The results of validations."""
 
     def add(self, result: ValidationResult) -> None:
@@ -228,7 +228,7 @@ class ValidationRepository(Repository, ValidationStore):
         return self._session.find(VALIDATIONS, _VALIDATIONS, plan_id=plan_id)
 
 
-class LeaseRepository(Repository, LeaseStore):
+class LeaseRepository(RecordRepository, LeaseStore):
     """Leases; a released one stays as a row, since it keeps the fencing number."""
 
     def get(self, plan_id: str) -> Lease | None:

@@ -10,7 +10,7 @@ from cleveragents.domain.plans.events import ToolCompleted, ToolErrored, ToolInv
 from cleveragents.domain.sandboxes.change import AuthoredChange, ChangeCounts, PathChange
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 from cleveragents.infrastructure.database.models import AUTHORED_CHANGES, CHANGES, TOOL_CALLS
-from cleveragents.infrastructure.database.repositories.plans import Repository
+from cleveragents.infrastructure.database.repositories.plans import RecordRepository
 
 _CALLS = f"{TOOL_CALLS.select} WHERE plan_id = :plan_id ORDER BY sequence, tool_call_id"
 _NEXT = "SELECT coalesce(max(sequence), 0) + 1 FROM tool_calls WHERE plan_id = :plan_id"
@@ -43,7 +43,7 @@ _COUNTS = (
 )
 
 
-class ToolCallRepository(Repository, ToolCallStore):
+class ToolCallRepository(RecordRepository, ToolCallStore):
     """Every tool call of plans."""
 
     def add(self, call: ToolCall) -> None:
@@ -82,7 +82,7 @@ class ToolCallRepository(Repository, ToolCallStore):
         return undone
 
 
-class ChangeRepository(Repository, ChangeStore):
+class ChangeRepository(RecordRepository, ChangeStore):
     """The changes that tool calls made."""
 
     def add(self, plan_id: str, call_id: str, resource: str, changes: Sequence[PathChange]) -> None:

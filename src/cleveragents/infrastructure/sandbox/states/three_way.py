@@ -1,6 +1,6 @@
 """Bringing what changed between two states into a third, path by path.
 
-`resolve` decides what becomes of each path by itself. Here is what paths have to do with each
+`merge_path` decides about each path by itself. Here is what paths have to do with each
 other: a file stands where a directory is needed, or the other way round, and what no snapshot
 holds stands where it is and is never touched.
 """
@@ -18,7 +18,7 @@ from cleveragents.domain.sandboxes.merge import (
     PathResolution,
     is_directory,
     is_file,
-    resolve,
+    merge_path,
 )
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind
 from cleveragents.infrastructure.sandbox.states.line_merge import LineMerge
@@ -136,7 +136,7 @@ class _Merge:
 
     def _resolved(self, change: PathChange, mine: PathState | None) -> PathResolution:
         theirs = change.after
-        found = resolve(change.before, mine, theirs, self._strategy)
+        found = merge_path(change.before, mine, theirs, self._strategy)
         if not found.by_lines or mine is None or theirs is None or found.state is None:
             return found
         before = change.before
