@@ -10,10 +10,10 @@ Test Setup       The Home Directory Of Version 0.1.0 Is Unpacked
 
 *** Test Cases ***
 Plans And Checkpoints Are Listed
-    Every Plan And Checkpoint Is Listed As Before
+    The Plans And The Checkpoints Are Listed As Before    complete
 
-Checkpoints Are Restored
-    Each Checkpoint Restores What It Restored Before    complete
+A Checkpoint Is Restored
+    The Oldest Checkpoint Restores What It Restored Before    complete
 
 A Plan Is Applied
     It Ends As Before When The User    applies complete

@@ -37,16 +37,17 @@ class EarlierHome:
             raise AssertionError("No home directory has been unpacked")
         return self._home
 
-    @keyword("Every Plan And Checkpoint Is Listed As Before")
-    def lists_are_the_same(self) -> None:
-        for plan in self.home.ids:
-            for name in LISTS:
-                before = self._expected["reports"][plan][name]
-                _compare(before, self.home.report(name, plan))
+    @keyword("The Plans And The Checkpoints Are Listed As Before")
+    def lists_are_the_same(self, plan: str) -> None:
+        for name in LISTS:
+            _compare(self._expected["reports"][plan][name], self.home.report(name, plan))
 
-    @keyword("Each Checkpoint Restores What It Restored Before")
-    def rollbacks_are_the_same(self, plan: str) -> None:
-        _compare(self._expected["rollbacks"][plan], self.home.rollbacks(plan))
+    @keyword("The Oldest Checkpoint Restores What It Restored Before")
+    def rollback_is_the_same(self, plan: str) -> None:
+        checkpoint_id, before = list(self._expected["rollbacks"][plan].items())[-1]
+        # The state hashes depend on the rollbacks that were made before this one.
+        before = {name: before[name] for name in ("exit_code", "sandboxes")}
+        _compare(before, self.home.roll_back(plan, checkpoint_id))
 
     @keyword("It Ends As Before When The User")
     def action_is_the_same(self, action: str) -> None:

@@ -83,11 +83,12 @@ class EarlierHome:
         """
         _, listed = self.report("checkpoints", plan)
         return {
-            item["checkpoint_id"]: self._rolled_back(plan, item["checkpoint_id"])
+            item["checkpoint_id"]: self.roll_back(plan, item["checkpoint_id"])
             for item in reversed(listed["checkpoints"])
         }
 
-    def _rolled_back(self, plan: str, checkpoint_id: str) -> dict[str, Any]:
+    def roll_back(self, plan: str, checkpoint_id: str) -> dict[str, Any]:
+        """Rolls a plan back; returns what `rollbacks` does for each checkpoint."""
         outcome = self._run("plan", "rollback", self.ids[plan], checkpoint_id, "--yes")
         found = {"exit_code": outcome.exit_code, "sandboxes": self._sandboxes(self.ids[plan])}
         if plan != "unreadable":
