@@ -54,14 +54,14 @@ Feature: Applying to projects of all kinds
       And the project is as it was
 
       Examples:
-        | what                      | code | error          | command |
-        | A merge in progress       | 4    | target_refused | git checkout -q -b x; echo x > c; git add c; git commit -qm x; git checkout -q main; echo y > c; git add c; git commit -qm y; ! git merge -q x |
-        | A rebase in progress      | 4    | target_refused | mkdir .git/rebase-merge |
-        | A cherry-pick in progress | 4    | target_refused | mkdir .git/sequencer |
-        | Files elsewhere           | 4    | target_refused | mkdir ../other; git config core.worktree ../../other |
-        | A sparse checkout         | 4    | target_refused | git sparse-checkout set --no-cone /README.md |
+        | what                      | code | error          | command                                                                                 |
+        | A merge in progress       | 4    | target_refused | leave a merge in progress                                                               |
+        | A rebase in progress      | 4    | target_refused | mkdir .git/rebase-merge                                                                 |
+        | A cherry-pick in progress | 4    | target_refused | mkdir .git/sequencer                                                                    |
+        | Files elsewhere           | 4    | target_refused | mkdir ../other; git config core.worktree ../../other                                    |
+        | A sparse checkout         | 4    | target_refused | git sparse-checkout set --no-cone /README.md                                            |
         | A submodule               | 4    | target_refused | git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -qm sub |
-        | Another git at work       | 6    | target_changed | touch .git/index.lock |
+        | Another git at work       | 6    | target_changed | touch .git/index.lock                                                                   |
 
     Scenario: One that git takes for bare
       Given a plan that ran `echo new > new.txt` after the user ran `true`
@@ -140,6 +140,6 @@ Feature: Applying to projects of all kinds
     Scenario: Nothing of the project runs
       Given a plan that ran `echo more >> README.md` after the user ran `echo '* filter=trap merge=trap diff=trap' > .gitattributes`
       And the project is full of traps that would make the file `sprung`
-      And the user has since run `printf 'Top\n# Shop\n' > README.md; git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c filter.trap.clean=cat -c filter.trap.smudge=cat -c filter.trap.process= commit -qam mine; rm -f ../sprung`
+      And the user has since run `commit a change of README.md without filters and hooks`
       When the user applies the plan
       Then there is no file `sprung` outside

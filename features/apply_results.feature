@@ -28,7 +28,7 @@ Feature: Whatever a plan did arrives in the project
         | Everything is gone            | true                               | rm -r README.md list.txt run.sh src                      |
 
     Scenario: Commits of the agent arrive as their result
-      Given a plan that ran `git config user.name A; git config user.email a@x; echo 1 > one; git add one; git commit -qm one; git checkout -qb side; echo 2 > two; git add two; git commit -qm two; git tag t; echo 3 > three` after the user ran `true`
+      Given a plan that ran `commit, branch, commit and tag, and leave a new file` after the user ran `true`
       When the user applies the plan
       Then the project's files are those of the sandbox
       And git says in the project

@@ -6,9 +6,9 @@ Feature: Rolling back a plan
 
     Scenario: Bytes, modes, links, removals and empty directories
       Given a plan with the steps
-        | step    | does                                                                                                                                                                       |
-        | prepare | runs `echo s > secret; chmod 600 secret; echo f > frozen; chmod 444 frozen; echo r > root; chmod 4755 root; ln -s secret link; ln -s nowhere lost; mkdir -p e/mpty; chmod 750 e` |
-        | wreck   | runs `chmod 644 secret; rm -f frozen; echo R > root; ln -sf README.md link; rm lost; mkdir lost; rmdir e/mpty; chmod 755 e; rm -r src; echo s > src; mkdir -p new/empty`         |
+        | step    | does                                                   |
+        | prepare | runs `make files, links and directories of many modes` |
+        | wreck   | runs `change and remove all of them`                   |
       And the plan has run
       When the user rolls the plan back to "before wreck"
       Then the sandbox is as it was at "before wreck"
@@ -39,8 +39,8 @@ Feature: Rolling back a plan
 
     Scenario: An agent's commit is taken back with its branch and its index
       Given a plan with the steps
-        | step   | does                                                                                                            |
-        | commit | runs `echo x > x; git add x; git -c user.name=A -c user.email=a@b commit -qm x; git checkout -qb other; git rm -q run.sh` |
+        | step   | does                                                      |
+        | commit | runs `commit, switch to a new branch and stage a removal` |
       And the plan has run
       When the user rolls the plan back to "before commit"
       Then the sandbox is as it was at "before commit"

@@ -13,48 +13,48 @@ Feature: Starting from the project's files as they are
       And the project is as it was, to the byte and the time
 
       Examples: Work of all kinds
-        | situation                       | command                                                                                      | left out |
-        | Nothing has changed             | true                                                                                         | anything |
-        | Changed, staged and new files   | echo 2 >> README.md; echo 3 > staged; git add staged; echo 4 > staged; mkdir -p d/e; echo 5 > d/e/new | anything |
-        | Deleted files                   | rm README.md; git rm -q run.sh                                                               | anything |
-        | Deleted for git only            | git rm -q --cached README.md                                                                 | anything |
-        | All files are gone              | git rm -rq .                                                                                 | anything |
-        | Staged and then deleted         | echo 1 > a; git add a; rm a                                                                  | anything |
-        | Only meant to be added          | echo 1 > a; git add -N a                                                                     | anything |
-        | A merge is in progress          | git checkout -q -b x; echo x > c; git add c; git commit -qm x; git checkout -q main; echo y > c; git add c; git commit -qm y; ! git merge -q x | anything |
-        | HEAD is detached                | git checkout -q --detach; echo 2 > README.md                                                 | anything |
-        | There is no commit              | rm -rf .git; git init -q; git add README.md; echo 2 > README.md                              | anything |
-        | There is no index               | rm .git/index                                                                                | anything |
+        | situation                     | command                                                                                               | left out |
+        | Nothing has changed           | true                                                                                                  | anything |
+        | Changed, staged and new files | echo 2 >> README.md; echo 3 > staged; git add staged; echo 4 > staged; mkdir -p d/e; echo 5 > d/e/new | anything |
+        | Deleted files                 | rm README.md; git rm -q run.sh                                                                        | anything |
+        | Deleted for git only          | git rm -q --cached README.md                                                                          | anything |
+        | All files are gone            | git rm -rq .                                                                                          | anything |
+        | Staged and then deleted       | echo 1 > a; git add a; rm a                                                                           | anything |
+        | Only meant to be added        | echo 1 > a; git add -N a                                                                              | anything |
+        | A merge is in progress        | leave a merge in progress                                                                             | anything |
+        | HEAD is detached              | git checkout -q --detach; echo 2 > README.md                                                          | anything |
+        | There is no commit            | rm -rf .git; git init -q; git add README.md; echo 2 > README.md                                       | anything |
+        | There is no index             | rm .git/index                                                                                         | anything |
 
       Examples: The disk counts, not what the index says
-        | situation                       | command                                                                                      | left out |
-        | Assumed to be unchanged         | git update-index --assume-unchanged README.md; echo 2 > README.md                            | anything |
-        | Not to be in the work tree      | git update-index --skip-worktree README.md run.sh; rm README.md; echo 2 > run.sh             | anything |
-        | The index is split              | git update-index --split-index; echo 1 > a; git add a; echo 2 > b                            | anything |
-        | Another git has locked it       | touch .git/index.lock; echo 2 > README.md                                                    | anything |
-        | Line ending rules               | git config core.autocrlf true; echo '* text=auto' > .gitattributes; printf 'a\r\nb\n' > mixed | anything |
-        | The same size and time          | touch -d @1000000000 README.md; git add -A; git commit -qm 2 --allow-empty; printf 'REWRITE\n' > README.md; touch -d @1000000000 README.md | anything |
+        | situation                  | command                                                                                       | left out |
+        | Assumed to be unchanged    | git update-index --assume-unchanged README.md; echo 2 > README.md                             | anything |
+        | Not to be in the work tree | git update-index --skip-worktree README.md run.sh; rm README.md; echo 2 > run.sh              | anything |
+        | The index is split         | git update-index --split-index; echo 1 > a; git add a; echo 2 > b                             | anything |
+        | Another git has locked it  | touch .git/index.lock; echo 2 > README.md                                                     | anything |
+        | Line ending rules          | git config core.autocrlf true; echo '* text=auto' > .gitattributes; printf 'a\r\nb\n' > mixed | anything |
+        | The same size and time     | rewrite README.md with its old size and time                                                  | anything |
 
       Examples: Anything a directory can hold
-        | situation                       | command                                                                                      | left out |
-        | Permission bits                 | chmod 600 README.md; chmod 4755 run.sh; mkdir -m 750 d; echo 1 > d/a; chmod 400 d/a; chmod 555 d | anything |
-        | Links                           | ln -s README.md a; ln -s /nowhere b; rm run.sh; ln -s src run.sh                             | anything |
-        | A directory became a link       | mv src there; ln -s there src                                                                | anything |
-        | A link became a file            | ln -s README.md a; git add a; git commit -qm a; rm a; echo 1 > a; ln -sf run.sh README.md    | anything |
-        | A link points elsewhere now     | ln -s README.md a; git add a; git commit -qm a; ln -sf run.sh a                              | anything |
-        | A file became a directory       | rm README.md; mkdir README.md; echo 1 > README.md/a                                          | anything |
-        | A directory became a file       | rm -r src; echo 1 > src                                                                      | anything |
-        | Empty directories               | mkdir -p empty/deep; rm src/main.py                                                          | anything |
-        | Names with any byte             | echo 1 > "$(printf 'a\nb')"; echo 2 > "$(printf 'caf\351')"; echo 3 > ' ='; echo 4 > ':(top)x'; echo 5 > '"'; echo 6 > -n; mkdir -- ':(top)d' '[a]*' '!d' -d "$(printf 'd\351\n')" | anything |
-        | Bytes of any kind               | head -c 3000000 /dev/urandom > big; : > nothing; printf '\0' > zero; truncate -s 5M hole     | anything |
+        | situation                   | command                                                                                          | left out |
+        | Permission bits             | chmod 600 README.md; chmod 4755 run.sh; mkdir -m 750 d; echo 1 > d/a; chmod 400 d/a; chmod 555 d | anything |
+        | Links                       | ln -s README.md a; ln -s /nowhere b; rm run.sh; ln -s src run.sh                                 | anything |
+        | A directory became a link   | mv src there; ln -s there src                                                                    | anything |
+        | A link became a file        | ln -s README.md a; git add a; git commit -qm a; rm a; echo 1 > a; ln -sf run.sh README.md        | anything |
+        | A link points elsewhere now | ln -s README.md a; git add a; git commit -qm a; ln -sf run.sh a                                  | anything |
+        | A file became a directory   | rm README.md; mkdir README.md; echo 1 > README.md/a                                              | anything |
+        | A directory became a file   | rm -r src; echo 1 > src                                                                          | anything |
+        | Empty directories           | mkdir -p empty/deep; rm src/main.py                                                              | anything |
+        | Names with any byte         | make files and directories with odd names                                                        | anything |
+        | Bytes of any kind           | head -c 3000000 /dev/urandom > big; : > nothing; printf '\0' > zero; truncate -s 5M hole         | anything |
 
       Examples: What is ignored stays behind
-        | situation                       | command                                                                                      | left out |
-        | By rules of the project         | echo '*.log' > .gitignore; echo 'out/' >> .gitignore; echo 1 > a.log; mkdir out; echo 1 > out/a | a.log out out/a |
-        | By rules of the repository      | echo 'x*' > .git/info/exclude; echo 1 > x1; mkdir xd; echo 1 > xd/a                          | x1 xd xd/a |
-        | By rules of the user            | mkdir -p $HOME/.config/git; echo '*.tmp' > $HOME/.config/git/ignore; echo 1 > a.tmp          | a.tmp |
-        | Except what git tracks          | echo 1 > a.log; mkdir out; echo 1 > out/a; git add -f .; echo '*.log' > .gitignore; echo out >> .gitignore; echo 2 > a.log; echo 2 > out/a; echo 3 > out/b; echo 3 > b.log | b.log out/b |
-        | A repository among them         | git init -q sub; echo sub > .gitignore                                                       | sub sub/* |
+        | situation                  | command                                                                                         | left out        |
+        | By rules of the project    | echo '*.log' > .gitignore; echo 'out/' >> .gitignore; echo 1 > a.log; mkdir out; echo 1 > out/a | a.log out out/a |
+        | By rules of the repository | echo 'x*' > .git/info/exclude; echo 1 > x1; mkdir xd; echo 1 > xd/a                             | x1 xd xd/a      |
+        | By rules of the user       | mkdir -p $HOME/.config/git; echo '*.tmp' > $HOME/.config/git/ignore; echo 1 > a.tmp             | a.tmp           |
+        | Except what git tracks     | ignore files that git tracks, and change them                                                   | b.log out/b     |
+        | A repository among them    | git init -q sub; echo sub > .gitignore                                                          | sub sub/*       |
 
     Scenario Outline: <kind> cannot be copied, and that is said
       Given a project in which the user has run `<command>`

@@ -10,11 +10,11 @@ Feature: Processes that tools leave behind
       And none of its processes is left
 
       Examples:
-        | what                             | number                 | command                                                                                                                            |
-        | A process in another session     | 1 background process   | setsid sh -c 'echo $$ > pid.txt; exec sleep 60' & until test -s pid.txt; do :; done                                                 |
-        | A daemon that forked twice       | 1 background process   | (setsid sh -c '(sh -c "echo \$\$ > pid.txt; exec sleep 60" &)' &); until test -s pid.txt; do sleep 0.01; done                         |
-        | A daemon without its environment | 2 background processes | setsid sh -c 'env -i sh -c "echo \$\$ > pid.txt; exec sleep 60"; true' & until test -s pid.txt; do :; done                            |
-        | A daemon that does not listen    | 2 background processes | setsid sh -c 'trap "" TERM; sleep 60 & echo $$ > pid.txt; wait; wait' & until test -s pid.txt; do :; done                            |
+        | what                             | number                 | command                                |
+        | A process in another session     | 1 background process   | start a daemon in another session      |
+        | A daemon that forked twice       | 1 background process   | start a daemon that forks twice        |
+        | A daemon without its environment | 2 background processes | start a daemon without its environment |
+        | A daemon that does not listen    | 2 background processes | start a daemon that ignores SIGTERM    |
 
     Scenario: A daemon is ended when the time of its tool is up
       When the command `setsid sh -c 'echo $$ > pid.txt; exec sleep 60' & wait` runs until its time is up, 1 second

@@ -44,13 +44,13 @@ Feature: An agent may use git in its sandbox as it likes
       | One without a commit, with an index | git init -q in; echo 1 > in/f; git -C in add f | rm -rf in/.git; git add in                                         |
 
     Examples: Housekeeping
-      | case                              | before                                          | after                                                              |
-      | Everything unreachable is pruned  | echo 1 > a; git add a; echo 2 > a               | git reset -q; git reflog expire --expire=now --all; git gc -q --prune=now |
-      | Pruned after a conflict           | git checkout -q -b x; echo x > c; git add c; git commit -qm x; git checkout -q -; echo y > c; git add c; git commit -qm y; ! git merge -q x | git reset -q --hard; git branch -q -D x; git reflog expire --expire=now --all; git gc -q --prune=now |
-      | Repacked                          | echo 1 > a; git add a; git commit -qm 1         | git repack -qad; git prune-packed                                  |
-      | Untracked files are cleaned       | mkdir -p d/e; echo 1 > d/f                      | git clean -fdxq                                                    |
-      | Work is stashed                   | echo 1 > README.md; echo 2 > new                | git stash -q -u                                                    |
-      | Locks of a killed git             | git commit -q --allow-empty -m 1                | git commit -q --allow-empty -m 2; d=$(git rev-parse --git-dir); touch $d/HEAD.lock "$(git rev-parse --git-common-dir)/$(git symbolic-ref HEAD).lock" |
+      | case                             | before                                  | after                                                                                                |
+      | Everything unreachable is pruned | echo 1 > a; git add a; echo 2 > a       | git reset -q; git reflog expire --expire=now --all; git gc -q --prune=now                            |
+      | Pruned after a conflict          | leave a merge in progress               | git reset -q --hard; git branch -q -D x; git reflog expire --expire=now --all; git gc -q --prune=now |
+      | Repacked                         | echo 1 > a; git add a; git commit -qm 1 | git repack -qad; git prune-packed                                                                    |
+      | Untracked files are cleaned      | mkdir -p d/e; echo 1 > d/f              | git clean -fdxq                                                                                      |
+      | Work is stashed                  | echo 1 > README.md; echo 2 > new        | git stash -q -u                                                                                      |
+      | Locks of a killed git            | git commit -q --allow-empty -m 1        | commit, and lock HEAD and its branch                                                                 |
 
   Scenario Outline: <case>: the sandbox is put back, and what was there is kept beside it
     Given a sandbox in which the agent has run `echo 1 > a`
@@ -73,13 +73,13 @@ Feature: An agent may use git in its sandbox as it likes
     Then the checkpoint says it did not capture <what>
 
     Examples:
-      | case                       | before                                                                 | what                                              |
-      | a merge in progress        | git checkout -q -b x; git commit -q --allow-empty -m x; git checkout -q -; git commit -q --allow-empty -m y; git merge -q --no-commit x | .git/MERGE_HEAD (a merge in progress) |
-      | an entry staged by name    | echo 1 > a; git add -N a                                               | .git/index: a (staged by name only)               |
-      | a repository of the agent's | rm .git; git init -q                                                  | .git (not the sandbox's own; a rollback moves it aside) |
+      | case                        | before                                       | what                                                    |
+      | a merge in progress         | leave a merge without a conflict in progress | .git/MERGE_HEAD (a merge in progress)                   |
+      | an entry staged by name     | echo 1 > a; git add -N a                     | .git/index: a (staged by name only)                     |
+      | a repository of the agent's | rm .git; git init -q                         | .git (not the sandbox's own; a rollback moves it aside) |
 
   Scenario: What a nested repository configures does not run
-    Given a sandbox in which the agent has run `touch empty; git init -q in; git -C in commit -q --allow-empty -m 1; git add in empty 2> /dev/null; git -C in config core.fsmonitor "touch $OUTSIDE/ran; false"; git -C in config core.pager "touch $OUTSIDE/ran"`
+    Given a sandbox in which the agent has run `add a repository in a repository that runs programs`
     When the agent runs `echo 2 > in/f; echo 3 > empty`, and then the sandbox is rolled back
     Then the sandbox is exactly as it was, and so it is when that is undone
     And nothing has been made outside

@@ -7,6 +7,7 @@ from unittest.mock import patch
 from behave import given, then, when
 from behave.runner import Context
 from features.support.clocks import StoppedClock, has_content
+from features.support.commands import spelled_out
 from features.support.tools import (
     SECRET,
     Workbench,
@@ -109,7 +110,7 @@ def delete_tree(context: Context, path: str) -> None:
 
 @when("the command `{command}` runs")
 def run_shell(context: Context, command: str) -> None:
-    bench(context).run("shell", {"command": command})
+    bench(context).run("shell", {"command": spelled_out(command)})
 
 
 @given("the command `{command}` has run")
@@ -126,7 +127,7 @@ def run_shell_watched(context: Context, command: str) -> None:
 def run_shell_timeout(context: Context, command: str) -> None:
     written = partial(has_content, bench(context).file("pid.txt"))
     with patch.object(process_run, "time", StoppedClock(written)):
-        bench(context).run("shell", {"command": command, "timeout": 1})
+        bench(context).run("shell", {"command": spelled_out(command), "timeout": 1})
 
 
 @when("the command `{command}` is interrupted")

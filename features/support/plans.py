@@ -20,6 +20,7 @@ from unittest.mock import patch
 
 import yaml
 from behave.runner import Context
+from features.support.commands import spelled_out
 from features.support.trees import Records, Tree, git_place, records, tree
 from features.support.world import Outcome, World
 
@@ -110,7 +111,7 @@ class Plans:
             case "deletes":
                 return {"tool": "delete-file", "with": {"path": what}}
             case _:
-                return {"tool": "shell", "with": {"command": what}}
+                return {"tool": "shell", "with": {"command": spelled_out(what)}}
 
     def write(self) -> None:
         self.file.write_text(yaml.safe_dump(self.definition, sort_keys=False))

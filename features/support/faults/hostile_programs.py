@@ -11,15 +11,122 @@ from features.support.sandboxes.sandbox_bench import SandboxBench, bench
 
 from cleveragents.testing.trees import differing
 
+PROJECT_PROGRAMS = {
+    "Hooks that fail": (
+        "for h in post-checkout post-index-change reference-transaction pre-commit "
+        "commit-msg post-commit pre-auto-gc post-rewrite fsmonitor-watchman; "
+        "do cp $PROGRAM .git/hooks/$h; done"
+    ),
+    "Hooks that hang": (
+        "printf '#!/bin/sh\\ntouch %s\\nsleep 600\\n' $MARK > h; chmod +x h; "
+        "for h in post-checkout post-index-change reference-transaction; "
+        "do cp h .git/hooks/$h; done; rm h"
+    ),
+    "A directory of hooks": (
+        "mkdir hooks; for h in post-checkout post-index-change reference-transaction; "
+        "do cp $PROGRAM hooks/$h; done; git config core.hooksPath $PWD/hooks"
+    ),
+    "A monitor of files": "git config core.fsmonitor $PROGRAM",
+    "Filters": (
+        "$ALL filter=x; git config filter.x.clean $PROGRAM; git config filter.x.smudge $PROGRAM"
+    ),
+    "Filters that are required": (
+        "$ALL filter=x; git config filter.x.clean $PROGRAM; git config filter.x.smudge $PROGRAM; "
+        "git config filter.x.required true"
+    ),
+    "A filter that stays": (
+        "$ALL filter=x; git config filter.x.process $PROGRAM; git config filter.x.required true"
+    ),
+    "A filter with an odd name": (
+        "$ALL filter=x.y; git config filter.x.y.smudge $PROGRAM; "
+        "git config filter.x.y.required true"
+    ),
+    "Conversion for diffs": (
+        "$ALL diff=x; git config diff.x.textconv $PROGRAM; git config diff.x.cachetextconv true"
+    ),
+    "A program for diffs": (
+        "$ALL diff=x; git config diff.x.command $PROGRAM; git config diff.external $PROGRAM"
+    ),
+    "A program for merges": (
+        "$ALL merge=x; git config merge.x.driver $PROGRAM; git config merge.default x"
+    ),
+    "Signing": (
+        "git config commit.gpgSign true; git config tag.gpgSign true; "
+        "git config gpg.program $PROGRAM; git config log.showSignature true"
+    ),
+    "Pager, editor and questions": (
+        "git config core.pager $PROGRAM; git config pager.diff $PROGRAM; "
+        "git config core.editor $PROGRAM; git config core.askPass $PROGRAM; "
+        "git config credential.helper $PROGRAM"
+    ),
+    "The network": (
+        "git config core.sshCommand $PROGRAM; git config core.gitProxy $PROGRAM; "
+        "git config core.alternateRefsCommand $PROGRAM; git remote add origin ssh://localhost/x"
+    ),
+    "Aliases": (
+        "for c in diff config update-ref ls-files cat-file reset; "
+        'do git config alias.$c "!$PROGRAM"; done'
+    ),
+    "A file that is included": (
+        "printf '[core]\\nfsmonitor = %s\\nhooksPath = /nowhere\\n' $PROGRAM > .git/more; "
+        "git config include.path more"
+    ),
+    "A work tree elsewhere": "git config core.worktree $OUTSIDE",
+    "Housekeeping": (
+        "git config gc.auto 1; git config gc.autoDetach false; "
+        "git config maintenance.auto true; cp $PROGRAM .git/hooks/pre-auto-gc"
+    ),
+    "Replaced objects": (
+        "git replace $(git rev-parse HEAD:README.md) $(echo other | git hash-object -w --stdin)"
+    ),
+}
+"""What the user of a project configures, by the words of the features."""
 
-class Traps:
-    """The traps of one scenario, and whether one was sprung."""
+SANDBOX_PROGRAMS = {
+    "Hooks": (
+        "mkdir -p $COMMON/hooks; "
+        "for h in post-checkout post-index-change reference-transaction; "
+        "do cp $PROGRAM $COMMON/hooks/$h; done"
+    ),
+    "A directory of hooks": "git config core.hooksPath $HOOKS",
+    "A monitor of files": "git config core.fsmonitor $PROGRAM",
+    "Filters": (
+        "echo '* filter=x diff=x' > .gitattributes; for k in clean smudge process; "
+        "do git config filter.x.$k $PROGRAM; done; git config filter.x.required true"
+    ),
+    "Attributes in the mirror": (
+        "mkdir -p $COMMON/info; echo '* filter=x diff=x' > $COMMON/info/attributes; "
+        "git config filter.x.smudge $PROGRAM; git config diff.x.textconv $PROGRAM"
+    ),
+    "Settings of the worktree": (
+        "git config extensions.worktreeConfig true; "
+        "git config --worktree core.fsmonitor $PROGRAM; git config --worktree core.bare true"
+    ),
+    "A file that is included": "mkfifo $OUTSIDE/fifo; git config include.path $OUTSIDE/fifo",
+    "A configuration that is broken": "echo '[[[' > $COMMON/config",
+    "A repository from the future": "git config core.repositoryFormatVersion 99",
+    "A work tree elsewhere": "git config core.worktree $OUTSIDE",
+    "Other rules for exclusion": (
+        "mkdir -p $COMMON/info; echo '*' > $COMMON/info/exclude; "
+        "git config core.excludesFile $COMMON/info/exclude"
+    ),
+    "No HEAD in the mirror": "rm $COMMON/HEAD",
+    "Replaced objects": (
+        "git replace $(git rev-parse HEAD:README.md) $(echo other | git hash-object -w --stdin)"
+    ),
+    "A FIFO for the configuration": "rm $COMMON/config; mkfifo $COMMON/config",
+}
+"""What an agent configures in its sandbox, by the words of the features."""
+
+
+class HostilePrograms:
+    """The programs that one scenario configures, and whether one ran."""
 
     def __init__(self, work: SandboxBench) -> None:
         self.work = work
         work.outside.mkdir(exist_ok=True)
         self.mark = work.outside / "mark"
-        self.trap = self._program(work.outside / "trap")
+        self.program = self._program(work.outside / "program")
         hooks = ("post-checkout", "post-index-change", "reference-transaction", "post-commit")
         for place in ("hooks", "template/hooks"):
             (work.outside / place).mkdir(parents=True)
@@ -35,7 +142,7 @@ class Traps:
     def spelled_out(self, text: str) -> str:
         """Puts the real paths in the place of the words for them."""
         places = {
-            "TRAP": self.trap,
+            "PROGRAM": self.program,
             "MARK": self.mark,
             "OUTSIDE": self.work.outside,
             "HOOKS": self.work.outside / "hooks",
@@ -47,31 +154,31 @@ class Traps:
         return text
 
     def prelude(self) -> str:
-        """Words of the shell commands that set a trap."""
+        """Words that the shell commands use."""
         return (
-            f"TRAP={self.trap}; MARK={self.mark}; HOOKS=$OUTSIDE/hooks; ALL=all_files; "
+            f"PROGRAM={self.program}; MARK={self.mark}; HOOKS=$OUTSIDE/hooks; ALL=all_files; "
             "COMMON=$(git rev-parse --git-common-dir); "
             "all_files() { echo '*' $1 > .gitattributes; git add -A; git commit -qm all; }\n"
         )
 
-    def in_project(self, command: str) -> None:
+    def in_project(self, program: str) -> None:
         self.work.make_project()
-        self.work.user(self.prelude() + command)
+        self.work.user(self.prelude() + PROJECT_PROGRAMS[program])
         self.forget()
 
-    def in_sandbox(self, command: str) -> None:
-        self.work.agent(self.prelude() + command)
+    def in_sandbox(self, program: str) -> None:
+        self.work.agent(self.prelude() + SANDBOX_PROGRAMS[program])
         self.forget()
 
     def forget(self) -> None:
-        """The one who sets a trap may have sprung it."""
+        """Removes the mark: configuring a program may have run it."""
         self.mark.unlink(missing_ok=True)
 
     def set_configuration(self, line: str) -> None:
         home = self.work.world.directory / "user"
         home.mkdir()
         text = self.spelled_out(line)
-        (home / ".gitconfig").write_text(f'{text}\n[filter "x"]\nsmudge = {self.trap}\n')
+        (home / ".gitconfig").write_text(f'{text}\n[filter "x"]\nsmudge = {self.program}\n')
         for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
             self.work.environment.pop(name)
         self.work.environment["HOME"] = str(home)
@@ -97,12 +204,12 @@ class Traps:
         assert not differing(work.tree(plan_id), before)
         work.store.verify(sandbox, first.snapshot_id)
 
-    def expect_none_sprung(self) -> None:
+    def expect_none_ran(self) -> None:
         assert not os.path.lexists(self.mark), self.mark.read_text()
 
 
-def traps(context: Context) -> Traps:
-    """The scenario's traps."""
-    if "traps" not in context:
-        context.traps = Traps(bench(context))
-    return context.traps
+def hostile_programs(context: Context) -> HostilePrograms:
+    """The hostile programs of the scenario."""
+    if "hostile_programs" not in context:
+        context.hostile_programs = HostilePrograms(bench(context))
+    return context.hostile_programs

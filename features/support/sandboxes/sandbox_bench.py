@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from behave.runner import Context
+from features.support.commands import spelled_out
 from features.support.sandboxes.databases import NOBODY
 from features.support.world import World
 
@@ -127,7 +128,7 @@ class SandboxBench:
     def _shell(self, command: str, place: Path, *, check: bool = True) -> str:
         self.outside.mkdir(exist_ok=True)
         done = subprocess.run(
-            ["/bin/sh", "-c", f"set -e\n{command}"],
+            ["/bin/sh", "-c", f"set -e\n{spelled_out(command)}"],
             cwd=place,
             env={**self.world.environment, **IDENTITY, "OUTSIDE": str(self.outside)},
             stdin=subprocess.DEVNULL,

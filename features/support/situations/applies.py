@@ -14,6 +14,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from behave.runner import Context
+from features.support.commands import spelled_out
 from features.support.plans import Plans, plans
 from features.support.trees import Node, Tree, tree
 
@@ -104,7 +105,7 @@ class Applies:
     def shell(self, command: str, cwd: Path | None = None) -> str:
         """Runs what the user would, in the project."""
         done = subprocess.run(
-            ["/bin/sh", "-ec", command],
+            ["/bin/sh", "-ec", spelled_out(command)],
             cwd=cwd or self.project,
             env={**self.plans.world.environment, **_IDENTITY},
             capture_output=True,

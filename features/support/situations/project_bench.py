@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from behave.runner import Context
+from features.support.commands import spelled_out
 from features.support.sandboxes.sandbox_bench import IDENTITY, SandboxBench, bench
 
 from cleveragents.domain.errors import CleverAgentsError
@@ -27,7 +28,7 @@ class ProjectBench:
 
     def user(self, command: str) -> None:
         done = subprocess.run(
-            ["/bin/sh", "-c", f"set -e; {NEW}\n{command}"],
+            ["/bin/sh", "-c", f"set -e; {NEW}\n{spelled_out(command)}"],
             cwd=self.place,
             env={**self.work.world.environment, **IDENTITY},
             capture_output=True,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from features.support.commands import spelled_out
 from features.support.sandboxes.sandbox_bench import SandboxBench
 
 IDENTITY = "git -c user.name=Agent -c user.email=agent@example.invalid"
@@ -32,7 +33,7 @@ class WholeLife:
         self.before = stamps(work.project)
 
     def run(self, command: str) -> None:
-        script = command.replace("$GIT", IDENTITY)
+        script = spelled_out(command).replace("$GIT", IDENTITY)
         plan = {"name": "local/x", "steps": [{"tool": "shell", "with": {"command": script}}]}
         file = self.work.world.directory / "plan.yaml"
         file.write_text(yaml.safe_dump(plan))
