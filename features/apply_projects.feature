@@ -54,14 +54,14 @@ Feature: Applying to projects of all kinds
       And the project is as it was
 
       Examples:
-        | what                      | code | error          | command                                                                                 |
-        | A merge in progress       | 4    | target_refused | leave a merge in progress                                                               |
-        | A rebase in progress      | 4    | target_refused | mkdir .git/rebase-merge                                                                 |
-        | A cherry-pick in progress | 4    | target_refused | mkdir .git/sequencer                                                                    |
-        | Files elsewhere           | 4    | target_refused | mkdir ../other; git config core.worktree ../../other                                    |
-        | A sparse checkout         | 4    | target_refused | git sparse-checkout set --no-cone /README.md                                            |
+        | what                      | code | error          | command                                              |
+        | A merge in progress       | 4    | target_refused | leave a merge in progress                            |
+        | A rebase in progress      | 4    | target_refused | mkdir .git/rebase-merge                              |
+        | A cherry-pick in progress | 4    | target_refused | mkdir .git/sequencer                                 |
+        | Files elsewhere           | 4    | target_refused | mkdir ../other; git config core.worktree ../../other |
+        | A sparse checkout         | 4    | target_refused | git sparse-checkout set --no-cone /README.md         |
         | A submodule               | 4    | target_refused | git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -qm sub |
-        | Another git at work       | 6    | target_changed | touch .git/index.lock                                                                   |
+        | Another git at work       | 6    | target_changed | touch .git/index.lock                                |
 
     Scenario: One that git takes for bare
       Given a plan that ran `echo new > new.txt` after the user ran `true`

@@ -12,19 +12,19 @@ Feature: The user's project is not touched before apply
       And git finds nothing wrong with the mirror
 
       Examples:
-        | state                     | command                                                                             |
-        | Nothing is going on       | true                                                                                |
-        | Work of all kinds         | leave uncommitted work of all kinds                                                 |
-        | Everything is staged      | git rm -q README.md; echo 1 > a; git add -A                                         |
-        | Work is stashed           | echo 2 > README.md; git stash -q                                                    |
-        | The repository is packed  | git gc -q; git pack-refs --all                                                      |
+        | state                     | command                                                                     |
+        | Nothing is going on       | true                                                                        |
+        | Work of all kinds         | leave uncommitted work of all kinds                                         |
+        | Everything is staged      | git rm -q README.md; echo 1 > a; git add -A                                 |
+        | Work is stashed           | echo 2 > README.md; git stash -q                                            |
+        | The repository is packed  | git gc -q; git pack-refs --all                                              |
         | Loose and packed objects  | git gc -q; echo 2 > a; git add a; git commit -qm 2; git branch x; git tag -a -m t t |
-        | A merge is in progress    | leave a merge in progress                                                           |
-        | Another git has locked it | touch .git/index.lock .git/HEAD.lock .git/config.lock .git/packed-refs.lock         |
-        | HEAD is detached          | git checkout -q --detach                                                            |
-        | There is no commit        | rm -rf .git; git init -q                                                            |
-        | The index is split        | git update-index --split-index; git update-index --untracked-cache                  |
-        | Times are old             | find . -exec touch -h -d @1000000000 {} +                                           |
+        | A merge is in progress    | leave a merge in progress                                                   |
+        | Another git has locked it | touch .git/index.lock .git/HEAD.lock .git/config.lock .git/packed-refs.lock |
+        | HEAD is detached          | git checkout -q --detach                                                    |
+        | There is no commit        | rm -rf .git; git init -q                                                    |
+        | The index is split        | git update-index --split-index; git update-index --untracked-cache          |
+        | Times are old             | find . -exec touch -h -d @1000000000 {} +                                   |
 
   Rule: Whatever the agent does with git in its sandbox
 
@@ -35,16 +35,16 @@ Feature: The user's project is not touched before apply
       And git finds nothing wrong with the mirror
 
       Examples:
-        | act                       | command                                                                                                |
-        | commits                   | echo 1 > a; git add -A; $GIT commit -qm 1                                                              |
-        | prunes                    | git reflog expire --expire=now --all; git gc -q --prune=now                                            |
-        | repacks                   | git repack -adfq; git prune-packed; git pack-refs --all                                                |
-        | deletes branches and tags | git branch -r -d origin/x origin/main \|\| true; git tag -d t \|\| true                                |
-        | moves branches            | move branches by name and by ref                                                                       |
-        | stashes                   | echo 1 > README.md; $GIT stash -q; git stash drop -q                                                   |
+        | act                       | command                                                                 |
+        | commits                   | echo 1 > a; git add -A; $GIT commit -qm 1                               |
+        | prunes                    | git reflog expire --expire=now --all; git gc -q --prune=now             |
+        | repacks                   | git repack -adfq; git prune-packed; git pack-refs --all                 |
+        | deletes branches and tags | git branch -r -d origin/x origin/main \|\| true; git tag -d t \|\| true |
+        | moves branches            | move branches by name and by ref                                        |
+        | stashes                   | echo 1 > README.md; $GIT stash -q; git stash drop -q                    |
         | configures                | git config user.name Agent; git config core.hooksPath /nowhere; git config --add remote.x.url /nowhere |
-        | makes hooks               | d=$(git rev-parse --git-common-dir)/hooks; mkdir -p $d; echo '#!/bin/sh' > $d/pre-commit               |
-        | pushes and fetches        | git push -q . HEAD:refs/heads/pushed; git fetch -q . HEAD                                              |
-        | begins anew               | rm -rf .git; git init -q; git add -A; $GIT commit -qm mine                                             |
-        | removes everything        | rm -rf .git ./* .[a-z]*                                                                                |
-        | looks for the project     | test -z "$(git remote -v)"; ! git config --get-regexp 'remote\..*url'                                  |
+        | makes hooks               | d=$(git rev-parse --git-common-dir)/hooks; mkdir -p $d; echo '#!/bin/sh' > $d/pre-commit |
+        | pushes and fetches        | git push -q . HEAD:refs/heads/pushed; git fetch -q . HEAD               |
+        | begins anew               | rm -rf .git; git init -q; git add -A; $GIT commit -qm mine              |
+        | removes everything        | rm -rf .git ./* .[a-z]*                                                 |
+        | looks for the project     | test -z "$(git remote -v)"; ! git config --get-regexp 'remote\..*url'   |

@@ -12,49 +12,49 @@ Feature: Finding out what has changed
       Then the checkpoint rests on <how> and is exact
 
       Examples: watched
-        | how   | change                                    | before                                                                | after                                                           |
-        | watch | A file is made                            | true                                                                  | echo 1 > new                                                    |
-        | watch | A file is written to                      | echo 1 > f                                                            | echo 2 >> f                                                     |
-        | watch | Same size and same time                   | echo 1 > f; touch -d @1 f                                             | echo 2 > f; touch -d @1 f                                       |
-        | watch | Only a mode                               | echo 1 > f                                                            | chmod 600 f; chmod 700 src                                      |
-        | watch | The mode of the sandbox itself            | true                                                                  | chmod 750 .                                                     |
-        | watch | A file is deleted                         | echo 1 > f                                                            | rm f                                                            |
-        | watch | A file is renamed                         | echo 1 > f                                                            | mv f g                                                          |
-        | watch | Another is renamed over a file            | echo 1 > f                                                            | echo 2 > .f; mv .f f                                            |
-        | watch | A directory is renamed                    | mkdir -p d/e; echo 1 > d/e/f                                          | mv d z; echo 2 > z/e/f; echo 3 > z/e/g                          |
-        | watch | A directory is renamed, then changed      | mkdir -p d/e; echo 1 > d/e/f                                          | mv d c; sleep 0.05; echo 2 > c/e/f                              |
-        | watch | A directory comes in from outside         | mkdir -p "$OUTSIDE/d/e"; echo 1 > "$OUTSIDE/d/e/f"; sleep 0.1         | mv "$OUTSIDE/d" d                                               |
-        | watch | A directory goes out and comes back       | mkdir -p d/e; echo 1 > d/e/f                                          | mv d "$OUTSIDE/d"; echo 2 > "$OUTSIDE/d/e/f"; mv "$OUTSIDE/d" d |
-        | watch | Two directories change places             | mkdir -p a/x b/x; echo 1 > a/x/f; echo 2 > b/x/f; sleep 0.1           | mv a c; mv b a; mv c b                                          |
-        | watch | Two below others change places            | mkdir -p p/a/x p/b/x; echo 1 > p/a/x/f; echo 2 > p/b/x/f; sleep 0.1   | mv p/a c; mv p/b p/a; mv c p/b                                  |
-        | watch | A directory is removed and made again     | mkdir -p d/e; echo 1 > d/e/f                                          | rm -r d; mkdir d; echo 2 > d/f                                  |
-        | watch | Deep directories and files at once        | true                                                                  | mkdir -p a/b/c/d/e; echo 1 > a/b/c/d/e/f; echo 2 > a/b/g        |
-        | watch | Another process fills a new directory     | true                                                                  | write 300 files while a directory is made beside them           |
-        | watch | A link changes where it leads             | ln -s a l                                                             | ln -sfn b l                                                     |
-        | watch | A directory becomes a file and one a link | mkdir d e; echo 1 > d/f; echo 1 > e/f                                 | rm -r d e; echo 2 > d; ln -s d e                                |
-        | watch | An empty directory comes and one goes     | mkdir -p d/e                                                          | rmdir d/e; mkdir -p f/g                                         |
-        | watch | 1,000 directories, one in the other       | p=d; for i in $(seq 999); do p=$p/d; done; mkdir -p $p; echo 1 > $p/f | mv d e; touch e/f                                               |
-        | watch | An ignored file and the rule for it       | echo '*.log' > .gitignore; echo 1 > a.log; mkdir d; echo 1 > d/b.log  | echo '*.x' > .gitignore; echo 2 > d/c.log                       |
-        | watch | What is ignored is added to git           | echo '*.log' > .gitignore; echo 1 > a.log                             | git add -f a.log                                                |
+        | how   | change                          | before                       | after                            |
+        | watch | A file is made                  | true                         | echo 1 > new                     |
+        | watch | A file is written to            | echo 1 > f                   | echo 2 >> f                      |
+        | watch | Same size and same time         | echo 1 > f; touch -d @1 f    | echo 2 > f; touch -d @1 f        |
+        | watch | Only a mode                     | echo 1 > f                   | chmod 600 f; chmod 700 src       |
+        | watch | The mode of the sandbox itself  | true                         | chmod 750 .                      |
+        | watch | A file is deleted               | echo 1 > f                   | rm f                             |
+        | watch | A file is renamed               | echo 1 > f                   | mv f g                           |
+        | watch | Another is renamed over a file  | echo 1 > f                   | echo 2 > .f; mv .f f             |
+        | watch | A directory is renamed          | mkdir -p d/e; echo 1 > d/e/f | mv d z; echo 2 > z/e/f; echo 3 > z/e/g |
+        | watch | A directory is renamed, then changed | mkdir -p d/e; echo 1 > d/e/f | mv d c; sleep 0.05; echo 2 > c/e/f |
+        | watch | A directory comes in from outside | mkdir -p "$OUTSIDE/d/e"; echo 1 > "$OUTSIDE/d/e/f"; sleep 0.1 | mv "$OUTSIDE/d" d                |
+        | watch | A directory goes out and comes back | mkdir -p d/e; echo 1 > d/e/f | mv d "$OUTSIDE/d"; echo 2 > "$OUTSIDE/d/e/f"; mv "$OUTSIDE/d" d |
+        | watch | Two directories change places   | mkdir -p a/x b/x; echo 1 > a/x/f; echo 2 > b/x/f; sleep 0.1 | mv a c; mv b a; mv c b           |
+        | watch | Two below others change places  | mkdir -p p/a/x p/b/x; echo 1 > p/a/x/f; echo 2 > p/b/x/f; sleep 0.1 | mv p/a c; mv p/b p/a; mv c p/b   |
+        | watch | A directory is removed and made again | mkdir -p d/e; echo 1 > d/e/f | rm -r d; mkdir d; echo 2 > d/f   |
+        | watch | Deep directories and files at once | true                         | mkdir -p a/b/c/d/e; echo 1 > a/b/c/d/e/f; echo 2 > a/b/g |
+        | watch | Another process fills a new directory | true                         | write 300 files while a directory is made beside them |
+        | watch | A link changes where it leads   | ln -s a l                    | ln -sfn b l                      |
+        | watch | A directory becomes a file and one a link | mkdir d e; echo 1 > d/f; echo 1 > e/f | rm -r d e; echo 2 > d; ln -s d e |
+        | watch | An empty directory comes and one goes | mkdir -p d/e                 | rmdir d/e; mkdir -p f/g          |
+        | watch | 1,000 directories, one in the other | p=d; for i in $(seq 999); do p=$p/d; done; mkdir -p $p; echo 1 > $p/f | mv d e; touch e/f                |
+        | watch | An ignored file and the rule for it | echo '*.log' > .gitignore; echo 1 > a.log; mkdir d; echo 1 > d/b.log | echo '*.x' > .gitignore; echo 2 > d/c.log |
+        | watch | What is ignored is added to git | echo '*.log' > .gitignore; echo 1 > a.log | git add -f a.log                 |
 
       Examples: found
-        | how  | change                                    | before                                                                                          | after                                                               |
-        | scan | A file is made                            | true                                                                                            | echo 1 > new                                                        |
-        | scan | Same size and same time, right afterwards | echo 1 > f; touch -d @1 f                                                                       | echo 2 > f; touch -d @1 f                                           |
-        | scan | Same size and same time, later            | echo 1 > f; touch -d @1 f                                                                       | sleep 0.1; echo 2 > f; touch -d @1 f                                |
-        | scan | Only a mode                               | echo 1 > f                                                                                      | sleep 0.1; chmod 600 f; chmod 700 src                               |
-        | scan | The mode of the sandbox itself            | true                                                                                            | sleep 0.1; chmod 750 .                                              |
-        | scan | A file is deleted                         | echo 1 > f                                                                                      | rm f                                                                |
-        | scan | Another is renamed over a file            | echo 1 > .f; echo 1 > f                                                                         | sleep 0.1; mv .f f                                                  |
-        | scan | A directory comes in with old times       | mkdir -p "$OUTSIDE/d/e"; echo 1 > "$OUTSIDE/d/e/f"; sleep 0.1                                   | mv "$OUTSIDE/d" d                                                   |
-        | scan | A directory takes another's place         | mkdir -p "$OUTSIDE/d/e" d/e; echo 1 > "$OUTSIDE/d/e/f"; echo 2 > d/e/f; sleep 0.1               | rm -r d; mv "$OUTSIDE/d" d                                          |
-        | scan | Two directories change places             | mkdir -p a/x b/x; echo 1 > a/x/f; echo 2 > b/x/f; sleep 0.1                                     | mv a c; mv b a; mv c b                                              |
-        | scan | A directory is removed and made again     | mkdir -p d/e; echo 1 > d/e/f                                                                    | rm -r d; mkdir d; echo 2 > d/f                                      |
-        | scan | A directory becomes a file and one a link | mkdir d e; echo 1 > d/f; echo 1 > e/f                                                           | rm -r d e; echo 2 > d; ln -s d e                                    |
-        | scan | A write through a hard link from outside  | echo 1 > f; ln f "$OUTSIDE/f"                                                                   | sleep 0.1; echo 2 > "$OUTSIDE/f"                                    |
-        | scan | An ignored file and the rule for it       | echo '*.log' > .gitignore; echo 1 > a.log; mkdir d; echo 1 > d/b.log                            | echo '*.x' > .gitignore; echo 2 > d/c.log                           |
-        | scan | 300 directories and 600 that are ignored  | make 600 ignored directories and 300 others                                                     | sleep 0.1; echo 2 > many/d5/f; rm -r many/d6; mv many/d7 many/d8/in |
-        | scan | 1,600 directories, changed here and there | for n in $(seq 40); do mkdir -p a$n b$n; for m in $(seq 20); do mkdir a$n/$m b$n/$m; done; done | sleep 0.1; echo 1 > a7/3/f; mv a8 a9/in; mkdir b40/x; rmdir b1/1    |
+        | how  | change                         | before                        | after                            |
+        | scan | A file is made                 | true                          | echo 1 > new                     |
+        | scan | Same size and same time, right afterwards | echo 1 > f; touch -d @1 f     | echo 2 > f; touch -d @1 f        |
+        | scan | Same size and same time, later | echo 1 > f; touch -d @1 f     | sleep 0.1; echo 2 > f; touch -d @1 f |
+        | scan | Only a mode                    | echo 1 > f                    | sleep 0.1; chmod 600 f; chmod 700 src |
+        | scan | The mode of the sandbox itself | true                          | sleep 0.1; chmod 750 .           |
+        | scan | A file is deleted              | echo 1 > f                    | rm f                             |
+        | scan | Another is renamed over a file | echo 1 > .f; echo 1 > f       | sleep 0.1; mv .f f               |
+        | scan | A directory comes in with old times | mkdir -p "$OUTSIDE/d/e"; echo 1 > "$OUTSIDE/d/e/f"; sleep 0.1 | mv "$OUTSIDE/d" d                |
+        | scan | A directory takes another's place | make d, and another d outside | rm -r d; mv "$OUTSIDE/d" d       |
+        | scan | Two directories change places  | mkdir -p a/x b/x; echo 1 > a/x/f; echo 2 > b/x/f; sleep 0.1 | mv a c; mv b a; mv c b           |
+        | scan | A directory is removed and made again | mkdir -p d/e; echo 1 > d/e/f  | rm -r d; mkdir d; echo 2 > d/f   |
+        | scan | A directory becomes a file and one a link | mkdir d e; echo 1 > d/f; echo 1 > e/f | rm -r d e; echo 2 > d; ln -s d e |
+        | scan | A write through a hard link from outside | echo 1 > f; ln f "$OUTSIDE/f" | sleep 0.1; echo 2 > "$OUTSIDE/f" |
+        | scan | An ignored file and the rule for it | echo '*.log' > .gitignore; echo 1 > a.log; mkdir d; echo 1 > d/b.log | echo '*.x' > .gitignore; echo 2 > d/c.log |
+        | scan | 300 directories and 600 that are ignored | make 600 ignored directories and 300 others | sleep 0.1; echo 2 > many/d5/f; rm -r many/d6; mv many/d7 many/d8/in |
+        | scan | 1,600 directories, changed here and there | make 1,600 directories        | sleep 0.1; echo 1 > a7/3/f; mv a8 a9/in; mkdir b40/x; rmdir b1/1 |
 
     Scenario Outline: A file with <names> is written to under one of its names
       Given a sandbox in which the agent has run `mkdir d; echo 1 > f; <before>`

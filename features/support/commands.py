@@ -150,6 +150,24 @@ COMMANDS = {
         "echo 'ign*/' > .gitignore; for n in $(seq 600); do mkdir ign$n; echo 1 > ign$n/f"
         "; done; for n in $(seq 300); do mkdir -p many/d$n; echo 1 > many/d$n/f; done"
     ),
+    "make 1,600 directories": (
+        "for n in $(seq 40); do mkdir -p a$n b$n; for m in $(seq 20); "
+        "do mkdir a$n/$m b$n/$m; done; done"
+    ),
+    "make d, and another d outside": (
+        'mkdir -p "$OUTSIDE/d/e" d/e; echo 1 > "$OUTSIDE/d/e/f"; echo 2 > d/e/f; sleep 0.1'
+    ),
+    "new repository p without the bytes of f": (
+        "new p; cd p; o=$(git rev-parse HEAD:f); rm -f .git/objects/$(echo $o | sed 's,..,&/,')"
+    ),
+    "drop the merge and prune all that is unreachable": (
+        "git reset -q --hard; git branch -q -D x; git reflog expire --expire=now --all; "
+        "git gc -q --prune=now"
+    ),
+    "add an empty file and a repository": (
+        "touch empty; git init -q in; git -C in commit -q --allow-empty -m 1; "
+        "git add in empty 2> /dev/null"
+    ),
 }
 
 
