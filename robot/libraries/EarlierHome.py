@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from features.support.situations import earlier_home
@@ -54,7 +55,7 @@ class EarlierHome:
         _compare(self._expected["actions"][action], self.home.act(action))
 
 
-def _installed(agents: Any, base: Any) -> Callable[..., Outcome]:
+def _installed(agents: Any, base: Path) -> Callable[..., Outcome]:
     """Runs the installed command in the unpacked project, with the unpacked home directory."""
     environment = agents.environment | {
         "HOME": str(base),
