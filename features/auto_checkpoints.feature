@@ -129,7 +129,7 @@ Feature: Checkpoints that are made by themselves
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user makes a checkpoint "  "
       Then the exit code is 2
-      And the error is "A label has between 1 and 200 characters"
+      And the error is "A label must have between 1 and 200 characters"
       And nothing has changed
 
     Scenario: A checkpoint says what it could not hold

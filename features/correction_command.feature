@@ -37,7 +37,7 @@ Feature: The correct command
         | answer | mode   | code | sentence                                                     |
         | y      | revert | 0    | Correcting `Where do greetings live?` would roll back to     |
         | n      | revert | 1    | The current state is saved as a checkpoint first.            |
-        | y      | append | 0    | A child plan would be made with the guidance as its prompt   |
+        | y      | append | 0    | This would only create a child plan with the guidance       |
         | n      | append | 1    | Append?                                                      |
 
     Scenario: A child plan that would go with it is shown
@@ -53,7 +53,7 @@ Feature: The correct command
       And the plan has run
       When the user corrects the decision to choose database because "it will grow"
       Then the exit code is 0
-      And it warns that "No rollback can undo what these did: step 4 (`send`)"
+      And it warns that "A rollback cannot undo the effects of step 4 (`send`)"
 
   Rule: bad input is refused and changes nothing
 

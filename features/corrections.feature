@@ -25,7 +25,7 @@ Feature: Correcting a decision
         | field                                  | value              |
         | correction.mode                        | revert             |
         | correction.attempt                     | 2                  |
-        | correction.impact                      | 1 decision taken back |
+        | correction.impact                      | 1 decision superseded |
         | correction.choose                      | database           |
         | affected_subtree.decisions_invalidated | 1                  |
         | affected_subtree.child_plans_rolled_back | 0                |

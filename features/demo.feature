@@ -16,10 +16,10 @@ Feature: The demonstration
 
       Examples:
         | format | story                   |
-        | rich   | 9. What is true now     |
-        | color  | 9. What is true now     |
-        | table  | 9. What is true now     |
-        | plain  | byte for byte as it was |
+        | rich   | 9. The outcome          |
+        | color  | 9. The outcome          |
+        | table  | 9. The outcome          |
+        | plain  | unchanged, byte for byte|
         | json   | "verified": true        |
         | yaml   | verified: true          |
 
@@ -44,28 +44,28 @@ Feature: The demonstration
       When the user runs "agents demo"
       Then the error output is
         """
-        An agent's plan runs in a private copy of a small git project.
+        Running a plan in a private copy of a small git project.
         Preparing the sandbox …
         Step 1 of 4: write the greeting (write-file)
         Step 2 of 4: write a start script (shell)
         Step 3 of 4: tidy up (record-decision)
         Step 4 of 4: clear everything away (shell)
-        It decided to tidy up everything: the sources are gone. Going back to before that.
-        Undoing the rollback, to see that it lost nothing.
-        Correcting the decision instead: only leftovers may go. The plan runs on from it.
+        The plan chose to tidy up everything: the sources are gone. Rolling back to before that.
+        Undoing the rollback, to show that it lost nothing.
+        Correcting the decision: tidy up only leftovers. The plan continues from there.
         Step 3 of 4: tidy up (record-decision)
         Step 4 of 4: clear the leftovers away (shell)
-        Applying the result: only now the project changes.
+        Applying the result: only now does the project change.
         Applying …
         """
       And the output has, in this order
         | 1. A plan ran in a sandbox                     |
-        | 2. Checkpoints were made by themselves         |
-        | 3. It decided to tidy up `everything`          |
+        | 2. Checkpoints were created automatically      |
+        | 3. It chose to tidy up `everything`            |
         | 4. Rolled back to before that                  |
         | 5. Undid the rollback                          |
-        | 6. Corrected the decision, and ran the plan on |
-        | 7. The sandbox now holds                       |
+        | 6. Corrected the decision, and continued the plan |
+        | 7. The sandbox now contains                    |
         | 8. Applied the result to the project           |
         | Verified: the mistake is gone                  |
 

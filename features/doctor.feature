@@ -8,7 +8,7 @@ Feature: Looking at the whole installation
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user has the installation checked
       Then the exit code is 0
-      And the messages are Found no problem
+      And the messages are Found no problems
       And every check is ok
       And nothing has changed anywhere
 

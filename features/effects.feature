@@ -20,7 +20,7 @@ Feature: Effects that no restore can undo
       Given the plan has succeeded
       When the user rolls the plan back to "after write"
       Then the effects not undone are step 2 (`send`)
-      And it warns that "No rollback can undo what these did: step 2 (`send`)"
+      And it warns that "A rollback cannot undo the effects of step 2 (`send`)"
 
     Scenario: Before it there is nothing to say
       Given the plan has succeeded

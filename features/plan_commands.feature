@@ -64,7 +64,7 @@ Feature: Looking at plans
 
     Scenario: People see an empty list in words
       When the user runs "agents plan list --format table"
-      Then the output says "There are no plans yet. Run `agents plan run plan.yaml` to make one."
+      Then the output says "There are no plans yet. Run `agents plan run plan.yaml` to create one."
 
   Rule: status tells people what happened
 
@@ -104,7 +104,7 @@ Feature: Looking at plans
     Scenario: Nothing differs, in words
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user runs "agents plan diff @latest @first @first --format table"
-      Then the output says "Nothing differs."
+      Then the output says "No differences."
 
     Scenario: A very long patch is cut, and says so
       Given a plan with the steps
@@ -112,4 +112,4 @@ Feature: Looking at plans
         | one  | runs `seq 400000 > long`   |
       And the plan has run
       When the user compares the plan's checkpoints
-      Then it warns that "The patch is too long and was cut"
+      Then it warns that "The patch is too long and was truncated"

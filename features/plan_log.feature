@@ -159,7 +159,7 @@ Feature: What happened to a plan
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user runs "agents plan log @latest --type tol"
       Then the exit code is 2
-      And the error output says "No type of event begins with `tol`"
+      And the error output says "No event type starts with `tol`"
       And the error output says "Did you mean `tool`?"
 
     Scenario: The data has every field, and operations beside the events

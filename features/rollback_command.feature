@@ -70,7 +70,7 @@ Feature: The rollback command
       When the user answers "n" when asked for a rollback to "after one"
       Then the error output says "would restore 1 path, remove 31 paths"
       And the error output says "… and 12 more"
-      And the error output says "1 path in no checkpoint stays as it is."
+      And the error output says "1 uncaptured path is left alone."
 
     Scenario: --no-input never asks, not even at a terminal
       Given the user sits before a terminal

@@ -57,7 +57,7 @@ Feature: What becomes of sandboxes
       When the user applies the plan
       Then the exit code is 3
       And the plan is apply/applied with 1 steps done
-      And it warns that "The sandbox is in use; `agents gc` tries again"
+      And it warns that "The sandbox is in use; run `agents gc` to try again"
 
     Scenario: What it changed can still be seen
       Given sandboxes are removed on_apply

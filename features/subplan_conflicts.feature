@@ -98,8 +98,8 @@ Feature: Subplans that change the same
 
       Examples:
         | options               | code | sentence                                                   |
-        | --take mine           | 2    | Give both `--take` and the paths, or `--all` |
-        | README.md             | 2    | Give both `--take` and the paths, or `--all` |
+        | --take mine           | 2    | Give `--take` together with paths or `--all` |
+        | README.md             | 2    | Give `--take` together with paths or `--all` |
         | --take mine README    | 5    | There is no open conflict at `README`                      |
 
     Scenario: A plan without conflicts

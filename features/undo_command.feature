@@ -17,8 +17,8 @@ Feature: The undo and redo commands
       And the plan has been rolled back to "after one"
       When the user answers "<answer>" when asked to undo
       Then the exit code is <code>
-      And the error output says "Reversing the rollback to after one would restore 1 path and remove 0 paths."
-      And the error output says "It would bring back 1 tool call."
+      And the error output says "Undoing the rollback to after one would restore 1 path and remove 0 paths."
+      And the error output says "It would reinstate 1 tool call."
 
       Examples:
         | answer | code |

@@ -1,4 +1,4 @@
-"""What happens when our own code fails: a sentence on the screen, the traceback in a file."""
+"""Reports a bug in this program: a sentence on the screen, the traceback in a file."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ EXIT_CODE = 70
 
 
 def bug(error: Exception, environ: Mapping[str, str]) -> Failure:
-    """Keeps the traceback, and says in one sentence what happened and where it is kept."""
+    """Writes the traceback to a file, and returns a failure that names the file."""
     kind = type(error).__name__
     try:
-        path = _keep(traceback.format_exception(error), environ)
+        path = _write_log(traceback.format_exception(error), environ)
     except (OSError, ConfigurationError) as problem:
         where = f"The traceback could not be written: {problem}"
         details = {"type": kind, "traceback": None}
@@ -30,8 +30,8 @@ def bug(error: Exception, environ: Mapping[str, str]) -> Failure:
     return Failure("bug", message, EXIT_CODE, where, details, None)
 
 
-def _keep(lines: list[str], environ: Mapping[str, str]) -> Path:
-    """Writes a new file that only its owner can read; it may quote the user's data."""
+def _write_log(lines: list[str], environ: Mapping[str, str]) -> Path:
+    """Writes a file that only its owner can read, because it may quote the user's data."""
     logs = create_private_directory(create_private_directory(home_directory(environ)) / "logs")
     path = logs / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}.log"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,4 @@
-"""A small git repository for `agents demo`, made from nothing."""
+"""Creates a small git repository for `agents demo`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cleveragents.infrastructure.sandbox.git.command import Git
 
 
 def make_repository(git: Git, root: Path, contents: Mapping[str, str]) -> None:
-    """Makes a repository with one commit of the given files."""
+    """Creates a repository with one commit that has the given files."""
     root.mkdir(parents=True)
     for name, text in contents.items():
         path = root / name

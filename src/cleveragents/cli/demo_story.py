@@ -1,4 +1,4 @@
-"""The story that `agents demo` tells, of what really happened."""
+"""The report of `agents demo`: what it did, step by step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Contents = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class Story:
-    """What was done one after the other, and what the sandbox held each time."""
+    """What was done, in order, and what the sandbox contained each time."""
 
     plan: Plan
     checkpoints: Sequence[Checkpoint]
@@ -30,20 +30,20 @@ class Story:
     undone: Contents
     correction: RevertResult
     corrected: Contents
-    """After the plan has taken the other course."""
+    """The sandbox after the plan ran with the other option."""
     project_untouched: bool
-    """Up to there."""
+    """Whether the project was unchanged until the apply."""
     applied: ApplyResult
     project: Contents
-    """After that."""
+    """The project after the apply."""
     kept: Path | None
 
     @property
     def verified(self) -> bool:
-        """Whether everything was read back and was what it had to be."""
+        """Whether everything was read back and was as expected."""
         read_back = (self.rollback, self.undo, self.correction.rollback)
-        as_it_had_to_be = self.undone == self.broken and self.project == self.corrected
-        return all(item.verified for item in read_back) and as_it_had_to_be
+        as_expected = self.undone == self.broken and self.project == self.corrected
+        return all(item.verified for item in read_back) and as_expected
 
 
 def demo_report(story: Story) -> Report:
@@ -81,15 +81,15 @@ def demo_report(story: Story) -> Report:
     sections = (
         _what_ran(story.plan),
         _checkpoint_table(story.checkpoints, story.target),
-        Text(f"3. It decided to tidy up `{chosen}`, which left only", _listing(story.broken)),
-        changes_done("4. Rolled back to before that", story.rollback.changes),
-        changes_done("5. Undid the rollback: nothing is lost by one", story.undo.changes),
-        _course(story),
-        Text("7. The sandbox now holds", _listing(story.corrected)),
+        Text(f"3. It chose to tidy up `{chosen}`, which left only", _listing(story.broken)),
+        changes_done("4. Rolled back to before that step", story.rollback.changes),
+        changes_done("5. Undid the rollback: a rollback loses nothing", story.undo.changes),
+        _correction(story),
+        Text("7. The sandbox now contains", _listing(story.corrected)),
         _applied(story.applied),
-        _what_is_true(story),
+        _outcome(story),
     )
-    return Report(data, sections, ("Verified: the mistake is gone, the good work is not",))
+    return Report(data, sections, ("Verified: the mistake is gone, and the good work is kept",))
 
 
 def _what_ran(plan: Plan) -> Section:
@@ -98,18 +98,18 @@ def _what_ran(plan: Plan) -> Section:
     )
     return Fields(
         "1. A plan ran in a sandbox",
-        (("plan", plan.name), ("steps", steps), ("project", "is not touched before step 8")),
+        (("plan", plan.name), ("steps", steps), ("project", "not touched before step 8")),
     )
 
 
 def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> Section:
     return Table(
-        "2. Checkpoints were made by themselves",
+        "2. Checkpoints were created automatically",
         ("Checkpoint", "Label", "State"),
         tuple(
             (
                 item.id,
-                f"{item.metadata.label}{'   <- going back here' if item == target else ''}",
+                f"{item.metadata.label}{'   <- roll back to here' if item == target else ''}",
                 item.metadata.state_hash[:12],
             )
             for item in checkpoints
@@ -117,16 +117,16 @@ def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> 
     )
 
 
-def _course(story: Story) -> Section:
+def _correction(story: Story) -> Section:
     decision, attempt = story.correction.decision, story.correction.attempt
     return Fields(
-        "6. Corrected the decision, and ran the plan on",
+        "6. Corrected the decision, and continued the plan",
         (
             ("question", decision.question),
             ("was", decision.chosen_option),
             ("now", attempt.choose or ""),
             ("because", attempt.guidance),
-            ("kept", "the steps before it, which did not run again"),
+            ("kept", "the steps before it, which were not repeated"),
         ),
     )
 
@@ -138,16 +138,16 @@ def _applied(applied: ApplyResult) -> Section:
     return Fields("8. Applied the result to the project", tuple(rows))
 
 
-def _what_is_true(story: Story) -> Section:
+def _outcome(story: Story) -> Section:
     rows = [
-        ("verified", "yes: each time the files were read back" if story.verified else "NO"),
+        ("verified", "yes: the files were read back each time" if story.verified else "NO"),
         (
             "nothing is lost",
-            f"the mistake is kept as {story.correction.attempt.archived_checkpoint_id}",
+            f"checkpoint {story.correction.attempt.archived_checkpoint_id} has the mistake",
         ),
         (
             "project",
-            "byte for byte as it was, until the result was applied"
+            "unchanged, byte for byte, until the result was applied"
             if story.project_untouched
             else "CHANGED before the result was applied",
         ),
@@ -155,7 +155,7 @@ def _what_is_true(story: Story) -> Section:
     if story.kept is not None:
         rows.append(("kept in", str(story.kept)))
         rows.append(("look around", f"CLEVERAGENTS_HOME={story.kept}/home agents plan list"))
-    return Fields("9. What is true now", tuple(rows))
+    return Fields("9. The outcome", tuple(rows))
 
 
 def _listing(contents: Contents) -> str:

@@ -1,7 +1,7 @@
 """How commands are declared: lazily loaded groups, and functions that return a `Report`.
 
-Every group and command takes the global options, so they may stand before or after the
-command's name; the later one wins.
+Every group and command accepts the global options, so they can be given before or after the
+name of the command; the last one wins.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ __all__ = [
 pass_session = click.make_pass_decorator(Session)
 
 
-class CommandFailed(Exception):  # an outcome, with the report of it
-    """A command failed, and its failure has more to say than the error."""
+class CommandFailed(Exception):  # not an error class: it carries the report of one
+    """A command failed, and its report has more data than the error."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -41,7 +41,7 @@ class CommandFailed(Exception):  # an outcome, with the report of it
 
 
 class Lazy(NamedTuple):
-    """Where a command lives, and its line in the list of commands."""
+    """Where a command is defined, and its line in the list of commands."""
 
     module: str
     attribute: str
@@ -49,7 +49,7 @@ class Lazy(NamedTuple):
 
 
 class _Framed(click.Command):
-    """A command or group with the global options and an epilog printed as written."""
+    """A command or group that has the global options and prints its epilog verbatim."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -66,14 +66,14 @@ class _Framed(click.Command):
 class ReportCommand(_Framed):
     """A command whose function returns a `Report`."""
 
-    def __init__(self, *args: Any, mends_settings: bool = False, **kwargs: Any) -> None:
-        """`mends_settings` lets the command run although the settings are refused."""
+    def __init__(self, *args: Any, fixes_settings: bool = False, **kwargs: Any) -> None:
+        """`fixes_settings` lets the command run even if the configuration is invalid."""
         super().__init__(*args, **kwargs)
-        self.mends_settings = mends_settings
+        self.fixes_settings = fixes_settings
 
     def invoke(self, ctx: click.Context) -> Report:
-        """Settles the format first, so that a bad setting stops it before it acts."""
-        _session(ctx).settle_format(tolerant=self.mends_settings)
+        """Settles the format first, so that an invalid setting stops the command early."""
+        _session(ctx).settle_format(tolerant=self.fixes_settings)
         return super().invoke(ctx)
 
 
@@ -87,7 +87,7 @@ class LazyGroup(_Framed, click.Group):
         self.lazy = lazy
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Lists in the order of declaration, which is the order of use."""
+        """Lists commands in the order of their declaration, which is the order of use."""
         return [*self.commands, *self.lazy]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -120,11 +120,11 @@ def group(name: str, *, help: str, epilog: str, lazy: Mapping[str, Lazy]) -> Laz
 
 
 def command(
-    name: str, *, help: str, epilog: str, mends_settings: bool = False
+    name: str, *, help: str, epilog: str, fixes_settings: bool = False
 ) -> Callable[[Callable[..., Report]], ReportCommand]:
-    """Makes a function that returns a `Report` a command; the epilog shows an example."""
+    """Turns a function that returns a `Report` into a command; the epilog has an example."""
     return click.command(
-        name, cls=ReportCommand, help=help, epilog=epilog, mends_settings=mends_settings
+        name, cls=ReportCommand, help=help, epilog=epilog, fixes_settings=fixes_settings
     )
 
 
@@ -144,7 +144,7 @@ def _global_options() -> list[click.Option]:
             type=click.Choice([known.value for known in OutputFormat]),
             callback=_remember_format,
             expose_value=False,
-            help="Output format; rich on a terminal and plain elsewhere when not given.",
+            help="Output format; by default rich on a terminal and plain elsewhere.",
         ),
         click.Option(
             ["--color"],
@@ -158,7 +158,7 @@ def _global_options() -> list[click.Option]:
             is_flag=True,
             callback=_remember_no_input,
             expose_value=False,
-            help="Never ask; refuse if an answer is needed.",
+            help="Never ask; fail if an answer is needed.",
         ),
     ]
 

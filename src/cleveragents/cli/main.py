@@ -22,12 +22,12 @@ COMPLETION_VARIABLE = "_AGENTS_COMPLETE"
 
 COMMANDS = {
     "demo": Lazy(
-        "cleveragents.cli.commands.demo", "demo", "Show how it works on a scratch repository"
+        "cleveragents.cli.commands.demo", "demo", "Show how it works in a scratch repository"
     ),
     "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
     "gc": Lazy("cleveragents.cli.commands.gc", "gc", "Reclaim unused disk space"),
     "doctor": Lazy(
-        "cleveragents.cli.commands.doctor", "doctor", "Check the installation, and fix it"
+        "cleveragents.cli.commands.doctor", "doctor", "Check the installation and fix problems"
     ),
     "tool": Lazy("cleveragents.cli.commands.tool", "tool", "Show the tools that plans can use"),
     "config": Lazy("cleveragents.cli.commands.config", "config", "Manage the configuration"),
@@ -42,14 +42,14 @@ Examples:
   agents plan run plan.yaml
   agents plan rollback @latest
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 done with something skipped, 4 refused,
-5 not found, 6 busy or conflict, 7 snapshot damaged, 8 plan failed,
-10 configuration, 70 bug, 130 interrupted.
+Exit codes: 0 success, 1 failure, 2 usage error, 3 partial success, 4 refused,
+5 not found, 6 busy or conflict, 7 damaged snapshot, 8 plan failed,
+10 invalid configuration, 70 bug, 130 interrupted.
 """
 
 root = LazyGroup(
     "agents",
-    help="Run an agent's plan so that every step can be undone",
+    help="Run the plans of AI agents so that every step can be undone",
     epilog=EPILOG,
     lazy=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -62,7 +62,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     session = Session(os.environ)
     try:
-        with _ended_like_interrupted():
+        with _sigterm_as_interrupt():
             return _run(session, arguments)
     except (KeyboardInterrupt, click.Abort):
         return output.show_failure(
@@ -80,8 +80,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 @contextmanager
-def _ended_like_interrupted() -> Generator[None]:
-    """Has a request to end (SIGTERM) do what Ctrl-C does, unless it is ignored."""
+def _sigterm_as_interrupt() -> Generator[None]:
+    """Makes SIGTERM do what Ctrl-C does, unless the signal is ignored."""
     before = signal.getsignal(signal.SIGTERM)
     in_main_thread = threading.current_thread() is threading.main_thread()
     if before in (signal.SIG_IGN, None) or not in_main_thread:
@@ -117,7 +117,7 @@ def _run(session: Session, arguments: Sequence[str]) -> int:
 
 
 def _show_click_error(session: Session, error: click.ClickException) -> int:
-    """Shows what Click found wrong with the call; a bare group shows its help instead."""
+    """Shows a usage error; a group without a command shows its help instead."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         if not session.format.is_document:
             error.show()
@@ -126,6 +126,6 @@ def _show_click_error(session: Session, error: click.ClickException) -> int:
     else:
         message = error.format_message()
     typed = "agents" if session.command == "agents" else f"agents {session.command}"
-    hint = f"Run `{typed} --help` to see how it is used"
+    hint = f"Run `{typed} --help` for usage"
     code = "usage" if isinstance(error, click.UsageError) else "failed"
     return output.show_failure(session, Failure(code, message, error.exit_code, hint, {}, None))

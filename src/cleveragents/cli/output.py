@@ -1,6 +1,6 @@
-"""Shows the outcome of a call: a report or a failure, in the format that is in force.
+"""Shows the outcome of a call, a report or a failure, in the chosen format.
 
-stdout carries the result and nothing else. In `json` and `yaml` a failure is a result too.
+stdout carries only the result. In `json` and `yaml` a failure is a result too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cleveragents.reports.report import Failure, Report
 
 
 def show_report(session: Session, report: Report) -> int:
-    """Prints a report and returns the exit code, which is 1 when it could not be printed."""
+    """Prints a report and returns the exit code, which is 1 if printing failed."""
     warnings = [*session.warnings, *report.warnings]
     if session.format.is_document:
         status = "warn" if warnings and report.status == "ok" else report.status
@@ -30,7 +30,7 @@ def show_report(session: Session, report: Report) -> int:
     else:
         text = _drawn(session, report)
         messages = report.messages if session.format is OutputFormat.PLAIN else ()
-        _complain(session, warnings, messages)
+        _print_messages(session, warnings, messages)
     return report.exit_code if _printed(text) else 1
 
 
@@ -40,7 +40,7 @@ def show_failure(session: Session, failed: Failure) -> int:
         outcome = {"status": "error", "exit_code": failed.exit_code, "data": failed.data}
         _printed(_document(session, outcome, session.warnings, error=failed.error))
         return failed.exit_code
-    _complain(session, session.warnings, ())
+    _print_messages(session, session.warnings, ())
     say = partial(_label, session)
     say("Error:", terminal.RED, failed.message)
     if failed.hint is not None:
@@ -71,7 +71,7 @@ def _drawn(session: Session, report: Report) -> str:
 
 
 def _color_was_chosen(session: Session) -> bool:
-    """Whoever asks for `color` wants colors in a pipe too, unless something forbids it."""
+    """A user who asks for `color` wants it in a pipe too, unless the environment forbids it."""
     forbidden = session.environ.get("NO_COLOR") or session.environ.get("TERM") == "dumb"
     return session.asked_color == "auto" and not forbidden
 
@@ -89,25 +89,25 @@ def _document(
     return serialise({**document, **error}, session.format)
 
 
-def _complain(session: Session, warnings: list[str], messages: tuple[str, ...]) -> None:
+def _print_messages(session: Session, warnings: list[str], messages: tuple[str, ...]) -> None:
     for warning in warnings:
         _label(session, "Warning:", terminal.YELLOW, warning)
     for message in messages:
-        if not _told_as_json(session, "report.message", message):
+        if not _printed_as_json(session, "report.message", message):
             terminal.write(sys.stderr, f"{terminal.visible_lines(message)}\n")
 
 
-def _told_as_json(session: Session, kind: str, text: str) -> bool:
-    """Keeps stderr to JSON lines where the user asked for them."""
+def _printed_as_json(session: Session, kind: str, text: str) -> bool:
+    """Prints a message as a JSON line and returns True, if the user asked for JSON lines."""
     if session.progress != "json":
         return False
-    told = {"type": kind, "plan_id": None, "at": timestamp(datetime.now(UTC))}
-    terminal.write_line(sys.stderr, {**told, "data": {"text": text}})
+    line = {"type": kind, "plan_id": None, "at": timestamp(datetime.now(UTC))}
+    terminal.write_line(sys.stderr, {**line, "data": {"text": text}})
     return True
 
 
 def _label(session: Session, label: str, style: str, text: str) -> None:
-    if _told_as_json(session, f"report.{label.strip(':').lower()}", text):
+    if _printed_as_json(session, f"report.{label.strip(':').lower()}", text):
         return
     color = terminal.wants_color(sys.stderr, session.asked_color, session.environ)
     marked = terminal.paint(label, style, color=color)

@@ -39,7 +39,7 @@ class Field(Generic[RecordT]):
     """One value of a record."""
 
     name: str | None
-    """In documents: a stable contract. None if only people see it."""
+    """In documents, where it is a stable contract. None if only people see it."""
     heading: str | None
     """In tables and panels. None if only documents have it."""
     value: Callable[[RecordT], object]
@@ -75,7 +75,7 @@ class Description(Generic[RecordT]):
         *,
         empty: str = "Nothing to show.",
     ) -> Table:
-        """Returns the records as rows; a column is a heading, or a field of this table alone."""
+        """Returns one row per record; a column is a heading, or a field of this table only."""
         picked = [self._by_heading[item] if isinstance(item, str) else item for item in columns]
         return Table(
             title,
@@ -85,7 +85,7 @@ class Description(Generic[RecordT]):
         )
 
     def rows(self, record: RecordT, *headings: str) -> list[tuple[str, str]]:
-        """Returns the fields of one record as a panel shows them."""
+        """Returns the fields of one record as rows of a panel."""
         return [
             (heading[0].lower() + heading[1:], self._by_heading[heading].shown(record))
             for heading in headings

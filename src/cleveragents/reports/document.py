@@ -1,4 +1,4 @@
-"""Values as JSON and YAML hold them."""
+"""Converts values to what JSON and YAML can represent."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import cast
 
 
 def jsonable(value: object) -> object:
-    """Turns records' values into what both formats can hold.
+    """Converts a value to plain JSON types.
 
     Raises:
-        TypeError: the value has no agreed form; showing its `repr` would be a false contract.
+        TypeError: the value has no defined form; its `repr` must not become part of a contract.
     """
     match value:
         case Enum():
@@ -34,5 +34,5 @@ def jsonable(value: object) -> object:
 
 
 def timestamp(time: datetime) -> str:
-    """Returns a time as documents print it: `2026-01-31T09:30:00.000000Z`."""
+    """Returns a time in the form of all documents: `2026-01-31T09:30:00.000000Z`."""
     return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""The outcome of an act: data for programs, and sections for people."""
+"""The outcome of a command: data for programs, and sections for people."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Many things of one kind, one row each."""
+    """Several things of one kind, one row each."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     empty: str = "Nothing to show."
-    """The sentence people see when there are no rows; `plain` then prints nothing."""
+    """Shown instead of the table if there are no rows; `plain` prints nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text that is already laid out, such as a diff; its lines are kept."""
+    """Preformatted text, such as a diff."""
 
     title: str
     body: str
@@ -48,13 +48,13 @@ class Report:
     data: Mapping[str, object]
     """The `data` of the JSON and YAML document: a stable contract."""
     sections: tuple[Section, ...]
-    """The same for people, in reading order."""
+    """The same facts for people, in reading order."""
     messages: tuple[str, ...] = ()
     """Closing sentences, such as "Rollback complete"."""
     status: Status = "ok"
     exit_code: int = 0
     warnings: tuple[str, ...] = ()
-    """Sentences the user must not miss; any of them turns `ok` into `warn`."""
+    """Sentences that the user must not miss; any of them turns `ok` into `warn`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,11 @@ class Failure:
     hint: str | None
     details: Mapping[str, object]
     data: object
-    """What exists despite the failure, such as the plan that failed."""
+    """What there is to report despite the failure, such as the plan that failed."""
 
     @classmethod
     def of(cls, error: CleverAgentsError, data: object = None, **details: object) -> Self:
-        """Returns the failure that an error is; `details` are added to those of the error."""
+        """Returns an error as a failure; `details` are added to those of the error."""
         return cls(
             error.code,
             error.message,

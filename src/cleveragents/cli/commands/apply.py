@@ -1,4 +1,4 @@
-"""`agents plan apply`: bring a plan's result into the project."""
+"""`agents plan apply`: apply a plan's result to the project."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     "apply",
     help="Apply a plan's result to the project",
     epilog=(
-        "Validations run first, in the sandbox. The result is merged with what the project is\n"
-        "now; after a conflict, a refusal or a failure the project is as it was.\n\n"
+        "Runs the plan's validations in the sandbox, then merges the result into the current\n"
+        "project. A conflict, refusal or failure leaves the project unchanged.\n\n"
         "Examples:\n"
         "  agents plan apply @latest --dry-run\n"
         "  agents plan apply @latest --branch greeting"
@@ -40,12 +40,16 @@ if TYPE_CHECKING:
 @plan_argument
 @yes_option
 @dry_run_option
-@click.option("--no-commit", is_flag=True, help="Leave the change in the working tree.")
-@click.option("--branch", metavar="NAME", help="Only make a branch with the result.")
+@click.option("--no-commit", is_flag=True, help="Leave the changes in the working tree.")
+@click.option(
+    "--branch",
+    metavar="NAME",
+    help="Only create a branch with the result.",
+)
 @click.option(
     "--include-uncommitted",
     is_flag=True,
-    help="Merge with uncommitted changes in the files that the plan changed.",
+    help="Also merge into files that have uncommitted changes.",
 )
 @progress_option
 @frame.pass_session
@@ -76,7 +80,7 @@ def apply_plan(
     yes: bool,
     dry_run: bool = False,
 ) -> Report:
-    """Applies a plan, showing first what that would do unless `yes`."""
+    """Applies a plan; shows a preview and asks first, unless `yes`."""
     from cleveragents.domain.checkpoints.operation import OperationKind
     from cleveragents.reports.plans.apply import preview_report, preview_text, result_report
 
@@ -95,7 +99,7 @@ def apply_plan(
     except (KeyboardInterrupt, InterruptedByUserError):
         if not plans.status(plan_id).plan.is_applied:
             raise _interrupted(plans.status(plan_id)) from None
-        done = service.finished(plan_id)  # It came too late.
+        done = service.finished(plan_id)  # The interrupt came too late to stop it.
     return result_report(done, plans.status(plan_id))
 
 
@@ -105,7 +109,7 @@ def _options(container: Container, plan_id: str) -> list[str]:
 
 
 def _interrupted(status: PlanStatus) -> InterruptedByUserError:
-    """Says whether it stopped before anything was touched, or in the middle."""
+    """Returns an error that says whether the apply stopped before or during its changes."""
     plan_id = status.plan.id
     if status.interrupted is None:
         return InterruptedByUserError(
@@ -113,15 +117,15 @@ def _interrupted(status: PlanStatus) -> InterruptedByUserError:
             hint=f"Run `agents plan apply {plan_id}` to try again",
         )
     return InterruptedByUserError(
-        f"Interrupted in the middle of applying: {plan_id}",
-        hint=f"Run `agents plan apply {plan_id}`: it completes this or undoes it",
+        f"Interrupted while applying: {plan_id}",
+        hint=f"Run `agents plan apply {plan_id}` to complete or undo it",
     )
 
 
 def applied_too(
     session: Session, container: Container, plan_id: str, *, include_uncommitted: bool
 ) -> Report:
-    """Applies a plan that has just run; the report is that of the run, with the apply in it."""
+    """Applies a plan that has just run; returns the report of the run with the apply added."""
     from cleveragents.reports.plans.plan import plan_data
 
     request = _request(no_commit=False, branch=None, include_uncommitted=include_uncommitted)
@@ -140,7 +144,7 @@ def _request(*, no_commit: bool, branch: str | None, include_uncommitted: bool) 
 
     if no_commit and branch is not None:
         raise UsageError(
-            "`--no-commit` and `--branch` cannot be given together", hint="Leave one of them out"
+            "`--no-commit` and `--branch` cannot be combined", hint="Leave one of them out"
         )
     mode = ApplyMode.NO_COMMIT if no_commit else ApplyMode.COMMIT
     return ApplyRequest(

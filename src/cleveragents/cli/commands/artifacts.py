@@ -1,4 +1,4 @@
-"""`agents plan artifacts`: what a plan made."""
+"""`agents plan artifacts`: the files that a plan changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cleveragents.reports.report import Report
 
 @frame.command(
     "artifacts",
-    help="Show what a plan made, and which tool made it",
+    help="List the files that a plan changed, and the tool that changed each",
     epilog="Example:\n  agents plan artifacts @latest",
 )
 @plan_argument

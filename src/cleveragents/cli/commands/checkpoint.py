@@ -1,4 +1,4 @@
-"""`agents plan checkpoint`: look at a plan's checkpoints, make one, keep some and delete some."""
+"""`agents plan checkpoint`: list, create, verify, pin and delete a plan's checkpoints."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def show(session: Session, plan_ref: str, checkpoint_ref: str) -> Report:
 
 @checkpoint.command(
     "verify",
-    help="Read back everything that checkpoints hold",
+    help="Read back checkpoints to check that they can be restored",
     epilog="Examples:\n  agents plan checkpoint verify @latest\n"
     "  agents plan checkpoint verify @latest @-1 --format json",
 )
@@ -87,17 +87,17 @@ def verify(session: Session, plan_ref: str, checkpoint_ref: str | None) -> Repor
 
 @checkpoint.command(
     "create",
-    help="Make a checkpoint of the sandbox as it is now",
+    help="Create a checkpoint of the sandbox as it is now",
     epilog="Example:\n  agents plan checkpoint create @latest --label 'before my own edits'",
 )
 @plan_argument
-@click.option("--label", default="made by hand", help="What to call it.")
+@click.option("--label", default="made by hand", help="Name of the checkpoint.")
 @frame.pass_session
 def create(session: Session, plan_ref: str, label: str) -> Report:
     from cleveragents.reports.checkpoints.checkpoint import checkpoint_report
 
     if not label.strip() or len(label) > LABEL_LENGTH:
-        raise UsageError(f"A label has between 1 and {LABEL_LENGTH} characters")
+        raise UsageError(f"A label must have between 1 and {LABEL_LENGTH} characters")
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
         end_interrupted(session, container, found.id)
@@ -108,8 +108,9 @@ def create(session: Session, plan_ref: str, label: str) -> Report:
 
 @checkpoint.command(
     "pin",
-    help="Keep checkpoints regardless of the limit",
-    epilog="A checkpoint stands for all of its moment, which is pinned as a whole.\n\n"
+    help="Keep checkpoints regardless of the limit per plan",
+    epilog="If the plan has several resources, the checkpoints taken of them at the same time are\n"
+    "pinned together.\n\n"
     "Example:\n  agents plan checkpoint pin @latest @first @-2",
 )
 @plan_argument
@@ -126,8 +127,8 @@ def pin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> Re
 
 @checkpoint.command(
     "unpin",
-    help="Let the limit apply to checkpoints again",
-    epilog="Nothing goes at once: the next checkpoint that is made drops what is too many.\n\n"
+    help="Unpin checkpoints, so that the limit applies to them again",
+    epilog="Nothing is deleted now: the next new checkpoint prunes those above the limit.\n\n"
     "Example:\n  agents plan checkpoint unpin @latest @first",
 )
 @plan_argument
@@ -144,9 +145,10 @@ def unpin(session: Session, plan_ref: str, checkpoint_refs: tuple[str, ...]) -> 
 
 @checkpoint.command(
     "delete",
-    help="Delete checkpoints for good",
-    epilog="A checkpoint stands for all of its moment, which goes as a whole. All that are named\n"
-    "go, or none. `agents gc` gives the space back.\n\n"
+    help="Delete checkpoints permanently",
+    epilog="If the plan has several resources, the checkpoints taken of them at the same time are\n"
+    "deleted together. Either all named checkpoints are deleted or none. Run `agents gc` to\n"
+    "reclaim the space.\n\n"
     "Examples:\n  agents plan checkpoint delete @latest @-3\n"
     "  agents plan checkpoint delete @latest @-3 @-4 --dry-run",
 )

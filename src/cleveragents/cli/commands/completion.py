@@ -1,4 +1,4 @@
-"""`agents completion`: the script that makes a shell complete `agents`."""
+"""`agents completion`: print a script that lets a shell complete `agents`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHELLS = ("bash", "zsh", "fish")
 @frame.command(
     "completion",
     help="Print a shell completion script",
-    epilog="Example:\n  agents completion bash > ~/.local/share/bash-completion/completions/agents"
+    epilog="Examples:\n  agents completion bash > ~/.local/share/bash-completion/completions/agents"
     "\n  agents completion fish > ~/.config/fish/completions/agents.fish",
 )
 @click.argument("shell", type=click.Choice(SHELLS))

@@ -85,7 +85,7 @@ def list_(session: Session, project: Path | None) -> Report:
     "set",
     help="Change a setting for you, or with --project for a project",
     epilog="Example:\n  agents config set sandbox.checkpoint.max-checkpoints-per-plan 100",
-    mends_settings=True,
+    fixes_settings=True,
 )
 @_key_argument
 @click.argument("value")
@@ -105,7 +105,7 @@ def set_(session: Session, name: str, value: str, project: Path | None) -> Repor
     "unset",
     help="Remove a setting from your configuration, or from a project's",
     epilog="Example:\n  agents config unset core.format",
-    mends_settings=True,
+    fixes_settings=True,
 )
 @_key_argument
 @_project_option

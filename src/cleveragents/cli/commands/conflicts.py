@@ -1,4 +1,4 @@
-"""`agents plan conflicts`: where subplans have changed the same, and what holds there."""
+"""`agents plan conflicts`: list and resolve conflicts between subplans."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from cleveragents.reports.report import Report
     "conflicts",
     help="List and resolve conflicts between subplans",
     epilog=(
-        "`mine` is what the plan has, other subplans' part included; `theirs` is what the subplan\n"
-        "made; `edited` is what is in the sandbox now. Then go on with `agents plan resume`.\n\n"
+        "`mine` is the version of the plan, with the subplans merged so far; `theirs` is that of\n"
+        "the subplan; `edited` is the file in the sandbox as it is now. When all conflicts are\n"
+        "resolved, continue with `agents plan resume`.\n\n"
         "Examples:\n"
         "  agents plan conflicts @latest\n"
         "  agents plan conflicts @latest --take theirs src/app.py\n"
@@ -28,7 +29,7 @@ from cleveragents.reports.report import Report
 @click.option(
     "--take",
     type=click.Choice(["mine", "theirs", "edited"]),
-    help="Which version to keep at these paths.",
+    help="The version to keep.",
 )
 @click.option("--all", "everything", is_flag=True, help="Resolve all open conflicts.")
 @frame.pass_session
@@ -44,7 +45,7 @@ def conflicts(
 
     if (take is not None) != (everything or bool(paths)) or (everything and paths):
         raise UsageError(
-            "Give both `--take` and the paths, or `--all`",
+            "Give `--take` together with paths or `--all`",
             hint=f"As in `agents plan conflicts {plan_ref} --take theirs --all`",
         )
     with open_plan(session, plan_ref) as (container, found):

@@ -1,4 +1,4 @@
-"""`agents plan correct`: have a decision made anew, or added to."""
+"""`agents plan correct` and `prompt`: change a decision, add to it, or give guidance."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ GUIDANCE_LENGTH = 10_000
     "correct",
     help="Change a decision, or add to it",
     epilog=(
-        "`revert` takes the plan back to before the decision; what hangs on it falls, everything\n"
-        "else stays. With --choose, `agents plan execute` then takes another of its options.\n"
-        "`append` changes nothing and makes a child plan with the guidance as its prompt.\n"
-        "A plan in the place of the decision stands for the plan's first decision.\n\n"
+        "`revert` rolls the plan back to before the decision and supersedes what depends on it;\n"
+        "everything else is kept. With --choose, `agents plan execute` then runs another of its\n"
+        "options. `append` changes nothing and creates a child plan with the guidance as its\n"
+        "prompt. A plan given instead of a decision means the plan's first decision.\n\n"
         "Examples:\n"
         "  agents plan tree @latest\n"
         "  agents plan correct 01HXM8C2 --mode revert --choose database --guidance 'it will grow'"
@@ -41,7 +41,7 @@ GUIDANCE_LENGTH = 10_000
 @click.argument("decision_ref", metavar="DECISION")
 @click.option("--mode", type=click.Choice(("revert", "append")), required=True)
 @click.option("--guidance", "-g", required=True, metavar="TEXT", help="What to do instead, or why.")
-@click.option("--choose", metavar="OPTION", help="The option to take from now on.")
+@click.option("--choose", metavar="OPTION", help="The option to use instead.")
 @yes_option
 @dry_run_option
 @frame.pass_session
@@ -54,10 +54,10 @@ def correct(
     yes: bool,
     dry_run: bool,
 ) -> Report:
-    _refuse_unless_said(guidance)
+    _check_guidance(guidance)
     if choose is not None and mode == "append":
         raise UsageError(
-            "`--choose` takes another option, which `append` does not", hint="Use `--mode revert`"
+            "`--choose` cannot be combined with `--mode append`", hint="Use `--mode revert`"
         )
     from cleveragents.domain.checkpoints.operation import OperationKind
 
@@ -74,9 +74,8 @@ def correct(
 
 @frame.command(
     "prompt",
-    help="Give a plan guidance for what it does next",
-    epilog="Nothing goes back because of it: it is recorded as a decision of yours, for\n"
-    "whoever runs the plan on.\n\n"
+    help="Give a plan guidance for its next steps",
+    epilog="The guidance is recorded as a decision. Nothing is rolled back.\n\n"
     "Example:\n  agents plan prompt @latest 'keep the old file names'",
 )
 @plan_argument
@@ -85,15 +84,15 @@ def correct(
 def prompt(session: Session, plan_ref: str, text: str) -> Report:
     from cleveragents.reports.decisions.corrections import prompt_report
 
-    _refuse_unless_said(text)
+    _check_guidance(text)
     with open_plan(session, plan_ref) as (container, found):
         end_interrupted(session, container, found.id)
         return prompt_report(container.correction_service().prompt(found.id, text))
 
 
-def _refuse_unless_said(guidance: str) -> None:
+def _check_guidance(guidance: str) -> None:
     if not 0 < len(guidance.strip()) <= GUIDANCE_LENGTH:
-        raise UsageError(f"Guidance has between 1 and {GUIDANCE_LENGTH} characters")
+        raise UsageError(f"Guidance must have between 1 and {GUIDANCE_LENGTH} characters")
 
 
 def _revert(
@@ -138,7 +137,7 @@ def _append(
     if dry_run:
         return append_preview_report(decision, guidance)
     if not yes:
-        session.say("A child plan would be made with the guidance as its prompt; all else stays.")
+        session.say("This would only create a child plan with the guidance as its prompt.")
         if not session.confirm("Append?"):
             return refused()
     return append_report(service.append(decision, guidance))

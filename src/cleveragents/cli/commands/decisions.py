@@ -1,4 +1,4 @@
-"""`agents plan tree` and `explain`: what was decided, and why."""
+"""`agents plan tree` and `explain`: a plan's decisions and the reasons for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cleveragents.reports.report import Report
     epilog="Example:\n  agents plan tree @latest --show-superseded",
 )
 @plan_argument
-@click.option("--show-superseded", is_flag=True, help="Also what does not stand any more.")
+@click.option("--show-superseded", is_flag=True, help="Include superseded decisions.")
 @frame.pass_session
 def tree(session: Session, plan_ref: str, show_superseded: bool) -> Report:
     from cleveragents.reports.decisions.decision import tree_report
@@ -29,11 +29,11 @@ def tree(session: Session, plan_ref: str, show_superseded: bool) -> Report:
 @frame.command(
     "explain",
     help="Explain one decision",
-    epilog="A plan in its place stands for the plan's first decision.\n\n"
+    epilog="A plan given instead of a decision means the plan's first decision.\n\n"
     "Example:\n  agents plan explain 01HXM8C2",
 )
 @click.argument("decision_ref", metavar="DECISION")
-@click.option("--show-context", is_flag=True, help="Also what was known when it was made.")
+@click.option("--show-context", is_flag=True, help="Include what was known when it was made.")
 @frame.pass_session
 def explain(session: Session, decision_ref: str, show_context: bool) -> Report:
     from cleveragents.reports.decisions.decision import explain_report

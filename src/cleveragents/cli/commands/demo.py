@@ -1,4 +1,4 @@
-"""`agents demo`: the main job on a scratch repository, from the first step to the result."""
+"""`agents demo`: the whole life of a plan in a scratch repository."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ _GUIDANCE = "keep the sources"
 
 @frame.command(
     "demo",
-    help="Run a plan on a scratch repository, break it, roll it back, undo, correct and apply it",
+    help="Run, roll back, undo, correct and apply a plan in a scratch repository",
     epilog=(
-        "Nothing of yours is touched: project and records are in a temporary directory,\n"
-        "which is removed at the end.\n\nExample:\n  agents demo"
+        "Your files are not touched: the project and its records are in a temporary directory,\n"
+        "which is removed at the end.\n\n"
+        "Examples:\n  agents demo\n  agents demo --keep"
     ),
 )
-@click.option("--keep", is_flag=True, help="Keep the directory, to look around in it.")
+@click.option("--keep", is_flag=True, help="Keep the temporary directory.")
 @frame.pass_session
 def demo(session: Session, keep: bool) -> Report:
     directory = Path(tempfile.mkdtemp(prefix="cleveragents-demo-"))
@@ -46,7 +47,7 @@ def demo(session: Session, keep: bool) -> Report:
 
 
 def _scratch_session(session: Session, directory: Path) -> Session:
-    """Returns a session with a home of its own, so that neither records nor settings mix."""
+    """Returns a session with its own home, so that records and settings are not shared."""
     ours = {
         name: value
         for name, value in session.environ.items()
@@ -71,7 +72,7 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     plan_file = directory / "plan.yaml"
     plan_file.write_text(files("cleveragents.demo").joinpath("plan.yaml").read_text())
 
-    session.say("An agent's plan runs in a private copy of a small git project.")
+    session.say("Running a plan in a private copy of a small git project.")
     plan = container.plan_service().use(plan_file, project, {})
     container.plan_executor().execute(plan.id)
     service = container.checkpoint_service()
@@ -80,16 +81,16 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     broken = _files(sandbox)
 
     session.say(
-        "It decided to tidy up everything: the sources are gone. Going back to before that."
+        "The plan chose to tidy up everything: the sources are gone. Rolling back to before that."
     )
     target = next(item for item in checkpoints if item.metadata.label == f"before {_MISTAKE}")
     rollback = service.rollback_to_checkpoint(plan.id, target)
 
-    session.say("Undoing the rollback, to see that it lost nothing.")
+    session.say("Undoing the rollback, to show that it lost nothing.")
     undo = container.rollback_procedure().run(plan.id, UndoRedo(OperationKind.UNDO))
     undone = _files(sandbox)
 
-    session.say("Correcting the decision instead: only leftovers may go. The plan runs on from it.")
+    session.say("Correcting the decision: tidy up only leftovers. The plan continues from there.")
     decisions = container.decision_service().tree(plan.id).decisions
     mistaken = next(item for item in decisions if item.place is not None)
     correction = container.correction_service().revert(mistaken, _GUIDANCE, _INSTEAD)
@@ -97,7 +98,7 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     corrected = _files(sandbox)
     project_untouched = _contents(project) == before
 
-    session.say("Applying the result: only now the project changes.")
+    session.say("Applying the result: only now does the project change.")
     applied = container.plan_apply_service().apply(plan.id, ApplyRequest())
     return demo_report(
         Story(
@@ -127,5 +128,5 @@ def _contents(root: Path) -> dict[str, bytes]:
 
 
 def _files(root: Path) -> dict[str, bytes]:
-    """Returns the contents without what git keeps for itself."""
+    """Returns the contents of all files outside of `.git`."""
     return {name: data for name, data in _contents(root).items() if Path(name).parts[0] != ".git"}

@@ -1,4 +1,4 @@
-"""`agents doctor`: look at the whole installation, and mend what is safe to mend."""
+"""`agents doctor`: check the whole installation, and fix what is safe to fix."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @frame.command(
     "doctor",
-    help="Check the installation, and mend what is safe to mend",
+    help="Check the installation, and fix what is safe to fix",
     epilog=(
-        "Without --fix nothing is changed. The exit code is 1 while there are problems;\n"
-        "warnings do not change it.\n\n"
+        "Without --fix nothing is changed. The exit code is 1 if there are problems; warnings\n"
+        "do not affect it.\n\n"
         "Examples:\n  agents doctor\n  agents doctor --fix\n  agents doctor --quick --format json"
     ),
-    mends_settings=True,
+    fixes_settings=True,
 )
-@click.option("--fix", is_flag=True, help="Mend what is safe to mend, and say what was done.")
-@click.option("--quick", is_flag=True, help="Do not read the stored bytes of checkpoints back.")
+@click.option("--fix", is_flag=True, help="Fix what is safe to fix, and report it.")
+@click.option("--quick", is_flag=True, help="Skip reading back the contents of checkpoints.")
 @frame.pass_session
 def doctor(session: Session, fix: bool, quick: bool) -> Report:
     from cleveragents.application.services.doctor_service import HealthExamination
@@ -39,7 +39,7 @@ def doctor(session: Session, fix: bool, quick: bool) -> Report:
 
 
 def _service(session: Session) -> tuple[DoctorService, ConfigurationError | None]:
-    """Returns the service, and why it knows nothing of the user's settings."""
+    """Returns the service, and the error if it had to ignore an invalid user configuration."""
     try:
         return session.container(None).doctor_service(), None
     except ConfigurationError as error:
@@ -47,7 +47,7 @@ def _service(session: Session) -> tuple[DoctorService, ConfigurationError | None
 
 
 def _refused_here(session: Session) -> ConfigurationError | None:
-    """Returns why the settings of the project that the user is in are refused."""
+    """Returns the error if the configuration of the current project is invalid."""
     from cleveragents.infrastructure.config import find_project
 
     try:

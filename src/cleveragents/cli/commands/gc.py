@@ -1,4 +1,4 @@
-"""`agents gc`: give back the space of what nothing needs any more."""
+"""`agents gc`: reclaim disk space that no checkpoint needs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from cleveragents.reports.report import Report
 
 @frame.command(
     "gc",
-    help="Reclaim the space of what no checkpoint needs any more",
+    help="Reclaim disk space that no checkpoint needs",
     epilog="Examples:\n  agents gc --dry-run\n  agents gc --format json",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be reclaimed and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be reclaimed.")
 @frame.pass_session
 def gc(session: Session, dry_run: bool) -> Report:
     from cleveragents.reports.installation.maintenance import garbage_report

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     "rollback",
     help="Roll a plan and its sandbox back to a checkpoint",
     epilog=(
-        "Without a checkpoint it lists them and changes nothing. The current state is saved as\n"
-        "a checkpoint first: `agents plan undo` undoes a rollback.\n\n"
-        "With --path or --only-step it restores a part of the sandbox, and the plan stays where\n"
-        "it is. Paths are given as `agents plan diff` shows them.\n\n"
+        "Without a checkpoint, lists the checkpoints and changes nothing. The current state is\n"
+        "saved as a checkpoint first, so that `agents plan undo` can undo the rollback.\n\n"
+        "With --path or --only-step, restores only part of the sandbox, and the plan keeps its\n"
+        "position. Give paths as `agents plan diff` shows them.\n\n"
         "Examples:\n"
         "  agents plan rollback @latest\n"
         "  agents plan rollback @latest @-2 --dry-run\n"
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     "paths",
     multiple=True,
     metavar="PATH",
-    help="Only this file, or all in this directory; may be repeated.",
+    help="Restore only this file or directory; can be repeated.",
 )
 @click.option(
     "--only-step",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Only what step N did, if nothing was built on it.",
+    help="Undo only step N, if no later step changed the same files.",
 )
 @yes_option
 @dry_run_option
@@ -86,8 +86,8 @@ def rollback(
 @frame.command(
     "undo",
     help="Undo the last rollback or correction of a plan",
-    epilog="The current state is saved as a checkpoint first: `agents plan redo` reverses "
-    "an undo.\nRun `undo` again to undo the operation before.\n\n"
+    epilog="The current state is saved as a checkpoint first, so that `agents plan redo` can\n"
+    "reverse the undo. Run `undo` again to undo the operation before.\n\n"
     "Example:\n  agents plan undo @latest",
 )
 @plan_argument
@@ -97,12 +97,12 @@ def rollback(
 def undo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
     from cleveragents.domain.checkpoints.operation import OperationKind
 
-    return _taken_back(session, plan_ref, OperationKind.UNDO, yes=yes, dry_run=dry_run)
+    return _undo_or_redo(session, plan_ref, OperationKind.UNDO, yes=yes, dry_run=dry_run)
 
 
 @frame.command(
     "redo",
-    help="Redo what the last undo of a plan undid",
+    help="Redo the operation that the last undo of a plan undid",
     epilog="Example:\n  agents plan redo @latest",
 )
 @plan_argument
@@ -112,10 +112,10 @@ def undo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 def redo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
     from cleveragents.domain.checkpoints.operation import OperationKind
 
-    return _taken_back(session, plan_ref, OperationKind.REDO, yes=yes, dry_run=dry_run)
+    return _undo_or_redo(session, plan_ref, OperationKind.REDO, yes=yes, dry_run=dry_run)
 
 
-def _taken_back(
+def _undo_or_redo(
     session: Session, plan_ref: str, kind: OperationKind, *, yes: bool, dry_run: bool
 ) -> Report:
     from cleveragents.application.services.rollback.intents import UndoRedo
@@ -192,7 +192,7 @@ def _refuse_contradictions(
 
 
 def _unchanged(paths: tuple[str, ...], changes: Sequence[FileChange]) -> list[str]:
-    """Warns about named paths without a change: one may be misspelled."""
+    """Warns about given paths that did not change, because they may be misspelled."""
     files = [change.file.rstrip("/") for change in changes]
     idle = [
         path
@@ -204,7 +204,7 @@ def _unchanged(paths: tuple[str, ...], changes: Sequence[FileChange]) -> list[st
 
 
 def _part(checkpoint_ref: str | None, paths: tuple[str, ...], only_step: int | None) -> str:
-    """Returns the arguments that name a part to roll back, or nothing if all of it is meant."""
+    """Returns the arguments of a partial rollback, or nothing for a full one."""
     if only_step is not None:
         return f"--only-step {only_step}"
     named = [word for path in paths for word in ("--path", path)]

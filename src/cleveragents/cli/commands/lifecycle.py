@@ -1,4 +1,4 @@
-"""`agents plan resume`, `cancel` and `errors`: when a plan did not get to its end."""
+"""`agents plan resume`, `cancel` and `errors`: for plans that did not finish."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REASON_LENGTH = 1000
 @frame.command(
     "resume",
     help="Resume a plan that failed, was interrupted or was rolled back",
-    epilog="The sandbox is first brought to the last checkpoint; what was there is kept.\n\n"
+    epilog="The sandbox is restored to the last checkpoint first; its current state is saved.\n\n"
     "Examples:\n  agents plan resume @latest --dry-run\n  agents plan resume @latest",
 )
 @plan_argument
@@ -40,19 +40,19 @@ def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
 
 @frame.command(
     "cancel",
-    help="Cancel a plan; its checkpoints are kept, and its sandbox unless --discard is given",
+    help="Cancel a plan; its checkpoints and, unless --discard is given, its sandbox are kept",
     epilog="Example:\n  agents plan cancel @latest --reason 'the other approach won'",
 )
 @plan_argument
-@click.option("--reason", help="Why, for whoever reads the plan later.")
-@click.option("--discard", is_flag=True, help="Remove its sandbox, whatever it holds.")
+@click.option("--reason", help="Why, for the record.")
+@click.option("--discard", is_flag=True, help="Remove the sandbox, even if it has changes.")
 @frame.pass_session
 def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool) -> Report:
     from cleveragents.cli.commands.plan import end_interrupted
     from cleveragents.reports.plans.lifecycle import cancel_report
 
     if reason is not None and not 0 < len(reason.strip()) <= REASON_LENGTH:
-        raise UsageError(f"A reason has between 1 and {REASON_LENGTH} characters")
+        raise UsageError(f"A reason must have between 1 and {REASON_LENGTH} characters")
     with open_plan(session, plan_ref) as (container, found):
         end_interrupted(session, container, found.id)
         return cancel_report(container.plan_service().cancel(found.id, reason, discard=discard))

@@ -1,4 +1,4 @@
-"""`agents plan log`: what happened to a plan."""
+"""`agents plan log`: the events of a plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cleveragents.reports.report import Report
 
 @frame.command(
     "log",
-    help="Show what happened to a plan, oldest first",
+    help="Show the events of a plan, oldest first",
     epilog="Examples:\n  agents plan log @latest\n  agents plan log @latest --type tool --limit 5",
 )
 @plan_argument
@@ -24,11 +24,10 @@ from cleveragents.reports.report import Report
     "prefixes",
     multiple=True,
     metavar="PREFIX",
-    help="Only events whose type begins so, like `tool` or `plan.errored`; may be repeated.",
+    help="Only events whose type starts with this, such as `tool` or `plan.errored`; "
+    "can be repeated.",
 )
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the newest N of these events."
-)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the newest N events.")
 @frame.pass_session
 def log(session: Session, plan_ref: str, prefixes: tuple[str, ...], limit: int | None) -> Report:
     from cleveragents.reports.plans.log import log_report
@@ -46,6 +45,6 @@ def _types(prefixes: tuple[str, ...]) -> Collection[str]:
         if not any(known.startswith(prefix) for known in EVENT_TYPES):
             families = {known.partition(".")[0] for known in EVENT_TYPES}
             raise UsageError(
-                f"No type of event begins with `{prefix}`", hint=nearest(prefix, families)
+                f"No event type starts with `{prefix}`", hint=nearest(prefix, families)
             )
     return {known for known in EVENT_TYPES if known.startswith(prefixes)}

@@ -13,28 +13,27 @@ from cleveragents.reports.report import Report
 if TYPE_CHECKING:
     from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
 
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
 def progress_option(function: CommandT) -> CommandT:
-    """Lets the user choose how progress is shown; see `Session.progress`."""
+    """Adds the option that sets `Session.progress`."""
     return click.option(
         "--progress",
         type=click.Choice(PROGRESS),
         callback=_remember,
         expose_value=False,
-        help="How to show progress on stderr: as lines for people, as one JSON object per "
-        "line, or not at all.",
+        help="How to show progress on stderr: as text, as one JSON object per line, or not at all.",
     )(function)
 
 
 def only_ended(ended: RecoveryOutcome, kind: OperationKind, plan_id: str) -> Report:
-    """The report of a command that found an interrupted operation and only finished that.
+    """The report of a command that finished an interrupted operation and then stopped.
 
-    Continuing could undo more than the user has seen.
+    The preview that the user saw may no longer be true, so the command must be given again.
     """
     done = ended.completed and ended.kind is kind
     data = {
@@ -44,13 +43,13 @@ def only_ended(ended: RecoveryOutcome, kind: OperationKind, plan_id: str) -> Rep
     message = (
         f"{kind.value.capitalize()} complete"
         if done
-        else f"Look at `agents plan log {plan_id}`, and run the command again if you still want it"
+        else f"Check `agents plan log {plan_id}`, then run the command again if you still want it"
     )
     return Report(data, (), (message,), status="warn", exit_code=0 if done else 3)
 
 
 def refused() -> Report:
-    """The report after the user answered a question with no."""
+    """The report after the user answered no."""
     return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
 
 

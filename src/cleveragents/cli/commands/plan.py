@@ -1,4 +1,4 @@
-"""`agents plan`: make, run, look at and take back plans."""
+"""`agents plan`: create, execute and show plans; other modules have the rest of the group."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ plan = frame.group(
             "cleveragents.cli.commands.apply", "apply", "Apply a plan's result to the project"
         ),
         "artifacts": Lazy(
-            "cleveragents.cli.commands.artifacts", "artifacts", "Show what a plan made"
+            "cleveragents.cli.commands.artifacts", "artifacts", "List the files that a plan changed"
         ),
         "resume": Lazy(
             "cleveragents.cli.commands.lifecycle", "resume", "Resume a plan that stopped"
@@ -51,14 +51,14 @@ plan = frame.group(
         "checkpoint": Lazy(
             "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
         ),
-        "log": Lazy("cleveragents.cli.commands.log", "log", "Show what happened to a plan"),
+        "log": Lazy("cleveragents.cli.commands.log", "log", "Show the events of a plan"),
         "rollback": Lazy(
             "cleveragents.cli.commands.history", "rollback", "Roll a plan back to a checkpoint"
         ),
         "undo": Lazy(
             "cleveragents.cli.commands.history", "undo", "Undo the last rollback or correction"
         ),
-        "redo": Lazy("cleveragents.cli.commands.history", "redo", "Redo what the last undo undid"),
+        "redo": Lazy("cleveragents.cli.commands.history", "redo", "Redo what was undone"),
         "prompt": Lazy("cleveragents.cli.commands.correct", "prompt", "Give a plan guidance"),
         "correct": Lazy("cleveragents.cli.commands.correct", "correct", "Change a decision"),
     },
@@ -71,40 +71,40 @@ _project_option = click.option(
     type=click.Path(path_type=Path),
     default=Path(),
     metavar="DIR",
-    help="The project; a directory inside its repository will do. Default: here.",
+    help="The project, or any directory in its repository; by default the current one.",
 )
 _arg_option = click.option(
     "--arg",
     "pairs",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A value for one of the plan's arguments; may be repeated.",
+    help="Set an argument of the plan; can be repeated.",
 )
 yes_option = click.option(
     "--yes",
     "-y",
     is_flag=True,
-    help="Do not ask, even if irreversible effects would be repeated.",
+    help="Do not ask for confirmation, even to repeat irreversible effects.",
 )
 _apply_option = click.option(
-    "--apply", "then_apply", is_flag=True, help="Apply the result when the plan has run."
+    "--apply", "then_apply", is_flag=True, help="Apply the result once the plan is complete."
 )
 _uncommitted_option = click.option(
     "--include-uncommitted",
     is_flag=True,
-    help="Start from the project's files as they are, not from its last commit.",
+    help="Start from the files in the project, including uncommitted changes.",
 )
 
 
 class Execute(Protocol):
-    """Runs a plan to its end: starting it, or going on with it."""
+    """Starts or resumes a plan and runs it to its end."""
 
     def __call__(self, plan_id: str, *, repeat_effects: bool) -> Plan: ...
 
 
 @contextmanager
 def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
-    """Yields the plan that `text` names, with services that obey its project's settings."""
+    """Yields the plan that `text` names, and services with the settings of its project."""
     finder = session.container(None)
     try:
         found = finder.plan_service().find(text)
@@ -119,7 +119,7 @@ def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
 
 @plan.command(
     "run",
-    help="Make a plan from a file and execute it",
+    help="Create a plan from a file and execute it",
     epilog="Example:\n  agents plan run plan.yaml --arg who=you",
 )
 @_file_argument
@@ -154,7 +154,7 @@ def run(
 
 @plan.command(
     "use",
-    help="Make a plan from a file without executing it",
+    help="Create a plan from a file without executing it",
     epilog="Example:\n  agents plan use plan.yaml --project ~/src/shop",
 )
 @_file_argument
@@ -198,7 +198,7 @@ def execute(session: Session, plan_ref: str, yes: bool) -> Report:
 
 @plan.command(
     "status",
-    help="Show where a plan is",
+    help="Show the status of a plan",
     epilog="Example:\n  agents plan status @latest --format json",
 )
 @plan_argument
@@ -226,7 +226,7 @@ def status(session: Session, plan_ref: str) -> Report:
     ),
 )
 @click.option("--project", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--subplans", is_flag=True, help="Also list plans that other plans have spawned.")
+@click.option("--subplans", is_flag=True, help="Include subplans.")
 @frame.pass_session
 def list_(
     session: Session,
@@ -264,7 +264,7 @@ def list_(
 @click.option(
     "--correction",
     metavar="ID",
-    help="How the plan is now against what this correction took back.",
+    help="Compare the plan with its state before this correction.",
 )
 @frame.pass_session
 def diff(
@@ -280,8 +280,8 @@ def diff(
         return _diff_of_correction(session, correction)
     if plan_ref is None or correction is not None:
         raise UsageError(
-            "Name either a plan, or a correction with `--correction`",
-            hint="As in `agents plan diff @latest`",
+            "Give either a plan or `--correction`",
+            hint="For example `agents plan diff @latest`",
         )
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
@@ -299,14 +299,14 @@ def _diff_of_correction(session: Session, text: str) -> Report:
 
 
 def _container_for(session: Session, directory: Path) -> Container:
-    """Returns services that obey the project a directory is in, as they will for its plans."""
+    """Returns services with the settings of the project that a directory is in."""
     from cleveragents.infrastructure.config import find_project
 
     return session.container(find_project(session.directory / directory, session.home))
 
 
 def end_interrupted(session: Session, container: Container, plan_id: str) -> RecoveryOutcome | None:
-    """Ends an operation that a killed process began, and says so."""
+    """Finishes or undoes an operation that a killed process left, and warns about it."""
     ended = container.recovery().finish(plan_id)
     if ended is not None:
         session.warnings.append(ended.sentence)
@@ -316,7 +316,7 @@ def end_interrupted(session: Session, container: Container, plan_id: str) -> Rec
 def execute_plan(
     session: Session, container: Container, found: Plan, act: Execute, *, yes: bool
 ) -> Report:
-    """Has `act` run a plan, asking first where something irreversible would be done again."""
+    """Runs a plan with `act`; asks first if that would repeat irreversible effects."""
     from cleveragents.domain.errors import SubplanConflictError
     from cleveragents.reports.plans.plan import plan_data, plan_report
 
@@ -339,7 +339,7 @@ def execute_plan(
 
 
 def _repetition_is_confirmed(session: Session, container: Container, found: Plan) -> bool:
-    """Asks whether what cannot be undone may happen again; False where nothing would."""
+    """Asks whether irreversible effects may be repeated; False if there are none."""
     effects = container.plan_resume_service().effects(found.id)
     if not effects or not session.interactive:
         return False
@@ -347,7 +347,7 @@ def _repetition_is_confirmed(session: Session, container: Container, found: Plan
         "Continuing would repeat irreversible effects: "
         + ", ".join(str(effect) for effect in effects)
     )
-    return session.confirm("Do it again?")
+    return session.confirm("Repeat them?")
 
 
 def _arguments(pairs: tuple[str, ...]) -> dict[str, str]:

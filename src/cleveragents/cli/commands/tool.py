@@ -1,4 +1,4 @@
-"""`agents tool`: which tools there are, and what each declares."""
+"""`agents tool`: the available tools, and what each declares."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> li
 
 @tool.command(
     "list",
-    help="List the tools, and where each comes from",
+    help="List the tools and where each comes from",
     epilog="Example:\n  agents tool list --format json",
 )
 @frame.pass_session

@@ -2,6 +2,6 @@
 
 `document` writes JSON and YAML, `panels` draws `rich`, and `color`, `grid` and `plain` need
 no library. `layout` has what the formats for people share. A printer must not change what a
-report says, and shows every name through `terminal.visible`: names are data from repositories
-and must not steer a terminal.
+report says. It passes every name through `terminal.visible`: names come from repositories and
+must not control a terminal.
 """

@@ -1,4 +1,4 @@
-"""`color`: aligned text with ANSI colours and no boxes."""
+"""`color`: aligned text with ANSI colors and no boxes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cleveragents.reports.report import Fields, Report, Section, Text
 
 
 def colored(report: Report, *, color: bool) -> str:
-    """Returns the report as text; without `color` only the layout remains."""
+    """Returns the report as aligned text, in colors if `color`."""
     blocks = [_block(section, color=color) for section in report.sections]
     if report.messages:
         blocks.append(closing(report, color=color))
@@ -16,7 +16,7 @@ def colored(report: Report, *, color: bool) -> str:
 
 
 def closing(report: Report, *, color: bool) -> list[str]:
-    """Returns the messages, each marked `OK` unless the command says it failed."""
+    """Returns the messages, each marked `OK` unless the command failed."""
     mark = "" if report.status == "error" else paint("OK", GREEN, color=color) + " "
     return [mark + visible(message) for message in report.messages]
 

@@ -1,4 +1,4 @@
-"""`json` and `yaml`: one document a call, the machine-readable contract.
+"""`json` and `yaml`: one document per call, the machine-readable contract.
 
 `{command, status, exit_code, data, timing: {started, duration_ms}, messages}`, and after a
 failure `error: {code, message, hint, details}`. Fields are added, never changed.
@@ -14,7 +14,7 @@ from cleveragents.reports.document import jsonable
 
 
 def serialise(document: Mapping[str, object], format: OutputFormat) -> str:
-    """Returns ASCII only, so that odd file names survive any pipe and terminal."""
+    """Returns the document in ASCII, so that any file name survives pipes and terminals."""
     if format is OutputFormat.JSON:
         return json.dumps(jsonable(document), indent=2) + "\n"
     import yaml

@@ -1,4 +1,4 @@
-"""`table`: ASCII grids without colour, for terminals and logs that know nothing else."""
+"""`table`: ASCII grids without color, for simple terminals and logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the formats for people share: aligned cells and the colours of a diff."""
+"""What the formats for people share: aligned cells and the colors of a diff."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Returns the columns each cell of a row needs so that all rows fit."""
+    """Returns how wide each column of the rows is."""
     return [max(width(value) for value in column) for column in zip(*rows, strict=True)]
 
 
 def without_empty_columns(section: Table) -> Table:
-    """Returns the table as people need it: a column that says nothing only takes room."""
+    """Returns the table without columns that are empty in every row."""
     kept = [
         position
         for position in range(len(section.columns))
@@ -38,7 +38,7 @@ def pad(text: str, columns: int) -> str:
 
 
 def diff_styles(body: str) -> list[tuple[str, str]]:
-    """Pairs each line with its style; text without hunks has no styles."""
+    """Pairs each line with its style; text that is not a diff has none."""
     lines = body.splitlines()
     if not any(line.startswith("@@ ") for line in lines):
         return [(line, "") for line in lines]

@@ -16,7 +16,7 @@ from cleveragents.cli.terminal import paint, visible, visible_lines
 from cleveragents.reports.report import Fields, Report, Table, Text
 
 _LONGEST_WORD = 26
-"""The length of an id."""
+"""The length of an id, which must stay in one piece so that it can be copied."""
 
 
 def panels(report: Report, *, color: bool, encoding: str) -> str:
@@ -50,7 +50,7 @@ def panels(report: Report, *, color: bool, encoding: str) -> str:
 
 
 def _print_text(console: Console, section: Text, *, color: bool) -> None:
-    """Prints outside of a box and unwrapped, so that it can be copied."""
+    """Prints without a box and unwrapped, so that the text can be copied."""
     console.print(Styled(visible(section.title), style="bold"))
     for line, style in diff_styles(visible_lines(section.body)):
         console.print(Styled.from_ansi(paint(line, style, color=color)), soft_wrap=True)
@@ -72,7 +72,7 @@ def _listed(section: Table) -> Grid:
 
 
 def _is_one_word(value: str) -> bool:
-    """An id or a number is kept in one piece, so that it can be copied."""
+    """Whether a value is short enough to be kept in one piece."""
     return len(value) <= _LONGEST_WORD and " " not in value
 
 

@@ -1,4 +1,4 @@
-"""`plain`: tab-separated records, one a line, no headers; for `cut`, `awk` and `while read`."""
+"""`plain`: one tab-separated record per line, no headers; for `cut`, `awk`, `while read`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from cleveragents.reports.report import Report, Section, Text
 
 
 def plain(report: Report) -> str:
-    """Returns only records: titles, and messages too, are for other formats and streams."""
+    """Returns the records alone: titles are left out, and messages go to stderr."""
     return "".join(f"{line}\n" for section in report.sections for line in _lines(section))
 
 

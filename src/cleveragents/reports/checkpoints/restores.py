@@ -1,4 +1,4 @@
-"""What the reports of rollbacks, undos and corrections share."""
+"""What the reports of rollbacks, undos, redos and corrections share."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _TO_DO = Field[FileChange](None, "Action", lambda it: VERBS[it.action])
 
 
 def changes_done(title: str, changes: Sequence[FileChange]) -> Table:
-    empty = "The sandbox already was in this state."
+    empty = "The sandbox was already in this state."
     return _CHANGE.table(title, changes, ("File", "Action"), empty=empty)
 
 
 def changes_to_do(changes: Sequence[FileChange]) -> Table:
-    empty = "The sandbox already is in this state."
+    empty = "The sandbox is already in this state."
     return _CHANGE.table(WOULD_CHANGE, changes, ("File", _TO_DO), empty=empty)
 
 
 def left_alone(items: Sequence[Uncaptured]) -> tuple[Section, ...]:
-    """Returns the table of paths that are in no checkpoint, if there are any."""
+    """Returns the table of paths that no checkpoint contains, if there are any."""
     return (UNCAPTURED.table("Left Alone", items, ("Path", "Reason")),) if items else ()
 
 
 def not_undone(effects: Sequence[Effect]) -> tuple[str, ...]:
-    """Returns the warning about what stays done although the sandbox goes back, if need be."""
+    """Returns a warning about effects that a rollback cannot undo, if there are any."""
     names = ", ".join(str(effect) for effect in effects)
-    return (f"No rollback can undo what these did: {names}",) if names else ()
+    return (f"A rollback cannot undo the effects of {names}",) if names else ()
 
 
 def change_lines(changes: Sequence[FileChange]) -> list[str]:
@@ -50,12 +50,12 @@ def change_lines(changes: Sequence[FileChange]) -> list[str]:
 
 
 def remarks(preview: RollbackPreview) -> list[str]:
-    """What else the user should know before saying yes."""
+    """Returns what else the user should know before confirming."""
     lines: list[str] = []
     if preview.left_alone:
         count = len(preview.left_alone)
-        stays = "stays as it is" if count == 1 else "stay as they are"
-        lines.append(f"{counted(count, 'path')} in no checkpoint {stays}.")
+        verb = "is" if count == 1 else "are"
+        lines.append(f"{counted(count, 'uncaptured path')} {verb} left alone.")
     lines += not_undone(preview.effects_not_undone)
     return [*lines, "The current state is saved as a checkpoint first."]
 

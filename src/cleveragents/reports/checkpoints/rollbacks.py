@@ -1,4 +1,4 @@
-"""What a rollback, an undo or a redo would do, and what it did."""
+"""Rollbacks, undos and redos: what one would do, and what it did."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Rollback: TypeAlias = RollbackPreview | RollbackResult
 
 
 def preview_report(preview: RollbackPreview, part: str = "") -> Report:
-    """The dry run: the data of the real thing, and nothing was changed.
+    """The dry run, with the data of the real report.
 
     Args:
         preview: What would be done.
-        part: The arguments of the command if only a part is to be rolled back.
+        part: The arguments of the command if it is a partial rollback.
     """
     how = "in part from" if preview.in_part else "to"
     impact: dict[str, object] = {
@@ -85,16 +85,17 @@ def result_report(result: RollbackResult) -> Report:
 
 
 def preview_text(preview: RollbackPreview) -> str:
-    """What is shown before the user is asked."""
+    """Returns the text shown before the user confirms."""
+    verb = "Undoing" if preview.kind is OperationKind.UNDO else "Reversing"
     what = (
-        f"Reversing the {preview.takes_back.note}"
+        f"{verb} the {preview.takes_back.note}"
         if preview.takes_back
         else f"Rolling back to `{preview.label}`"
     )
     lines = [f"{what} would {joined(_consequences(preview))}.", *change_lines(preview.changes)]
     back = _brought_back(preview)
     if back:
-        lines.append(f"It would bring back {joined(back)}.")
+        lines.append(f"It would reinstate {joined(back)}.")
     return "\n".join([*lines, *remarks(preview)])
 
 
@@ -169,7 +170,7 @@ def _impact(
         ("Sandbox", str(impact["sandbox"])),
         (f"Decisions{after}", str(impact["decisions_after_cp"])),
         (f"Tool Calls{after}", str(impact["tool_calls_after_cp"])),
-        *((("Brought Back", joined(back)),) if back else ()),
+        *((("Reinstated", joined(back)),) if back else ()),
     )
 
 
@@ -199,7 +200,7 @@ def _name(rollback: Rollback) -> str:
 
 
 def _is_rollback(rollback: Rollback) -> bool:
-    """Whether the words of a rollback fit, which they do not for undo and redo."""
+    """Whether this is a rollback rather than an undo or a redo, which are worded differently."""
     return rollback.kind is OperationKind.ROLLBACK
 
 

@@ -1,4 +1,4 @@
-"""What a correction would do, and what it did."""
+"""Corrections: what one would do, and what it did."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from cleveragents.reports.report import Fields, Report
 
 _COLUMNS = ("Decision", "Question", "Chosen")
 _HINT = "run the same command without --dry-run"
-_NONE = "None: the plan's prompt itself stays."
+_NONE = "None: the plan's prompt itself is kept."
 
 _CORRECTION = Description[CorrectionAttempt](
     Field("correction_id", None, lambda it: it.id),
@@ -65,13 +65,13 @@ _SUPERSEDED = Description[RevertedDecision](
 
 
 def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None) -> Report:
-    """The dry run of a revert; nothing was changed."""
+    """The dry run of a revert."""
     rollback = preview.rollback
     data: dict[str, object] = {
         "dry_run": True,
         "correction": {
             "mode": "revert",
-            "impact": f"{counted(len(preview.affected), 'decision')} would be taken back",
+            "impact": f"{counted(len(preview.affected), 'decision')} would be superseded",
             "new_decision": None,
             "corrects": preview.decision.id,
             "attempt": preview.plan.attempt + 1,
@@ -108,7 +108,7 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
                 ("Tool Calls", f"{rollback.tool_calls_after} would be undone"),
                 ("Child Plans", f"{rollback.child_plans_after} would be rolled back"),
                 ("Decisions", _decisions("would be ", preview.affected, preview.unaffected)),
-                ("Steps To Repeat", f"took {preview.seconds:.1f} s the last time"),
+                ("Steps To Repeat", f"took {preview.seconds:.1f} s last time"),
             ),
         ),
         DECISION.table(
@@ -123,7 +123,7 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
 
 
 def preview_text(preview: CorrectionPreview) -> str:
-    """What is shown before the user is asked."""
+    """Returns the text shown before the user confirms."""
     rollback = preview.rollback
     consequences = [
         f"roll back to `{rollback.checkpoint.metadata.label}`",
@@ -149,7 +149,7 @@ def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> R
     data: dict[str, object] = {
         "correction": {
             **_CORRECTION.data(attempt),
-            "impact": f"{counted(len(superseded), 'decision')} taken back",
+            "impact": f"{counted(len(superseded), 'decision')} superseded",
         },
         "affected_subtree": {
             "decisions_invalidated": len(superseded),
@@ -204,12 +204,12 @@ def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> R
 
 
 def append_preview_report(decision: Decision, guidance: str) -> Report:
-    """The dry run of an append; nothing was changed."""
+    """The dry run of an append."""
     data: dict[str, object] = {
         "dry_run": True,
         "correction": {
             "mode": "append",
-            "impact": "none: nothing is computed again",
+            "impact": "none: no step is repeated",
             "new_decision": None,
             "corrects": decision.id,
             "guidance": guidance,
@@ -227,13 +227,13 @@ def append_report(done: AppendResult) -> Report:
     data: dict[str, object] = {
         "correction": {
             **_CORRECTION.data(attempt),
-            "impact": "none: nothing is computed again",
+            "impact": "none: no step is repeated",
         },
         "append_detail": {
             "original_decision_preserved": True,
             "existing_artifacts_kept": True,
             "additional_work": attempt.guidance,
-            "note": "the child plan has the guidance as its prompt",
+            "note": "the guidance is the prompt of the child plan",
         },
         "queued": {"new_child": child, "eta": None},
         "user_intervention_decision_id": attempt.new_decision_id,
@@ -257,7 +257,7 @@ def append_report(done: AppendResult) -> Report:
             ),
         ),
     )
-    return Report(data, sections, ("Child plan made",))
+    return Report(data, sections, ("Child plan created",))
 
 
 def prompt_report(done: PromptResult) -> Report:
@@ -282,7 +282,7 @@ def prompt_report(done: PromptResult) -> Report:
 
 
 def diff_report(plan: Plan, comparison: CorrectionComparison) -> Report:
-    """How the plan is now, against what a correction took away."""
+    """Compares the plan with its state before a correction."""
     found = diffs.diff_report(plan, comparison.before, comparison.after, comparison.difference)
     files = comparison.difference.files
     data: dict[str, object] = {
@@ -304,13 +304,13 @@ def _rollback_data(rollback: RollbackPreview | RollbackResult) -> dict[str, obje
 
 
 def _course(guidance: str, choose: str | None, attempt: int) -> tuple[tuple[str, str], ...]:
-    """Rows for what the user wants instead."""
+    """Returns rows for what the user wants instead."""
     now = choose or "to be decided again"
     return (("Now", now), ("Guidance", guidance), ("Attempt", str(attempt)))
 
 
 def _target(rollback: RollbackPreview | RollbackResult) -> tuple[tuple[str, str], ...]:
-    """Rows for where the plan goes."""
+    """Returns rows for the checkpoint that is restored."""
     checkpoint = rollback.checkpoint
     return (("Checkpoint", checkpoint.id), ("Label", checkpoint.metadata.label))
 

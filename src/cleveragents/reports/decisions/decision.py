@@ -1,4 +1,4 @@
-"""The decisions of a plan, as a tree and one by one."""
+"""The decisions of a plan: the tree of them, and one with its reasons."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _node(decision: Decision, decisions: Sequence[Decision]) -> dict[str, object
 
 
 def _below(parent_id: str | None, decisions: Sequence[Decision]) -> list[Decision]:
-    """Returns the decisions under one; those whose parent is not shown stand under the root."""
+    """Returns the children of a decision; one whose parent is not shown belongs to the root."""
     root = decisions[0].id if decisions else None
     shown = {None, *(decision.id for decision in decisions)}
     return [

@@ -1,4 +1,4 @@
-"""What `agents doctor` found: the checks, what helps, and where the space goes."""
+"""Health: what `agents doctor` checked, what helps, and what uses disk space."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def _disk_table(report: HealthReport) -> Table:
         for project in report.disk.projects
         for plan in project.plans or (None,)
     )
-    columns = ("Project", "All", "Store", "Plan", "Sandbox", "Checkpoints")
-    return Table(f"Disk use, {size(report.disk.total_bytes)} in all", columns, rows)
+    columns = ("Project", "Total", "Mirror", "Plan", "Sandbox", "Checkpoints")
+    return Table(f"Disk usage, {size(report.disk.total_bytes)} in total", columns, rows)
 
 
 def _plan_cells(plan: PlanDisk | None) -> tuple[str, str, str]:
@@ -110,7 +110,7 @@ def _closing(report: HealthReport) -> str:
     left = " and ".join(counted(count, noun) for count, noun in counts if count)
     fixed = report.count(CheckStatus.FIXED)
     if fixed:
-        return f"Fixed {counted(fixed, 'issue')}; {left or 'no problem'} left"
+        return f"Fixed {counted(fixed, 'issue')}; {left or 'no problems'} left"
     if report.count(CheckStatus.PROBLEM):
         return f"Found {left}"
-    return f"Found no problem and {left}" if left else "Found no problem"
+    return f"Found no problems and {left}" if left else "Found no problems"

@@ -1,4 +1,4 @@
-"""What `agents gc` reclaimed, and which checkpoints `verify` found damaged."""
+"""Maintenance: what `agents gc` reclaimed, and which checkpoints are damaged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _removed(store: CollectedStore) -> str:
 
 
 _STORE = Description[CollectedStore](
-    Field("project_key", "Store", lambda it: it.project_key),
+    Field("project_key", "Mirror", lambda it: it.project_key),
     Field("path", None, lambda it: it.path),
     Field("bytes_before", None, lambda it: it.bytes_before),
     Field("bytes_after", "Still used", lambda it: it.bytes_after, lambda it: size(it.bytes_after)),
@@ -56,7 +56,7 @@ _VERIFIED = Description[VerifiedCheckpoint](
     Field("group_id", None, lambda it: it.group_id),
     Field("label", "Label", lambda it: it.label),
     Field(
-        "whole", "State", lambda it: it.is_whole, lambda it: "whole" if it.is_whole else "damaged"
+        "whole", "State", lambda it: it.is_whole, lambda it: "intact" if it.is_whole else "damaged"
     ),
     Field("problem", "Problem", lambda it: it.problem),
 )
@@ -65,12 +65,12 @@ _VERIFIED = Description[VerifiedCheckpoint](
 def garbage_report(report: GarbageReport) -> Report:
     stores = report.stores
     complete = all(store.is_complete for store in stores)
-    title, removed = ("Dry run", "Would be removed") if report.dry_run else ("Stores", "Removed")
+    title, removed = ("Dry run", "Would be removed") if report.dry_run else ("Mirrors", "Removed")
     table = _STORE.table(
         title,
         stores,
-        ("Store", "Reclaimed", "Still used", removed),
-        empty="There are no stores yet.",
+        ("Mirror", "Reclaimed", "Still used", removed),
+        empty="There are no mirrors yet.",
     )
     return Report(
         {
@@ -103,13 +103,13 @@ def _closing(report: GarbageReport) -> str:
 
 def _warnings(store: CollectedStore) -> Iterator[str]:
     if store.problem is not None:
-        outcome = "cleaned only in part" if store.bytes_reclaimed else "not cleaned"
+        outcome = "only partly cleaned" if store.bytes_reclaimed else "not cleaned"
         yield f"{store.project_key} was {outcome}: {store.problem}"
     if store.unknown_plans:
         plans = counted(len(store.unknown_plans), "plan")
         yield (
             f"{store.project_key} has snapshots of {plans} that are not in the database; "
-            "they were kept, because the database has no other plan of that store"
+            "they were kept, because the database has no other plan of that mirror"
         )
 
 
@@ -124,7 +124,7 @@ def verify_report(report: VerifyReport) -> Report:
     closing = (
         f"{damaged} of {counted(checked, 'checkpoint')} cannot be restored"
         if damaged
-        else f"Read back {counted(checked, 'checkpoint')}: all whole"
+        else f"Read back {counted(checked, 'checkpoint')}: all intact"
     )
     return Report(
         {

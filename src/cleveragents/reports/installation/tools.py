@@ -54,7 +54,7 @@ def tool_details(tool: KnownTool) -> Report:
 
 
 def _kind(spec: ToolSpec) -> str:
-    """Says in a few words what a user must know before using the tool."""
+    """Summarizes what a user must know before using the tool."""
     words = ["writes" if spec.writes else "reads" if spec.read_only else "acts"]
     words += ["unsafe"] if spec.unsafe else []
     return ", ".join([*words, *spec.side_effects])

@@ -1,4 +1,4 @@
-"""What an apply would do, and what it did."""
+"""Applies: what one would do, and what it did."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _VALIDATION = Description[ValidationResult](
 
 
 def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
-    """The dry run: the same shape as the real thing, and nothing was changed."""
+    """The dry run, in the form of the real report."""
     data = {**_data(preview, status, ()), "dry_run": True, "operation": None, "applied_at": None}
-    sections = _sections(preview, (), "Would be done")
+    sections = _sections(preview, (), "Apply Preview")
     return Report(data, sections, ("Dry run: nothing was changed",))
 
 
@@ -62,12 +62,12 @@ def result_report(result: ApplyResult, status: PlanStatus) -> Report:
         (*sections, _cleanup(result, status)),
         (_sentence(result),),
         exit_code=_SKIPPED if result.problems else 0,
-        warnings=tuple(f"{problem}; `agents gc` tries again" for problem in result.problems),
+        warnings=tuple(f"{problem}; run `agents gc` to try again" for problem in result.problems),
     )
 
 
 def preview_text(preview: ApplyPreview) -> str:
-    """The few lines before the question."""
+    """Returns the text shown before the user confirms."""
     lines = [_what(target, preview.mode) for target in preview.targets]
     if preview.validations:
         lines.insert(0, f"Validations run first: {', '.join(preview.validations)}")
@@ -124,7 +124,7 @@ def _sections(
         "Files",
         [(target, item) for target in apply.targets for item in target.files],
         ("Resource", "File", "Status", "Lines"),
-        empty="Nothing differs.",
+        empty="No differences.",
     )
     sections: list[Section] = [Fields(title, tuple(rows)), table]
     if results:
@@ -146,7 +146,7 @@ def _fate(result: ApplyResult, sandbox: SandboxRef) -> str:
 
 
 def _seconds(plan: Plan) -> float:
-    """Returns how long it took from making the plan to its end so far."""
+    """Returns the time from the creation of the plan to its end, or to its last change."""
     return round(((plan.finished_at or plan.updated_at) - plan.created_at).total_seconds(), 3)
 
 
@@ -163,7 +163,7 @@ def _what(target: Target, mode: ApplyMode) -> str:
 
 def _sentence(result: ApplyResult) -> str:
     count = sum(len(target.files) for target in result.targets)
-    return f"Applied {counted(count, 'file')}" if count else "There was nothing to apply"
+    return f"Applied {counted(count, 'file')}" if count else "Nothing to apply"
 
 
 def _count(results: Sequence[ValidationResult], status: ValidationStatus) -> int:

@@ -1,4 +1,4 @@
-"""What a plan made, path by path."""
+"""Artifacts: the paths that a plan changed, and the tool that changed each."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def artifacts_report(found: PlanArtifacts) -> Report:
         "commits": list(found.commits),
     }
     table = artifact.table(
-        "Artifacts", found.artifacts, _COLUMNS, empty="The plan has made nothing yet."
+        "Artifacts", found.artifacts, _COLUMNS, empty="The plan has no artifacts yet."
     )
-    applied = "in the project" if plan.is_applied else "not applied yet"
+    applied = "applied to the project" if plan.is_applied else "not applied yet"
     return Report(data, (table,), (f"{counted(summary.total, 'artifact')}, {applied}",))
 
 

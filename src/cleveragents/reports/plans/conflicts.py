@@ -12,12 +12,12 @@ from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report, Table
 
 if TYPE_CHECKING:
-    # `plan status` shows conflicts too, and needs no service for that.
+    # `plan status` shows conflicts too, and must not pay for importing the service.
     from cleveragents.application.services.conflict_service import ConflictList
 
 _WHAT = {
     ConflictKind.CONTENT: "both changed the same lines",
-    ConflictKind.BINARY: "both changed it, and it is not text",
+    ConflictKind.BINARY: "both changed a file that is not text",
     ConflictKind.DELETED: "one changed it, the other deleted it",
     ConflictKind.TYPE: "its type changed",
     ConflictKind.IN_THE_WAY: "a file in one, a directory in the other",
@@ -33,7 +33,7 @@ CONFLICT = Description[OpenConflict](
         "marked",
         "In the sandbox",
         lambda it: it.conflict.marked,
-        lambda it: "marked in the file" if it.conflict.marked else "the file is as `mine`",
+        lambda it: "conflict markers" if it.conflict.marked else "version `mine`",
     ),
     Field("subplan", "Subplan", lambda it: it.name),
     Field("child_plan", None, lambda it: it.child_plan_id),
@@ -41,7 +41,7 @@ CONFLICT = Description[OpenConflict](
 
 
 def conflict_table(conflicts: Sequence[OpenConflict], *, several: bool) -> Table:
-    """Returns the open conflicts; with several resources a path begins with its resource."""
+    """Returns the open conflicts; with `several` resources, paths start with the resource."""
     path = Field[OpenConflict](None, "Path", lambda it: it.shown(several=several))
     columns = (path, "Subplan", "What", "In the sandbox")
     return CONFLICT.table("Conflicts", conflicts, columns, empty="There are no open conflicts.")

@@ -1,4 +1,4 @@
-"""How two checkpoints differ."""
+"""Differences between two checkpoints."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cleveragents.reports.report import Report, Section, Text
 
 
 def change(item: DiffFile) -> str:
-    """Returns the lines that were added and removed; a directory has none."""
+    """Returns how many lines were added and removed; nothing for a directory."""
     if item.path.endswith("/"):
         return ""
     return "binary" if item.insertions is None else f"+{item.insertions} -{item.deletions}"
 
 
 def _hunks(patch: FilePatch) -> list[str]:
-    """Returns the hunks of one section of a patch: in it, only a hunk begins with `@@`."""
+    """Returns the hunks of a file's patch, where only a hunk can start with `@@`."""
     return re.split(r"^(?=@@ )", patch.text, flags=re.MULTILINE)[1:]
 
 
@@ -56,10 +56,10 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
     }
     title = f"From `{old.metadata.label}` to `{new.metadata.label}`"
     columns = ("File", "Status", "Lines")
-    sections: list[Section] = [FILE.table(title, diff.files, columns, empty="Nothing differs.")]
+    sections: list[Section] = [FILE.table(title, diff.files, columns, empty="No differences.")]
     if diff.patches:
         sections.append(Text("Patch", diff.patch))
-    warnings = ("The patch is too long and was cut",) if diff.patch_truncated else ()
+    warnings = ("The patch is too long and was truncated",) if diff.patch_truncated else ()
     is_result = plan.is_applied and new.id == plan.last_checkpoint_id
     messages = ("These changes were applied to the project",) if is_result else ()
     return Report(data, tuple(sections), messages, warnings=warnings)

@@ -1,4 +1,4 @@
-"""Plans that stopped early: where they would resume, and what the user can do."""
+"""Plans that stopped early: where they resume, and what the user can do."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cleveragents.reports.plans.conflicts import CONFLICT, conflict_table
 from cleveragents.reports.report import Fields, Report, Section
 
 _SENTENCES = {
-    "complete": "The plan is complete: there is nothing left to do",
+    "complete": "The plan is complete: there is nothing to resume",
     "cancelled": "The plan is cancelled; roll it back to a checkpoint to continue it",
-    "applied": "The plan is applied: there is nothing left to do",
+    "applied": "The plan is applied: there is nothing to resume",
     "constrained": "A validation failed; apply the plan again, or roll it back",
     "in_apply": "The plan has run; apply it again",
     "held": "Another process is working on the plan",
@@ -48,7 +48,7 @@ _HINT = Description[RecoveryHint](
 
 
 def resume_report(summary: ResumeSummary) -> Report:
-    """The dry run: where the plan would go on, and nothing was changed."""
+    """The dry run: where the plan would resume."""
     plan, point = summary.plan, summary.checkpoint
     data: dict[str, object] = {
         "plan_id": plan.id,
@@ -86,14 +86,14 @@ def resume_report(summary: ResumeSummary) -> Report:
             )
         )
     if summary.effects:
-        rows.append(("would happen again", ", ".join(str(effect) for effect in summary.effects)))
+        rows.append(("would be repeated", ", ".join(str(effect) for effect in summary.effects)))
     messages = ("Dry run: nothing was changed",)
     warnings = () if summary.eligible else (_SENTENCES.get(summary.reason, summary.reason),)
     return Report(data, (Fields("Resume", tuple(rows)),), messages, warnings=warnings)
 
 
 def resume_sentence(summary: ResumeSummary) -> str:
-    """What is shown before the run continues."""
+    """Returns the text shown before the run continues."""
     point = summary.checkpoint
     where = f" from the checkpoint `{point.metadata.label}` ({point.id})" if point else ""
     return f"Resuming{where}: {_next_step(summary)}"

@@ -1,4 +1,4 @@
-"""Plans: one by one and as lists, and what they changed."""
+"""Plans: the status of one, and lists."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
 
 
 def _child_plans(children: Sequence[Plan]) -> str:
-    """Counts the children that were not given up."""
+    """Counts the children that were not cancelled, and how many of them are complete."""
     done = (PlanState.COMPLETE, PlanState.APPLIED)
     states = [child.state for child in children if child.state is not PlanState.CANCELLED]
     return f"{sum(state in done for state in states)}/{len(states)} complete"
@@ -124,7 +124,7 @@ def _applied_data(applied: ApplyRecord) -> dict[str, object]:
 
 
 def _is_interrupted(status: PlanStatus) -> bool:
-    """A plan under way that no process works on was left behind by one that ended."""
+    """Whether a plan is processing although no process holds it: the one that did was killed."""
     return status.plan.state is PlanState.PROCESSING and status.holder is None
 
 
@@ -200,13 +200,13 @@ def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -
         "Plans",
         plans,
         ("Plan", "Name", "Phase", "State", "Project", "Created (UTC)"),
-        empty="There are no plans yet. Run `agents plan run plan.yaml` to make one.",
+        empty="There are no plans yet. Run `agents plan run plan.yaml` to create one.",
     )
     return Report(data, (table,))
 
 
 def _progress(plan: Plan) -> dict[str, str]:
-    """Returns how each phase stands: done, at the plan's state, or still to come."""
+    """Returns the status of each phase: complete, the plan's own state, or pending."""
     phases = list(PlanPhase)
     at = phases.index(plan.phase)
     return {
