@@ -44,6 +44,24 @@ Feature: Judging a plan's result before it is applied
       Then the error's code is validation_failed
       And the project is as it was
 
+    Scenario: The log says what each found
+      Given a plan that writes new.txt, with the validations
+        | name  | run             | mode          |
+        | style | test -f new.txt | required      |
+        | notes | exit 3          | informational |
+      And the plan has been applied
+      When the user asks what happened to the plan with --limit 7
+      Then the log says
+        | what               | details                                                       |
+        | validation.started | Validation `style` started                                    |
+        | validation.passed  | Validation `style` passed after a while                       |
+        | validation.started | Validation `notes` started                                    |
+        | validation.failed  | Validation failed after a while: `notes` failed with status 3 |
+        | apply              | Started: apply (commit)                                       |
+        | plan.state_changed | Plan is now apply/applied                                     |
+        | plan.applied       | Plan applied                                                  |
+        | sandbox.committed  | Sandbox of `project` applied to the project                   |
+
   Rule: validations only look
 
     Scenario: What one changes is taken back and not applied

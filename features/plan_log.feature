@@ -53,33 +53,6 @@ Feature: What happened to a plan
         | checkpoint.restored | Rolled back to `after one`                     |
         | sandbox.rolled_back | Sandbox of `project` rolled back               |
 
-    Scenario: An apply with a validation
-      Given a plan that writes new.txt, with the validations
-        | name  | run             | mode          |
-        | style | test -f new.txt | required      |
-        | notes | exit 3          | informational |
-      And the plan has been applied
-      When the user asks what happened to the plan with --limit 7
-      Then the log says
-        | what               | details                                                       |
-        | validation.started | Validation `style` started                                    |
-        | validation.passed  | Validation `style` passed after a while                       |
-        | validation.started | Validation `notes` started                                    |
-        | validation.failed  | Validation failed after a while: `notes` failed with status 3 |
-        | apply              | Started: apply (commit)                                       |
-        | plan.state_changed | Plan is now apply/applied                                     |
-        | plan.applied       | Plan applied                                                  |
-        | sandbox.committed  | Sandbox of `project` applied to the project                   |
-
-    Scenario: An undo is logged as an undo
-      Given a plan that wrote a.txt in step one and b.txt in step two
-      And the plan has been rolled back to "after one", which was undone
-      When the user asks what happened to the plan with --type checkpoint.restored
-      Then the log says
-        | what                | details                                                      |
-        | checkpoint.restored | Rolled back to `after one`                                   |
-        | checkpoint.restored | Undone: plan restored to `before rollback to after one`      |
-
     Scenario: A second rollback to the same checkpoint is logged too
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
@@ -141,13 +114,14 @@ Feature: What happened to a plan
 
     Scenario: Events of some types only
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the plan has been rolled back to "after one"
+      And the plan has been rolled back to "after one", which was undone
       When the user asks what happened to the plan with --type tool.i --type checkpoint.restored
       Then the log says
-        | what                | details                    |
-        | tool.invoked        | Step 1: write-file started |
-        | tool.invoked        | Step 2: write-file started |
-        | checkpoint.restored | Rolled back to `after one` |
+        | what                | details                                                 |
+        | tool.invoked        | Step 1: write-file started                              |
+        | tool.invoked        | Step 2: write-file started                              |
+        | checkpoint.restored | Rolled back to `after one`                              |
+        | checkpoint.restored | Undone: plan restored to `before rollback to after one` |
 
     Scenario: Nothing of a kind
       Given a plan that wrote a.txt in step one and b.txt in step two
