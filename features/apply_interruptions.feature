@@ -39,7 +39,7 @@ Feature: Stopping an apply
     Given the user presses Ctrl-C when the apply is at file-placed, and again at target-undone
     When the user applies the plan
     Then the exit code is 130
-    And the error tells that "in the middle of applying"
+    And the error tells that "while applying"
 
   Rule: whoever calls it gets the same
 
