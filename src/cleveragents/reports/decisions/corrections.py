@@ -209,7 +209,7 @@ def append_preview_report(decision: Decision, guidance: str) -> Report:
         "dry_run": True,
         "correction": {
             "mode": "append",
-            "impact": "none: no step is repeated",
+            "impact": "none: nothing is computed again",
             "new_decision": None,
             "corrects": decision.id,
             "guidance": guidance,
@@ -227,13 +227,13 @@ def append_report(done: AppendResult) -> Report:
     data: dict[str, object] = {
         "correction": {
             **_CORRECTION.data(attempt),
-            "impact": "none: no step is repeated",
+            "impact": "none: nothing is computed again",
         },
         "append_detail": {
             "original_decision_preserved": True,
             "existing_artifacts_kept": True,
             "additional_work": attempt.guidance,
-            "note": "the guidance is the prompt of the child plan",
+            "note": "the child plan has the guidance as its prompt",
         },
         "queued": {"new_child": child, "eta": None},
         "user_intervention_decision_id": attempt.new_decision_id,
