@@ -143,13 +143,16 @@ class PlanStateError(BusinessRuleViolation):
 
     code = "plan_state"
 
-    def __init__(self, action: str, phase: str, state: str, *, hint: str | None = None) -> None:
+    def __init__(
+        self, action: str, phase: str, state: str, *, hint: str | None = None, **details: object
+    ) -> None:
         super().__init__(
             f"A plan in {phase}/{state} cannot {action}",
             hint=hint,
             action=action,
             phase=phase,
             state=state,
+            **details,
         )
 
 

@@ -65,6 +65,14 @@ class Mirrors(Protocol):
         """Returns the keys of the projects that have a store."""
         ...
 
+    def key_of(self, mirror: str) -> str:
+        """Returns the key of the project that the mirror at a path belongs to."""
+        ...
+
+    def plan_of(self, sandbox: str) -> str:
+        """Returns the id of the plan that the sandbox at a path belongs to."""
+        ...
+
     def disk_use(self) -> StoredBytes:
         """Measures everything under the home directory."""
         ...

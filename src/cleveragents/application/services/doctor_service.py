@@ -8,6 +8,7 @@ Killed anywhere, it can be run again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.ports.locks import Locks
@@ -81,11 +82,12 @@ class DoctorService:
         checks = [self._program(), git, home, self._configuration(asked)]
         revision, disk = None, _NOTHING
         if home_is_usable:
-            database, revision = self._database_check(asked)
+            database, revision, records = self._database_check(asked)
             checks.append(database)
             if revision is not None:
-                checks += self._checks_of_records(asked, has_git=git_version is not None)
-            disk_check, disk = self._disk(with_records=revision is not None)
+                has_git = git_version is not None
+                checks += self._checks_of_records(asked, records, has_git=has_git)
+            disk_check, disk = self._disk(records)
             checks.append(disk_check)
         versions = {**self._installation.versions(), "git": git_version, "schema": revision}
         paths = dict(self._installation.paths())
@@ -134,11 +136,14 @@ class DoctorService:
             return check("configuration", CheckStatus.PROBLEM, error.message, error.hint)
         return check("configuration", CheckStatus.OK, "Every setting has a value it can have")
 
-    def _database_check(self, asked: HealthExamination) -> tuple[Check, str | None]:
-        """Returns the check, and the revision of the schema if the records can be used."""
+    def _database_check(
+        self, asked: HealthExamination
+    ) -> tuple[Check, str | None, Sequence[PlanRecord]]:
+        """Returns the check, the revision of the schema if the records can be used, and these."""
+        records: Sequence[PlanRecord] = ()
         if asked.refused is not None:
             message = f"The configuration cannot be read{_NOT_LOOKED_AT}"
-            return check("database", CheckStatus.WARNING, message), None
+            return check("database", CheckStatus.WARNING, message), None, ()
         place, upgraded_from = self._inspection.place(), None
         try:
             facts = self._inspection.look()
@@ -148,32 +153,35 @@ class DoctorService:
                     pass  # The first use upgrades it.
                 facts = self._inspection.look()
             if facts is not None and not facts.is_older and not facts.faults:
-                self._plans.read()
+                records = self._plans.read()
         except CleverAgentsError as error:
             message = f"{error.message}{_NOT_LOOKED_AT}"
-            return check("database", CheckStatus.PROBLEM, message, error.hint, place=place), None
+            judged = check("database", CheckStatus.PROBLEM, message, error.hint, place=place)
+            return judged, None, ()
         if facts is None:
             message = f"There is no database yet; the first plan makes it: {place}"
-            return check("database", CheckStatus.OK, message, place=place), None
+            return check("database", CheckStatus.OK, message, place=place), None, ()
         judged = judge_database(facts, place, upgraded_from=upgraded_from)
-        return judged, None if facts.is_older or facts.faults else facts.revision
+        return judged, None if facts.is_older or facts.faults else facts.revision, records
 
-    def _checks_of_records(self, asked: HealthExamination, *, has_git: bool) -> list[Check]:
+    def _checks_of_records(
+        self, asked: HealthExamination, records: Sequence[PlanRecord], *, has_git: bool
+    ) -> list[Check]:
         found: list[Check] = []
         try:
             before = self._on_disk.find() if has_git else None
-            found += self._plans.examine(fix=asked.fix)
+            found += self._plans.examine(records, fix=asked.fix)
             if before is not None:
                 place = self._installation.paths()["sandboxes"]
                 found += self._on_disk.examine(before, place, fix=asked.fix)
-                found.append(self._snapshots(quick=asked.quick))
+                found.append(self._snapshots(records, quick=asked.quick))
         except CleverAgentsError as error:
             message = f"{error.message}; not everything was looked at"
             found.append(check("records", CheckStatus.PROBLEM, message, error.hint))
         return found
 
-    def _snapshots(self, *, quick: bool) -> Check:
-        plan_ids = [record.id for record in self._plans.read()]
+    def _snapshots(self, records: Sequence[PlanRecord], *, quick: bool) -> Check:
+        plan_ids = [record.id for record in records]
         find = self._maintenance.find_lost if quick else self._maintenance.verify_all
         reports = find(plan_ids)
         checked = sum(len(report.checkpoints) for report in reports)
@@ -211,10 +219,9 @@ class DoctorService:
         hint = "Leave out `--quick` to read every byte back" if quick else None
         return check("snapshots", CheckStatus.OK, said, hint, checked=checked, damaged=[])
 
-    def _disk(self, *, with_records: bool) -> tuple[Check, DiskUse]:
+    def _disk(self, records: Sequence[PlanRecord]) -> tuple[Check, DiskUse]:
         try:
             stored = self._stores.disk_use()
-            records = self._plans.read() if with_records else []
         except CleverAgentsError as error:
             return check("disk", CheckStatus.PROBLEM, error.message, error.hint), _NOTHING
         projects: dict[str, str] = {}
@@ -222,7 +229,7 @@ class DoctorService:
         for record in records:
             paths = {resource.id: resource.path for resource in record.resources}
             for sandbox in record.sandboxes:
-                key = _key(sandbox.store)
+                key = self._stores.key_of(sandbox.store)
                 projects[key] = paths[sandbox.resource_id]
                 plans.setdefault(key, []).append(_plan_disk(record, sandbox.resource, stored))
         found = disk_use(stored, projects, plans)
@@ -230,10 +237,6 @@ class DoctorService:
         message = f"{stores} and the sandboxes of {counted(len(records), 'plan')}"
         total = size(found.total_bytes)
         return check("disk", CheckStatus.OK, f"{total}: {message}"), found
-
-
-def _key(store: str) -> str:
-    return store.rpartition("/")[2].removesuffix(".git")
 
 
 def _plan_disk(record: PlanRecord, resource: str, stored: StoredBytes) -> PlanDisk:

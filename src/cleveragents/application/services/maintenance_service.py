@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from cleveragents.application.events import ProgressAdvanced
 from cleveragents.application.ports.locks import Locks
@@ -108,7 +107,7 @@ class MaintenanceService:
             kept = self._kept(plan_id).reversible
             lost = self._lost(kept)
             robbed |= {
-                PurePath(sandbox.store).stem
+                self._stores.key_of(sandbox.store)
                 for sandbox in kept.sandboxes
                 if not lost.keys().isdisjoint(kept.of_sandbox(sandbox))
             }

@@ -147,11 +147,13 @@ def _refuse_unless_resumable(plan: Plan) -> None:
     reason = _reason(plan, None)
     if reason != "ok":
         hint = _HINTS.get(reason, "Run `agents plan status {plan}` to see the plan")
-        error = PlanStateError(
-            "be resumed", plan.phase.value, plan.state.value, hint=hint.format(plan=plan.id)
+        raise PlanStateError(
+            "be resumed",
+            plan.phase.value,
+            plan.state.value,
+            hint=hint.format(plan=plan.id),
+            reason=reason,
         )
-        error.details["reason"] = reason
-        raise error
 
 
 def _reason(plan: Plan, holder: Holder | None) -> str:

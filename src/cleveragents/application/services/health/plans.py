@@ -92,9 +92,8 @@ class PlanHealth:
         shared = self._inspection.is_shared()
         return [record for record in found if not shared or record.is_in(stores)]
 
-    def examine(self, *, fix: bool) -> list[Check]:
+    def examine(self, records: Sequence[PlanRecord], *, fix: bool) -> list[Check]:
         """Looks at every plan; with `fix` it first ends what was interrupted."""
-        records = self.read()
         unattended = self._unattended(records)
         attempts = {record.id: self._end(record) for record in unattended} if fix else {}
         if fix:

@@ -111,7 +111,10 @@ class StoreHealth:
             known = transaction.plans.ids()
             recorded = [box for plan_id in known for box in transaction.sandboxes.list(plan_id)]
         named = {(box.plan_id, box.resource) for box in recorded if not box.is_given_up}
-        apart = {plan: present[plan] for plan in present if plan not in _plans_in(stores)}
+        # What a collection removes, or leaves alone for a reason, is not looked at here.
+        seen_to = {self._stores.plan_of(path) for store in stores for path in store.sandboxes}
+        seen_to |= {plan for store in stores for plan in store.unknown_plans}
+        apart = {plan: present[plan] for plan in present if plan not in seen_to}
         strays = {
             plan: [name for name in names if (plan, name) not in named]
             for plan, names in apart.items()
@@ -159,12 +162,6 @@ class StoreHealth:
                 recorded = {sandbox.resource for sandbox in transaction.sandboxes.list(plan_id)}
             for name in [name for name in names if name not in recorded]:
                 self._stores.remove_sandbox(plan_id, name)
-
-
-def _plans_in(stores: Sequence[StoreFindings]) -> frozenset[str]:
-    """Returns the plans whose sandboxes a collection sees to, or leaves alone for a reason."""
-    removed = (path.split("/")[-2] for store in stores for path in store.sandboxes)
-    return frozenset([*removed, *(plan for store in stores for plan in store.unknown_plans)])
 
 
 def _stores(found: StoreSurvey, *, fix: bool) -> Check:

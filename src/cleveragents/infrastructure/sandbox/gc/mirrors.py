@@ -38,6 +38,12 @@ class ProjectMirrors(Mirrors):
         names = (path.name.removesuffix(".new") for path in paths)
         return sorted({name.removesuffix(".git") for name in names if name.endswith(".git")})
 
+    def key_of(self, mirror: str) -> str:
+        return Path(mirror).name.removesuffix(".git")
+
+    def plan_of(self, sandbox: str) -> str:
+        return Path(sandbox).parent.name
+
     def disk_use(self) -> StoredBytes:
         return measure(self._home, self.keys())
 
