@@ -18,7 +18,7 @@ from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.checkpoint_service import Milestone
 from cleveragents.container import Container
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
-from cleveragents.domain.plans.plan import Plan, PlanEvent
+from cleveragents.domain.plans.plan import Plan, PlanAction
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.config import load_settings
 from cleveragents.infrastructure.system import MonotonicUlids
@@ -52,7 +52,7 @@ def held(container: Container, plan_id: str) -> AbstractContextManager[PlanLease
 
 def started(_: Transaction, plan: Plan) -> Plan:
     """Has the plan run from its first checkpoint on, as the executor does."""
-    return plan.after(PlanEvent.EXECUTE, plan.created_at)
+    return plan.after(PlanAction.EXECUTE, plan.created_at)
 
 
 class Ours(Technique):

@@ -10,7 +10,7 @@ from cleveragents.domain import ids
 from cleveragents.domain.checkpoints.operation import Operation, to_redo, to_undo
 from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, select_for_pruning
 from cleveragents.domain.errors import AmbiguousIdError, PlanStateError
-from cleveragents.domain.plans.plan import PlanEvent, PlanPhase, PlanState, transition
+from cleveragents.domain.plans.plan import PlanAction, PlanPhase, PlanState, transition
 
 
 def last(operations: list[Operation]) -> str:
@@ -44,7 +44,7 @@ def name(context: Context, text: str) -> None:
 @when("every event is tried in every phase and state")
 def try_everything(context: Context) -> None:
     context.possible, context.refused = {}, {}
-    for place in itertools.product(PlanPhase, PlanState, PlanEvent):
+    for place in itertools.product(PlanPhase, PlanState, PlanAction):
         try:
             context.possible[place] = "/".join(transition(*place))
         except PlanStateError as error:

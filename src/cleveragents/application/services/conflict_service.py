@@ -19,7 +19,7 @@ from cleveragents.application.services.recovery import Recovery
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.errors import BusinessRuleViolation, NotFoundError
 from cleveragents.domain.names import nearest
-from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanState
 from cleveragents.domain.plans.subplan_merge import (
     RESOLVE_CONFLICT,
     ConflictResolution,
@@ -138,7 +138,7 @@ class ConflictService:
             left = open_conflicts(transaction.tool_calls.list(plan.id))
             if left or plan.state is not PlanState.CONFLICT:
                 return plan
-            return plan.after(PlanEvent.RESOLVE, self._clock.now())
+            return plan.after(PlanAction.RESOLVE, self._clock.now())
 
         paths = [item.conflict.path for item in chosen]
         moment = Milestone(

@@ -37,7 +37,7 @@ from cleveragents.domain.plans.apply import (
     TargetWork,
 )
 from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_applied
-from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 
 
 class PlanApplyService:
@@ -182,7 +182,7 @@ class PlanApplyService:
             plan = transaction.plans.get(plan_id)
             if plan.parent_plan_id is not None:
                 raise ChildPlanError(plan_id, plan.parent_plan_id)
-            plan.after(PlanEvent.APPLY, self._clock.now())
+            plan.after(PlanAction.APPLY, self._clock.now())
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
             first = _first_group(transaction, plan)
@@ -247,7 +247,7 @@ class PlanApplyService:
         """Makes the checkpoint before the apply, with which the plan enters it."""
 
         def begun(_: Transaction, latest: Plan) -> Plan:
-            after = latest.after(PlanEvent.APPLY, self._clock.now())
+            after = latest.after(PlanAction.APPLY, self._clock.now())
             return after.model_copy(update={"error": None})
 
         moment = Milestone(

@@ -55,7 +55,7 @@ from cleveragents.domain.errors import (
     SnapshotError,
     SubplanConflictError,
 )
-from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.subplan_merge import open_conflicts
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.domain.tools.effects import repeated_by
@@ -303,7 +303,7 @@ class PlanExecutor:
     def _finish(self, lease: PlanLease, plan: Plan) -> Plan:
         def finished(_: Transaction, latest: Plan) -> Plan:
             now = self._clock.now()
-            return latest.after(PlanEvent.FINISH, now).model_copy(update={"finished_at": now})
+            return latest.after(PlanAction.FINISH, now).model_copy(update={"finished_at": now})
 
         moment = Milestone(
             CheckpointType.POST_EXECUTE,
@@ -346,8 +346,8 @@ class PlanExecutor:
                 hint="Its prompt waits for somebody who writes them; see `agents plan status`",
             )
         if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.QUEUED):
-            plan = plan.after(PlanEvent.STRATEGIZE, now).after(PlanEvent.FINISH, now)
-        return plan.after(PlanEvent.EXECUTE, now)
+            plan = plan.after(PlanAction.STRATEGIZE, now).after(PlanAction.FINISH, now)
+        return plan.after(PlanAction.EXECUTE, now)
 
 
 def _is_under_way(plan: Plan) -> bool:

@@ -33,7 +33,7 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.plans.apply import ApplyRecord
 from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_cancelled
 from cleveragents.domain.plans.lease import Holder
-from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.plan_file import (
     PlanDefinition,
     depth,
@@ -185,7 +185,7 @@ class PlanService:
             finished_at=None,
             choices=choices,
         )
-        plan = plan.after(PlanEvent.STRATEGIZE, now).after(PlanEvent.FINISH, self._clock.now())
+        plan = plan.after(PlanAction.STRATEGIZE, now).after(PlanAction.FINISH, self._clock.now())
         with self._database.write() as transaction:
             transaction.plans.add(plan)
             for resource in resources:

@@ -41,7 +41,7 @@ class PlanState(StrEnum):
     CONSTRAINED = "constrained"
 
 
-class PlanEvent(StrEnum):
+class PlanAction(StrEnum):
     """What can happen to a plan."""
 
     STRATEGIZE = "strategize"
@@ -61,28 +61,28 @@ class PlanEvent(StrEnum):
 
 
 _STRATEGIZE, _EXECUTE, _APPLY = PlanPhase.STRATEGIZE, PlanPhase.EXECUTE, PlanPhase.APPLY
-_State, _Event = PlanState, PlanEvent
+_State, _Action = PlanState, PlanAction
 
-TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, PlanState]] = (
+TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanAction], tuple[PlanPhase, PlanState]] = (
     MappingProxyType(
         {
-            (_STRATEGIZE, _State.QUEUED, _Event.STRATEGIZE): (_STRATEGIZE, _State.PROCESSING),
-            (_STRATEGIZE, _State.PROCESSING, _Event.FINISH): (_STRATEGIZE, _State.COMPLETE),
-            (_STRATEGIZE, _State.PROCESSING, _Event.FAIL): (_STRATEGIZE, _State.ERRORED),
-            (_STRATEGIZE, _State.COMPLETE, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
-            (_EXECUTE, _State.QUEUED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_STRATEGIZE, _State.QUEUED, _Action.STRATEGIZE): (_STRATEGIZE, _State.PROCESSING),
+            (_STRATEGIZE, _State.PROCESSING, _Action.FINISH): (_STRATEGIZE, _State.COMPLETE),
+            (_STRATEGIZE, _State.PROCESSING, _Action.FAIL): (_STRATEGIZE, _State.ERRORED),
+            (_STRATEGIZE, _State.COMPLETE, _Action.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.QUEUED, _Action.EXECUTE): (_EXECUTE, _State.PROCESSING),
             # A process that was killed leaves this state: the next holder of the lease continues.
-            (_EXECUTE, _State.PROCESSING, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
-            (_EXECUTE, _State.ERRORED, _Event.EXECUTE): (_EXECUTE, _State.PROCESSING),
-            (_EXECUTE, _State.PROCESSING, _Event.FINISH): (_EXECUTE, _State.COMPLETE),
-            (_EXECUTE, _State.PROCESSING, _Event.FAIL): (_EXECUTE, _State.ERRORED),
-            (_EXECUTE, _State.PROCESSING, _Event.CONFLICT): (_EXECUTE, _State.CONFLICT),
-            (_EXECUTE, _State.CONFLICT, _Event.RESOLVE): (_EXECUTE, _State.QUEUED),
-            (_EXECUTE, _State.CONFLICT, _Event.CANCEL): (_EXECUTE, _State.CANCELLED),
+            (_EXECUTE, _State.PROCESSING, _Action.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.ERRORED, _Action.EXECUTE): (_EXECUTE, _State.PROCESSING),
+            (_EXECUTE, _State.PROCESSING, _Action.FINISH): (_EXECUTE, _State.COMPLETE),
+            (_EXECUTE, _State.PROCESSING, _Action.FAIL): (_EXECUTE, _State.ERRORED),
+            (_EXECUTE, _State.PROCESSING, _Action.CONFLICT): (_EXECUTE, _State.CONFLICT),
+            (_EXECUTE, _State.CONFLICT, _Action.RESOLVE): (_EXECUTE, _State.QUEUED),
+            (_EXECUTE, _State.CONFLICT, _Action.CANCEL): (_EXECUTE, _State.CANCELLED),
             # A correction leaves the plan here; it still has its sandboxes and checkpoints.
-            (_STRATEGIZE, _State.QUEUED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
-            (_STRATEGIZE, _State.QUEUED, _Event.REVERT): (_STRATEGIZE, _State.QUEUED),
-            (_STRATEGIZE, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_STRATEGIZE, _State.QUEUED, _Action.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_STRATEGIZE, _State.QUEUED, _Action.REVERT): (_STRATEGIZE, _State.QUEUED),
+            (_STRATEGIZE, _State.CANCELLED, _Action.ROLL_BACK): (_EXECUTE, _State.QUEUED),
             **{
                 (_EXECUTE, state, event): after
                 for state in (
@@ -90,29 +90,29 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
                     *(_State.COMPLETE, _State.CANCELLED, _State.CONFLICT),
                 )
                 for event, after in (
-                    (_Event.ROLL_BACK, (_EXECUTE, _State.QUEUED)),
-                    (_Event.REVERT, (_STRATEGIZE, _State.QUEUED)),
+                    (_Action.ROLL_BACK, (_EXECUTE, _State.QUEUED)),
+                    (_Action.REVERT, (_STRATEGIZE, _State.QUEUED)),
                 )
             },
             **{
-                (phase, state, _Event.CANCEL): (phase, _State.CANCELLED)
+                (phase, state, _Action.CANCEL): (phase, _State.CANCELLED)
                 for phase in (_STRATEGIZE, _EXECUTE)
                 for state in (_State.QUEUED, _State.PROCESSING, _State.COMPLETE, _State.ERRORED)
             },
-            (_EXECUTE, _State.COMPLETE, _Event.APPLY): (_APPLY, _State.PROCESSING),
-            (_APPLY, _State.PROCESSING, _Event.FINISH): (_APPLY, _State.APPLIED),
-            (_APPLY, _State.PROCESSING, _Event.FAIL): (_APPLY, _State.ERRORED),
-            (_APPLY, _State.PROCESSING, _Event.CONSTRAIN): (_APPLY, _State.CONSTRAINED),
-            (_APPLY, _State.PROCESSING, _Event.POSTPONE): (_EXECUTE, _State.COMPLETE),
-            (_APPLY, _State.CANCELLED, _Event.ROLL_BACK): (_EXECUTE, _State.QUEUED),
+            (_EXECUTE, _State.COMPLETE, _Action.APPLY): (_APPLY, _State.PROCESSING),
+            (_APPLY, _State.PROCESSING, _Action.FINISH): (_APPLY, _State.APPLIED),
+            (_APPLY, _State.PROCESSING, _Action.FAIL): (_APPLY, _State.ERRORED),
+            (_APPLY, _State.PROCESSING, _Action.CONSTRAIN): (_APPLY, _State.CONSTRAINED),
+            (_APPLY, _State.PROCESSING, _Action.POSTPONE): (_EXECUTE, _State.COMPLETE),
+            (_APPLY, _State.CANCELLED, _Action.ROLL_BACK): (_EXECUTE, _State.QUEUED),
             **{
                 (_APPLY, state, event): after
                 for state in (_State.PROCESSING, _State.ERRORED, _State.CONSTRAINED)
                 for event, after in (
-                    (_Event.APPLY, (_APPLY, _State.PROCESSING)),
-                    (_Event.ROLL_BACK, (_EXECUTE, _State.QUEUED)),
-                    (_Event.REVERT, (_STRATEGIZE, _State.QUEUED)),
-                    (_Event.CANCEL, (_APPLY, _State.CANCELLED)),
+                    (_Action.APPLY, (_APPLY, _State.PROCESSING)),
+                    (_Action.ROLL_BACK, (_EXECUTE, _State.QUEUED)),
+                    (_Action.REVERT, (_STRATEGIZE, _State.QUEUED)),
+                    (_Action.CANCEL, (_APPLY, _State.CANCELLED)),
                 )
             },
         }
@@ -120,7 +120,9 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanEvent], tuple[PlanPhase, Pl
 )
 
 
-def transition(phase: PlanPhase, state: PlanState, event: PlanEvent) -> tuple[PlanPhase, PlanState]:
+def transition(
+    phase: PlanPhase, state: PlanState, event: PlanAction
+) -> tuple[PlanPhase, PlanState]:
     """Returns the phase and state of a plan after `event`.
 
     Raises:
@@ -201,7 +203,7 @@ class Plan(Record):
         vars(copied).pop("step_sequence", None)
         return copied
 
-    def after(self, event: PlanEvent, now: datetime) -> Plan:
+    def after(self, event: PlanAction, now: datetime) -> Plan:
         """Returns the plan after `event`."""
         phase, state = transition(self.phase, self.state, event)
         return self.model_copy(update={"phase": phase, "state": state, "updated_at": now})

@@ -38,7 +38,7 @@ from cleveragents.domain.errors import (
     TargetChangedError,
 )
 from cleveragents.domain.plans.apply import Target
-from cleveragents.domain.plans.plan import Plan, PlanError, PlanEvent, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanError, PlanPhase, PlanState
 from cleveragents.domain.plans.subplan_merge import merged_children
 from cleveragents.domain.sandboxes.sandbox import SandboxState
 
@@ -113,7 +113,7 @@ class ApplyProcedure:
     def _record(self, operation: Operation) -> None:
         now = self._clock.now()
         with self._database.write() as transaction:
-            plan = transaction.plans.get(operation.plan_id).after(PlanEvent.FINISH, now)
+            plan = transaction.plans.get(operation.plan_id).after(PlanAction.FINISH, now)
             transaction.plans.save(plan.model_copy(update={"finished_at": now, "error": None}))
             remove = operation.apply is not None and operation.apply.remove_sandboxes
             merged = merged_children(transaction.tool_calls.list(plan.id))
@@ -121,7 +121,7 @@ class ApplyProcedure:
             for child in descendants(transaction, plan.id):
                 if child.id in merged:
                     merged |= merged_children(transaction.tool_calls.list(child.id))
-                    applied = child.after(PlanEvent.APPLY, now).after(PlanEvent.FINISH, now)
+                    applied = child.after(PlanAction.APPLY, now).after(PlanAction.FINISH, now)
                     transaction.plans.save(applied)
                     _commit(transaction, child.id, remove=remove)
             transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
@@ -166,7 +166,7 @@ def end_unapplied(
     if (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
         return
     if not isinstance(cause, CleverAgentsError) or isinstance(cause, _REFUSALS):
-        transaction.plans.save(plan.after(PlanEvent.POSTPONE, now))
+        transaction.plans.save(plan.after(PlanAction.POSTPONE, now))
         return
     error = PlanError(
         message=cause.message,
@@ -177,7 +177,7 @@ def end_unapplied(
         recoverable=True,
         hint=cause.hint,
     )
-    failed = plan.after(PlanEvent.FAIL, now)
+    failed = plan.after(PlanAction.FAIL, now)
     transaction.plans.save(failed.model_copy(update={"error": error}))
 
 

@@ -26,7 +26,7 @@ from cleveragents.domain.errors import (
     ValidationFailedError,
 )
 from cleveragents.domain.plans.events import ValidationStarted
-from cleveragents.domain.plans.plan import Plan, PlanEvent
+from cleveragents.domain.plans.plan import Plan, PlanAction
 from cleveragents.domain.plans.validation import (
     ValidationDefinition,
     ValidationResult,
@@ -91,7 +91,7 @@ class ValidationRunner:
         if any(item.blocks for item in results):
             with self._database.write() as transaction:
                 latest = transaction.plans.get(plan.id)
-                transaction.plans.save(latest.after(PlanEvent.CONSTRAIN, self._clock.now()))
+                transaction.plans.save(latest.after(PlanAction.CONSTRAIN, self._clock.now()))
             self._faults.reach(FaultPoint.VALIDATIONS_RECORDED)
             raise ValidationFailedError(
                 plan.id,

@@ -14,7 +14,7 @@ from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointTyp
 from cleveragents.domain.decisions.decision import Decision, DecisionType, decision_context
 from cleveragents.domain.errors import CleverAgentsError, ExecutionError
 from cleveragents.domain.plans.events import ToolRetried
-from cleveragents.domain.plans.plan import Plan, PlanError, PlanEvent
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanError
 from cleveragents.domain.plans.plan_file import OnFailure
 
 
@@ -89,7 +89,7 @@ class FailurePolicy:
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
             transaction.decisions.add(self._recovery(transaction, context, plan, message))
-            failed = plan.after(PlanEvent.FAIL, self._clock.now())
+            failed = plan.after(PlanAction.FAIL, self._clock.now())
             transaction.plans.save(failed.model_copy(update={"error": failure}))
         self._faults.reach(FaultPoint.FAILURE_RECORDED)
         self._events.emit(PlanFinished(plan_id, succeeded=False))
@@ -123,7 +123,7 @@ class FailurePolicy:
             hint=error.hint,
             before_start=before_start,
         )
-        failed = plan.after(PlanEvent.FAIL, self._clock.now())
+        failed = plan.after(PlanAction.FAIL, self._clock.now())
         with self._database.write() as transaction:
             transaction.plans.save(failed.model_copy(update={"error": failure}))
         self._faults.reach(FaultPoint.FAILURE_RECORDED)

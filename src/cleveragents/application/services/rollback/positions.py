@@ -16,7 +16,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
 )
 from cleveragents.domain.checkpoints.number_ranges import Ranges, holds, numbers_in, ranges_of
 from cleveragents.domain.checkpoints.operation import Operation, Position
-from cleveragents.domain.plans.plan import Plan, PlanEvent, PlanState, transition
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanState, transition
 from cleveragents.domain.plans.step_sequence import resolve_choices
 from cleveragents.domain.tools.effects import Effect, effects_of
 from cleveragents.domain.tools.tool import ToolCall
@@ -67,7 +67,7 @@ def at(
     transaction: Transaction, plan: Plan, checkpoint: Checkpoint, group: CheckpointGroup
 ) -> Position:
     """Returns where the plan stands once it is rolled back to a checkpoint."""
-    phase, state = transition(plan.phase, plan.state, PlanEvent.ROLL_BACK)
+    phase, state = transition(plan.phase, plan.state, PlanAction.ROLL_BACK)
     known = known_at(transaction, checkpoint, group)
     choices = group.way.choices if group.way else plan.choices
     return Position(

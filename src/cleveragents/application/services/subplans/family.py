@@ -8,7 +8,7 @@ from datetime import datetime
 
 from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database, Transaction
-from cleveragents.domain.plans.plan import TRANSITIONS, Plan, PlanEvent
+from cleveragents.domain.plans.plan import TRANSITIONS, Plan, PlanAction
 
 
 def descendants(transaction: Transaction, plan_id: str) -> list[Plan]:
@@ -30,10 +30,10 @@ def cancel(transaction: Transaction, plan: Plan, reason: str | None, now: dateti
     below = [
         child
         for child in descendants(transaction, plan.id)
-        if (child.phase, child.state, PlanEvent.CANCEL) in TRANSITIONS
+        if (child.phase, child.state, PlanAction.CANCEL) in TRANSITIONS
     ]
     for member in (plan, *below):
-        given_up = member.after(PlanEvent.CANCEL, now)
+        given_up = member.after(PlanAction.CANCEL, now)
         transaction.plans.save(given_up.model_copy(update={"cancel_reason": reason}))
     return [plan, *below]
 

@@ -31,7 +31,7 @@ from cleveragents.domain.errors import (
     SnapshotCorruptError,
     SubplanConflictError,
 )
-from cleveragents.domain.plans.plan import Plan, PlanEvent
+from cleveragents.domain.plans.plan import Plan, PlanAction
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
 from cleveragents.domain.plans.subplan_merge import (
     ResourceMerge,
@@ -196,7 +196,7 @@ class ChildMerger:
                 transaction.changes.add(plan.id, ended.id, sandbox.resource, found)
             if not merge.has_conflicts:
                 return plan
-            return plan.after(PlanEvent.CONFLICT, self._clock.now())
+            return plan.after(PlanAction.CONFLICT, self._clock.now())
 
         moment = self._moment(context, f"after subplan {merge.name}", "its work was merged")
         if merge.has_conflicts:

@@ -27,8 +27,8 @@ from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
 from cleveragents.domain.plans.plan import (
     TRANSITIONS,
     Plan,
+    PlanAction,
     PlanError,
-    PlanEvent,
     PlanPhase,
     PlanState,
 )
@@ -228,7 +228,7 @@ class SubplanRunner:
             self._database.write() as transaction,
         ):
             latest = transaction.plans.get(child.id)
-            if (latest.phase, latest.state, PlanEvent.CANCEL) in TRANSITIONS:
+            if (latest.phase, latest.state, PlanAction.CANCEL) in TRANSITIONS:
                 family.cancel(transaction, latest, _FAILED_FAST, self._clock.now())
 
     def _end_late_ones(self, running: Sequence[_Running]) -> None:
@@ -270,7 +270,7 @@ class SubplanRunner:
                     checkpoint=None,
                     recoverable=True,
                 )
-                failed = latest.after(PlanEvent.FAIL, self._clock.now())
+                failed = latest.after(PlanAction.FAIL, self._clock.now())
                 failed = failed.model_copy(update={"error": error})
                 transaction.plans.save(failed)
         return failed
