@@ -20,10 +20,14 @@ PACKAGE = Path(cleveragents.__file__).parent
 
 
 def service_classes() -> list[type]:
-    """Every class of the services' modules that is not a record, by name."""
+    """Every class of the services' modules that is not a record, by name.
+
+    These are the modules of `services` itself, and `*_service` in its packages.
+    """
     found: list[type] = []
-    for module in pkgutil.iter_modules(services.__path__, f"{services.__name__}."):
-        if not module.name.rpartition(".")[2].startswith("_"):
+    for module in pkgutil.walk_packages(services.__path__, f"{services.__name__}."):
+        package, _, name = module.name.rpartition(".")
+        if name.endswith("_service") or (package == services.__name__ and not module.ispkg):
             loaded = importlib.import_module(module.name)
             found += [
                 item
