@@ -75,7 +75,7 @@ def _definitions(connection: sqlite3.Connection, place: str) -> Mapping[str, str
 
 
 def _rows(connection: sqlite3.Connection, place: str, table: str) -> str:
-    question = f"SELECT count(*) FROM {place}.{_quoted(table)}"  # nosec B608 # the name is quoted
+    question = f"SELECT count(*) FROM {place}.{_quoted(table)}"
     count = _number(connection, question)
     return _UNCOUNTED if count is None else counted(count, "row")
 
@@ -83,8 +83,8 @@ def _rows(connection: sqlite3.Connection, place: str, table: str) -> str:
 def _changed_rows(connection: sqlite3.Connection, table: str) -> str | None:
     """Returns how many rows are new, where their number is what it was."""
     name = _quoted(table)
-    rows = f"SELECT * FROM new.{name} EXCEPT SELECT * FROM old.{name}"  # nosec B608 # quoted
-    count = _number(connection, f"SELECT count(*) FROM ({rows})")  # nosec B608
+    rows = f"SELECT * FROM new.{name} EXCEPT SELECT * FROM old.{name}"
+    count = _number(connection, f"SELECT count(*) FROM ({rows})")
     return f"{counted(count, 'row')} with another content" if count else None
 
 
