@@ -258,7 +258,8 @@ class SnapshotStore(Protocol):
         """
         ...
 
-    # The methods below are being replaced by `open` and `lock`.
+    # One act each, without keeping the sandbox open. What changes files MUST be called right
+    # after `PlanLease.check`; new code uses `open` and `lock` (ADR 0020).
 
     def recheck(self, sandbox: SandboxRef) -> Sequence[str]:
         """Looks at a watched sandbox without trusting the watch; returns what it had missed."""
