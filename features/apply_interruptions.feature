@@ -51,4 +51,4 @@ Feature: Stopping an apply
 
     Scenario: A program that asks what was applied before anything was
       When a program asks what was applied
-      Then the program is told that a plan in execute/complete cannot tell what was applied
+      Then the program is told that a plan in execute/complete cannot show what was applied

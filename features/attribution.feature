@@ -52,7 +52,7 @@ Feature: Every change has an author
         - {tool: peek}
       """
     When the user runs the plan
-    Then the error is "Step 1 of 1 (`peek`) failed: `peek` says that it only reads, and changed made.txt"
+    Then the error is "Step 1 of 1 (`peek`) failed: `peek` declares that it only reads, but changed made.txt"
     And the sandbox is as it was at "before execution"
 
   @service

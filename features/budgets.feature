@@ -86,7 +86,7 @@ Feature: What a checkpoint may cost
         | one  | writes a.txt |
       When the user runs the plan
       Then the exit code is 8
-      And the error is "Step 1 of 1 (`one`) failed: The checkpoint `after one` is partial: its deadline passed before everything was read; and the sandbox could not be taken back: The checkpoint `failed: one` is partial: its deadline passed before everything was read"
+      And the error is "Step 1 of 1 (`one`) failed: The checkpoint `after one` is partial: its deadline passed before everything was read; and the sandbox could not be rolled back: The checkpoint `failed: one` is partial: its deadline passed before everything was read"
 
     Scenario: With more time the plan can be gone on with
       Given the variable CLEVERAGENTS_CHECKPOINT_DEADLINE is "0.000001"

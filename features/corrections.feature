@@ -109,21 +109,21 @@ Feature: Correcting a decision
       And the plan has run
       And the decision has been corrected to choose database
       When the user executes the plan
-      Then the decisions that stand are What is to be done?, Which colour?, Where do greetings live?, Where do greetings live?
+      Then the decisions that stand are What should be done?, Which colour?, Where do greetings live?, Where do greetings live?
       And the tree with what is superseded has 5 decisions
 
     Scenario: A later decision that rests on it falls with it
       Given another decision follows about the colour, influenced by the first
       And the plan has run
       When the user corrects the decision to choose database because "it will grow"
-      Then the decisions that stand are What is to be done?, Where do greetings live?
+      Then the decisions that stand are What should be done?, Where do greetings live?
       And 2 decisions were taken back
 
     Scenario: A decision within its option falls with it
       Given a decision about the format is within the option file
       And the plan has run
       When the user corrects the decision to choose database because "it will grow"
-      Then the decisions that stand are What is to be done?, Where do greetings live?
+      Then the decisions that stand are What should be done?, Where do greetings live?
       And 2 decisions were taken back
 
     Scenario: A later decision that was made again is corrected where it was made last

@@ -41,7 +41,7 @@ Feature: A killed process
       When the user executes the plan
       Then the sandbox is the project after `echo by one > a.txt; echo half > b.txt; echo done >> b.txt`
       And the steps that ran are 2
-      And it warns that "The sandbox was not as the checkpoint `before two` left it and was taken back"
+      And it warns that "The sandbox differed from the checkpoint `before two` and was restored"
 
   Rule: a killed rollback is completed, or has not begun
 

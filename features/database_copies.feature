@@ -43,10 +43,10 @@ Feature: A database is copied as of its last transaction
         | that never holds still             | is locked by another program  |
         | that is damaged                    | SQLite cannot read it         |
         | that goes before it is copied      | there is no such file         |
-        | that cannot be written to the disk | The sandbox could not be made |
+        | that cannot be written to the disk | The sandbox could not be created |
 
     Scenario: A removed sandbox is missing
       Given a user's database with a rollback journal
       And a plan has the sandbox called transaction_rollback
       When the sandbox is removed, twice
-      Then a check says that it is not there any more
+      Then a check says that it is missing

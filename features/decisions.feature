@@ -65,7 +65,7 @@ Feature: Decisions
       When the user looks at the plan's tree
       Then the tree is
         | depth | question                 | chosen          | type                  |
-        | 0     | What is to be done?      | Keeps greetings | prompt_definition     |
+        | 0     | What should be done?      | Keeps greetings | prompt_definition     |
         | 1     | Where do greetings live? | file            | implementation_choice |
         | 2     | Which format?            | text            | implementation_choice |
 
@@ -86,7 +86,7 @@ Feature: Decisions
     Scenario: A rollback past a decision
       Given the plan has run
       When the user rolls the plan back to "after begin"
-      Then the decisions that stand are What is to be done?
+      Then the decisions that stand are What should be done?
       And the report says that 2 decisions were discarded
 
     Scenario: Running on from there makes it again
@@ -94,10 +94,10 @@ Feature: Decisions
       And the plan has been rolled back to "after begin"
       When the user executes the plan
       Then the exit code is 0
-      And the decisions that stand are What is to be done?, Where do greetings live?, Which format?
+      And the decisions that stand are What should be done?, Where do greetings live?, Which format?
       And the tree with what is superseded has 5 decisions
 
     Scenario: A rollback to the checkpoint of a decision keeps the decision
       Given the plan has run
       When the user rolls the plan back to "decided: where greetings live"
-      Then the decisions that stand are What is to be done?, Where do greetings live?
+      Then the decisions that stand are What should be done?, Where do greetings live?

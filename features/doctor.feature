@@ -111,14 +111,14 @@ Feature: Looking at the whole installation
         | a plan in the database cannot be read              | 1    | database               | problem | A stored plan cannot be read     |
         | a group in the database cannot be read             | 1    | records                | problem | cannot be read                   |
         | the project has been deleted                       | 0    | projects               | warning | /project; 1 plan came from there |
-        | a plan was interrupted                             | 0    | interrupted-plans      | warning | Left in the middle               |
-        | a plan was interrupted                             | 0    | leases                 | warning | Held by processes that ended     |
+        | a plan was interrupted                             | 0    | interrupted-plans      | warning | Left unfinished by a process     |
+        | a plan was interrupted                             | 0    | leases                 | warning | Stale leases of ended processes  |
         | a rollback was interrupted                         | 1    | interrupted-operations | problem | Left unfinished: rollback of     |
 
       Examples: Stores and sandboxes
         | damage                                                        | code | check              | status  | finding                              |
-        | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX is not there any more        |
-        | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX is not there any more        |
+        | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX is missing        |
+        | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX is missing        |
         | there is a directory of a plan that nobody knows              | 0    | orphaned-sandboxes | warning | sandboxes/01BX5ZZKBKACTAV9WEVGEMMVRZ |
         | there is a sandbox that a known plan does not have            | 0    | orphaned-sandboxes | warning | sandboxes/PLAN/data                  |
         | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-sandboxes | warning | 01ARZ3NDEKTSV4RRFFQ69G5FAV/project   |
@@ -134,8 +134,8 @@ Feature: Looking at the whole installation
         | the refs of a store are damaged                               | 1    | stores             | problem | `git for-each-ref` failed            |
         | a store is in use                                             | 0    | stores             | warning | it is in use                         |
         | the lock of a store is a directory                            | 1    | stores             | problem | Is a directory                       |
-        | nobody may look into the stores                               | 1    | records            | problem | mirrors cannot be looked into        |
-        | nobody may look into the stores                               | 1    | disk               | problem | mirrors cannot be looked into        |
+        | nobody may look into the stores                               | 1    | records            | problem | mirrors cannot be read        |
+        | nobody may look into the stores                               | 1    | disk               | problem | mirrors cannot be read        |
 
     Scenario Outline: <damage>, so that there is nothing more to look at
       Given the installation has this damage: <damage>

@@ -32,8 +32,8 @@ Feature: Mending the installation
       Given the installation has this damage: a plan was interrupted
       When the user has the installation mended
       Then the exit code is 0
-      And the check "leases" is fixed: Nobody holds any more: PLAN
-      And the check "interrupted-plans" is warning: Left in the middle by a process that ended: PLAN
+      And the check "leases" is fixed: Released: PLAN
+      And the check "interrupted-plans" is warning: Left unfinished by a process that ended: PLAN
       And once the plan is cancelled, checking again finds nothing
 
     Scenario: A sandbox that is gone is made anew by going on
@@ -52,7 +52,7 @@ Feature: Mending the installation
         | there is a sandbox with snapshots of a plan that nobody knows |
         | others may look into the home directory                       |
       When the user has the installation mended
-      Then the output says "Fixed 5 issues; no problem left"
+      Then the output says "Fixed 5 issues; no problems left"
       And checking again finds nothing
 
   Rule: what is not safe to mend is left, and named
@@ -70,8 +70,8 @@ Feature: Mending the installation
         | a page of the database is damaged               | 1    | database           | problem | is damaged                           |
         | there is a setting that nobody knows            | 1    | database           | warning | The configuration cannot be read     |
         | stored bytes are gone                           | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be gone    |
-        | the sandbox of a finished plan has been deleted | 0    | missing-sandboxes  | warning | SANDBOX is not there any more        |
-        | the project has been deleted                    | 0    | projects           | warning | Not there any more                   |
+        | the sandbox of a finished plan has been deleted | 0    | missing-sandboxes  | warning | SANDBOX is missing        |
+        | the project has been deleted                    | 0    | projects           | warning | Missing                              |
         | the database was lost, and a new one made       | 0    | orphaned-snapshots | warning | it knows no other plan of that store |
         | there is a directory that is not ours           | 0    | orphaned-sandboxes | ok      | Every sandbox on disk is that of a   |
         | a store is in use                               | 3    | stores             | warning | it is in use                         |

@@ -13,7 +13,7 @@ Feature: Mending endangers nothing
       When the user has the installation mended
       Then the exit code is 3
       And the check "stores" is warning: was not looked through
-      And the check "interrupted-plans" is ok: No plan was left in the middle
+      And the check "interrupted-plans" is ok: No plan was interrupted
       And the other process ends well once the cause of its waiting is mended
 
     Scenario Outline: Somebody is quicker where <damage>
@@ -36,7 +36,7 @@ Feature: Mending endangers nothing
       And somebody takes the plan up right after it was asked who holds it
       When the user has the installation mended
       Then the exit code is 3
-      And the check "interrupted-plans" is ok: No plan was left in the middle
+      And the check "interrupted-plans" is ok: No plan was interrupted
 
     Scenario: A process that ends well meanwhile has left nothing behind
       Given a plan that wrote a.txt in step one and b.txt in step two
@@ -53,7 +53,7 @@ Feature: Mending endangers nothing
       And the installation has this damage: an agent has deleted the refs of the snapshots
       When the user has the installation mended
       Then the exit code is 1
-      And the check "leftovers" is problem: because checkpoints have lost what keeps their bytes
+      And the check "leftovers" is problem: because some checkpoints have lost the refs that keep their snapshots
       And nothing has changed anywhere
 
     Scenario Outline: <first>, and <second>
@@ -71,7 +71,7 @@ Feature: Mending endangers nothing
         | there is a directory of a plan that nobody knows | the disk fails when files are removed           | orphaned-sandboxes     | could not be removed: I/O error                |
         | others may look into the home directory          | the system refuses to change modes              | home                   | cannot be changed: Operation not permitted     |
         | others may look into the home directory          | the home directory is of no use to this user    | home                   | cannot be read and written by this user        |
-        | there is a snapshot that no record names         | the lock of a store is a directory              | stores                 | was not looked through: [Errno 21]             |
+        | there is a snapshot that no record names         | the lock of a store is a directory              | stores                 | was not checked: [Errno 21]             |
 
   Rule: records of another home are not believed
 
@@ -89,8 +89,8 @@ Feature: Mending endangers nothing
       And the home directory has been moved
       When the user has the installation mended
       Then the exit code is 1
-      And the check "missing-sandboxes" is warning: is not there any more
-      And the check "snapshots" is problem: 6 of 6 checkpoints cannot be gone back to
+      And the check "missing-sandboxes" is warning: is missing
+      And the check "snapshots" is problem: 6 of 6 checkpoints cannot be restored
       And nothing has changed anywhere
 
     Scenario: Plans of another home on the same server are that home's affair

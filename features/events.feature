@@ -56,7 +56,7 @@ Feature: Events while a plan runs
       And the last lines are
         | type         | text                                                     |
         | report.error | Step 2 of 2 (`two`) failed: `shell` failed with status 3 |
-        | report.hint  | Mend the cause and run `agents plan resume PLAN` to go on, or `agents plan errors PLAN` to see what else can be done |
+        | report.hint  | Fix the cause and run `agents plan resume PLAN` to continue, or `agents plan errors PLAN` to see what else can be done |
 
     Scenario: A warning is a line and part of the document
       Given the plan can do without checkpoints

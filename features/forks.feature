@@ -138,11 +138,11 @@ Feature: A child plan starts from a copy of its parent's sandbox
 
       Examples:
         | strategy        | fault                        | reason                        |
-        | git_worktree    | the disk is full half-way    | The sandbox could not be made |
+        | git_worktree    | the disk is full half-way    | The sandbox could not be created |
         | git_worktree    | there is hardly any room     | a copy needs                  |
         | git_worktree    | git fails at the end         | git read-tree                 |
         | git_worktree    | the source has a broken copy | is not what it was to be      |
-        | filesystem_copy | the disk is full half-way    | The sandbox could not be made |
+        | filesystem_copy | the disk is full half-way    | The sandbox could not be created |
         | filesystem_copy | the stored bytes are gone    | are missing in                |
 
     Scenario: One that cannot be made again is not forgotten

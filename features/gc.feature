@@ -106,5 +106,5 @@ Feature: Reclaiming space
       And the installation has this damage: an agent has deleted the refs of the snapshots
       When the user runs "agents gc --format json"
       Then the exit code is 3
-      And the output says "checkpoints have lost what keeps their bytes in it"
+      And the output says "some checkpoints have lost the refs that keep their snapshots"
       And every byte that the checkpoints need is still there

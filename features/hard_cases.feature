@@ -45,7 +45,7 @@ Feature: What goes wrong around a sandbox
       Given a project in which the user has run `true`
       And no file can grow beyond 70 bytes
       When the user wants to begin
-      Then it fails, because The sandbox could not be made
+      Then it fails, because The sandbox could not be created
       And no sandbox has been left behind
 
     Scenario: No room for the files of a sandbox
@@ -59,7 +59,7 @@ Feature: What goes wrong around a sandbox
       Given a project in which the user has run `mkdir -m 000 ../home`
       And an ordinary user owns it
       When the user wants to begin
-      Then it fails, because The sandbox could not be made
+      Then it fails, because The sandbox could not be created
       And no sandbox has been left behind
 
   Rule: What the user may not read is not captured, and not lost

@@ -74,9 +74,9 @@ Feature: What is lost or damaged is noticed before anything is touched
 
       Examples:
         | loss                                | reason                                     |
-        | it is gone                          | is not there any more                      |
-        | it is a link to elsewhere           | is not there any more                      |
-        | it is a file                        | is not there any more                      |
+        | it is gone                          | is missing                      |
+        | it is a link to elsewhere           | is missing                      |
+        | it is a file                        | is missing                      |
         | its repository forgot it            | is not known to its private repository     |
         | another sandbox is in its place     | is not known to its private repository     |
 

@@ -27,7 +27,7 @@ Feature: Large directories can be overlaid
       Given an overlay of a directory made by `mkdir d; echo 1 > d/f`
       And the agent has run `rm -r d` there
       When the sandbox is removed, twice
-      Then a check says that it is not there any more
+      Then a check says that it is missing
       And the directory is as it was
 
   Rule: Where it is not possible it says so

@@ -78,5 +78,5 @@ Feature: Rolling back named paths
 
     Scenario: A step that was not done
       When the user rolls back only step 3
-      Then it is refused with the code 2 and the sentence The plan has not done a step 3
+      Then it is refused with the code 2 and the sentence The plan has not completed a step 3
       And the sandbox is as it was at "after execution"

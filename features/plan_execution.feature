@@ -93,7 +93,7 @@ Feature: Executing a plan
       When the user executes the plan
       Then the steps that ran are 2
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt`
-      And it warns that "The sandbox was not as the checkpoint `before two` left it and was taken back; `agents plan rollback PLAN «found when going on»` gets back what was there"
+      And it warns that "The sandbox differed from the checkpoint `before two` and was restored; `agents plan rollback PLAN «found when going on»` brings back what was there"
       And the plan is execute/complete with 2 steps done
 
   Rule: a step runs in the resource that it names, or not at all

@@ -66,7 +66,7 @@ Feature: When a step of a plan fails
         | one  | runs `mv ../project OUTSIDE/stolen`               |
       When the user runs the plan
       Then the failure still tells the plan's id, place and checkpoint
-      And the error is "Step 1 of 1 (`one`) failed: The sandbox is missing: SANDBOX is not there any more; and the sandbox could not be taken back: The sandbox is missing: SANDBOX is not there any more"
+      And the error is "Step 1 of 1 (`one`) failed: The sandbox is missing: SANDBOX is missing; and the sandbox could not be rolled back: The sandbox is missing: SANDBOX is missing"
 
     Scenario: What cannot even be recorded leaves an interrupted plan
       Given a plan with the steps
@@ -101,7 +101,7 @@ Feature: When a step of a plan fails
       And the disk has room for 1 snapshots
       When the user runs the plan
       Then the failure still tells the plan's id, place and checkpoint
-      And the error is "Step 1 of 1 (`one`) failed: The checkpoint `after one` could not be made: The snapshot could not be stored: [Errno 28] No space left on device; and the sandbox could not be taken back: The checkpoint `failed: one` could not be made: The snapshot could not be stored: [Errno 28] No space left on device"
+      And the error is "Step 1 of 1 (`one`) failed: The checkpoint `after one` could not be made: The snapshot could not be stored: [Errno 28] No space left on device; and the sandbox could not be rolled back: The checkpoint `failed: one` could not be made: The snapshot could not be stored: [Errno 28] No space left on device"
       And the sandbox is the project after `echo by one > a.txt`
       And the plan is execute/errored with 0 steps done
 

@@ -13,7 +13,7 @@ Feature: What happened to a plan
       Then the log says
         | what                | details                                 |
         | plan.created        | Plan `local/shop` created for PROJECT      |
-        | decision.created    | Decided on `local/shop`: What is to be done? |
+        | decision.created    | Decided on `local/shop`: What should be done? |
         | sandbox.created     | Sandbox of `project` created by git_worktree |
         | checkpoint.created  | Checkpoint `before execution` created      |
         | plan.phase_changed  | Plan moved from strategize to execute    |
@@ -106,7 +106,7 @@ Feature: What happened to a plan
         | the plan was cancelled, it is too late  | plan.cancelled      | Plan cancelled: it is too late               |
         | the plan was cancelled                  | plan.cancelled      | Plan cancelled                               |
         | step 2 is tried again                   | tool.retried        | Step 2: shell retried (1 of 3)        |
-        | the root decision no longer stands      | decision.superseded | Decision superseded: What is to be done?       |
+        | the root decision no longer stands      | decision.superseded | Decision superseded: What should be done?       |
         | step 1 took 90 seconds                  | tool.completed      | Step 1: shell finished after 90.0 s              |
         | step 1 ended, and nobody looked         | tool.completed      | Step 1: shell finished                           |
 

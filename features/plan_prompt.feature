@@ -7,7 +7,7 @@ Feature: Guidance for a plan
     When the user tells the plan "keep the old names"
     Then the exit code is 0
     And the guidance is 1 pending and 0 applied
-    And the decisions that stand are What is to be done?, What should be heeded from here on?
+    And the decisions that stand are What should be done?, What guidance applies from here on?
     And the sandbox is as it was at "after execution"
     And the plan is execute/complete with 2 steps done
 
@@ -33,7 +33,7 @@ Feature: Guidance for a plan
     And the plan has the guidance "do not fail"
     And the cause of the failure has been mended
     When the user resumes the plan
-    Then the decisions that stand are What is to be done?, What should be heeded from here on?
+    Then the decisions that stand are What should be done?, What guidance applies from here on?
 
   Scenario Outline: <what> is refused
     Given a plan with the steps

@@ -66,7 +66,7 @@ Feature: Which projects can be sandboxed
 
       Examples:
         | what            | command                               | path | reason                   |
-        | the directory   | new p; mkdir p/d; chmod 000 p         | p/d  | you may not look into it |
+        | the directory   | new p; mkdir p/d; chmod 000 p         | p/d  | permission denied |
         | the link to git | mkdir p; echo 'gitdir: x' > p/.git; chmod 000 p/.git | p    | its `.git` cannot be read: Permission denied |
         | the objects     | new p; chmod -R 000 p/.git/objects/?? | p    | is incomplete            |
 
@@ -153,5 +153,5 @@ Feature: Which projects can be sandboxed
       Given the user has run `new p`
       And objects cannot be linked, because there is no room
       When a plan is to work on the project `p`
-      Then it fails, because The sandbox could not be made
+      Then it fails, because The sandbox could not be created
       And nothing has been made for it

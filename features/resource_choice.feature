@@ -18,8 +18,8 @@ Feature: What a plan may work on
         | fs-directory | the home directory                    | it is or holds your home directory  |
         | fs-directory | a directory that holds our own        | it holds the home directory         |
         | fs-directory | a directory inside our own            | it is part of the home directory    |
-        | fs-directory | a directory that may not be read      | you may not look into it            |
-        | fs-directory | a path through one that is closed     | you may not look into it            |
+        | fs-directory | a directory that may not be read      | permission denied            |
+        | fs-directory | a path through one that is closed     | permission denied            |
         | sqlite       | a missing path                        | there is no such file               |
         | sqlite       | a directory                           | it is not a file                    |
         | sqlite       | a text file                           | it is not a SQLite database         |

@@ -34,7 +34,7 @@ Feature: A rollback that fails
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the next rollback fails for good
       When the user rolls the plan back to "after one"
-      Then it is refused with the code 7 and the sentence The rollback failed (The disk gave up) and what it had begun could not be taken back: The disk gave up
+      Then it is refused with the code 7 and the sentence The rollback failed (The disk gave up) and could not be undone: The disk gave up
       And the plan is shown as interrupted in the rollback
 
     Scenario: An undo that cannot be taken back is called by its name
@@ -42,7 +42,7 @@ Feature: A rollback that fails
       And the plan has been rolled back to "after one"
       And the next rollback fails for good
       When the user undoes the last operation
-      Then it is refused with the code 7 and the sentence The undo failed (The disk gave up) and what it had begun could not be taken back: The disk gave up
+      Then it is refused with the code 7 and the sentence The undo failed (The disk gave up) and could not be undone: The disk gave up
       And the plan is shown as interrupted in the undo
 
     Scenario: The next command completes it once the cause is mended

@@ -70,10 +70,10 @@ Feature: Every kind of resource has a sandbox of its own
         | a file may not be read       | `d/f` in it cannot be read    |
         | a directory may not be read  | `d/` in it cannot be read     |
         | the disk is too small        | a copy needs                  |
-        | the disk is full half-way    | The sandbox could not be made |
+        | the disk is full half-way    | The sandbox could not be created |
         | the directory has gone       | there is no such directory    |
-        | the directory goes meanwhile | The sandbox could not be made |
-        | reading fails                | The sandbox could not be made |
+        | the directory goes meanwhile | The sandbox could not be created |
+        | reading fails                | The sandbox could not be created |
 
     Scenario: Files that go while they are copied are not missed
       Given a directory made by `mkdir d; echo 1 > d/f; echo 2 > g`
@@ -97,5 +97,5 @@ Feature: Every kind of resource has a sandbox of its own
       Given a directory made by `mkdir d; echo 1 > d/f; chmod 500 d`
       And a plan has the sandbox called filesystem_copy
       When the sandbox is removed, twice
-      Then a check says that it is not there any more
+      Then a check says that it is missing
       And the directory is as it was

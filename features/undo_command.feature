@@ -36,7 +36,7 @@ Feature: The undo and redo commands
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
       When a program asks to undo a rollback that is not the last one any more
-      Then the program is told that The plan has changed meanwhile: to undo would now take back the rollback to after one
+      Then the program is told that The plan has changed meanwhile: undo would now reverse the rollback to after one
 
     Scenario: What it leads to was deleted
       Given a plan that wrote a.txt in step one and b.txt in step two

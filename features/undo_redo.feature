@@ -41,7 +41,7 @@ Feature: Undo and redo
       And the decision has been corrected to choose database
       And the plan has been executed
       When the user undoes the last operation
-      Then the decisions that stand are What is to be done?, Where do greetings live?
+      Then the decisions that stand are What should be done?, Where do greetings live?
       And the sandbox is the project after `echo by begin > a.txt; echo file > store.py; echo end > end.txt`
       And the plan is execute/complete with 4 steps done
 

@@ -164,7 +164,7 @@ Feature: Finding out what has changed
         | two  | runs `echo changed > OUTSIDE/link`            |
       When the user runs the plan
       Then the exit code is 0
-      And it warns that "Changes in `project` came in without notice, and only the last checkpoint has them: README.md"
+      And it warns that "The file watch missed changes in `project`; only the last checkpoint has them: README.md"
       And the sandbox is as it was at "after execution"
 
   Rule: what costs nothing is free

@@ -126,7 +126,7 @@ class OperationsMachine(RuleBasedStateMachine):
                 children={},
             ),
         )
-        self.model.add_decision(Decision(None, "local/scripted", question="What is to be done?"))
+        self.model.add_decision(Decision(None, "local/scripted", question="What should be done?"))
         self._run(stop)
 
     def teardown(self) -> None:
@@ -232,7 +232,7 @@ class OperationsMachine(RuleBasedStateMachine):
         service.append(decision, "do more")
         known = model.decisions[number]
         model.add_decision(Decision(known.parent or ROOT, "do more", question=known.question))
-        question = f"What more is to be done about: {known.question}"
+        question = f"What else should be done about: {known.question}"
         spawn = model.add_decision(Decision(number, "do more", question=question))
         model.change(children={**model.present.children, spawn: "queued"})
 

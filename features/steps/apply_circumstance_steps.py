@@ -167,7 +167,7 @@ def program_asks(context: Context) -> None:
         context.answer = error.message
 
 
-@then("the program is told that a plan in {state} cannot tell what was applied")
+@then("the program is told that a plan in {state} cannot show what was applied")
 def refused_not_applied(context: Context, state: str) -> None:
-    expected = f"A plan in {state} cannot tell what was applied"
+    expected = f"A plan in {state} cannot show what was applied"
     assert context.answer == expected, context.answer

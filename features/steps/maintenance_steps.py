@@ -15,10 +15,11 @@ from behave.runner import Context
 from features.support.faults import crash
 from features.support.plans import data, plans
 from features.support.sandboxes import garbage
+from features.support.situations.applies import NoEvents
 
 from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
 from cleveragents.infrastructure.files import exclusive
-from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
 
 
@@ -188,14 +189,14 @@ def stores_deleted(context: Context) -> None:
 def dropped_meanwhile(context: Context) -> None:
     """The second checkpoint goes, as a running plan's retention would have it go."""
     group = plans(context).checkpoints()[1]["group_id"]
-    real: Callable[..., Any] = CheckpointManager.verify
+    real: Callable[..., Any] = FileSandbox.verify
 
-    def verify(manager: CheckpointManager, sandbox: Any, snapshot_id: str) -> None:
-        real(manager, sandbox, snapshot_id)
+    def verify(sandbox: FileSandbox, snapshot_id: str) -> None:
+        real(sandbox, snapshot_id)
         for table in ("checkpoint_metadata", "checkpoint_groups"):
             plans(context).query(f"DELETE FROM {table} WHERE group_id = ?", group)
 
-    patched = patch.object(CheckpointManager, "verify", verify)
+    patched = patch.object(FileSandbox, "verify", verify)
     patched.start()
     context.add_cleanup(patched.stop)
 
@@ -236,7 +237,7 @@ def read_verification(context: Context, form: str) -> None:
 
 @when("the plan's records and snapshots are brought into agreement")
 def reconcile(context: Context) -> None:
-    with closing(plans(context).container(None)) as container:
+    with closing(plans(context).container(NoEvents())) as container:
         arguments = (container.database(), container.checkpoint_manager())
         with container.locks().hold(plans(context).plan_id) as lease:
             assert delete_unnamed_snapshots(*arguments, lease) == 1
@@ -318,7 +319,7 @@ def says_how_much(context: Context) -> None:
 @then("a bar was drawn to its end")
 def bar(context: Context) -> None:
     drawn = context.world.last.stderr
-    assert f"Looking through the stores [{'#' * 30}] 1 of 1\n" in drawn, drawn
+    assert f"Checking the mirrors [{'#' * 30}] 1 of 1\n" in drawn, drawn
 
 
 @then("its store is called busy, and nothing of it went")

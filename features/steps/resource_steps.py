@@ -128,4 +128,4 @@ def none_missing(context: Context) -> None:
     for act in (lambda: work.maker.check(work.sandbox), context.engine.snapshot):
         work.error = None
         work.attempt(act)
-        work.expect_refusal("is not there any more")
+        work.expect_refusal("is missing")

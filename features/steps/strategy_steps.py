@@ -138,14 +138,14 @@ def leftover_stays(context: Context) -> None:
     assert (context.leftover / "inside").is_dir()
 
 
-@then("a check says that it is not there any more")
+@then("a check says that it is missing")
 def is_missing(context: Context) -> None:
     work = strategy_bench(context)
     assert not list(work.home.glob("sandboxes/*"))
     try:
         work.maker.check(work.sandbox)
     except SandboxMissingError as error:
-        assert "is not there any more" in error.message
+        assert "is missing" in error.message
     else:
         raise AssertionError("the check found it")
 

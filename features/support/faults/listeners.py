@@ -24,7 +24,7 @@ ENTERED = {
     "the plan was cancelled": lambda plan: PlanCancelled(plan, ""),
     "step 2 is tried again": lambda plan: ToolRetried(plan, 1, "shell", 1, 3),
     "the root decision no longer stands": lambda plan: DecisionSuperseded(
-        plan, "D", "What is to be done?", "O"
+        plan, "D", "What should be done?", "O"
     ),
     "step 1 took 90 seconds": lambda plan: ToolCompleted(plan, "C", 0, "shell", "project", 90_000),
     "step 1 ended, and nobody looked": lambda plan: ToolCompleted(

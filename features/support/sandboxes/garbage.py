@@ -12,6 +12,7 @@ from pathlib import Path
 
 from features.support.plans import Plans
 from features.support.sandboxes.sandbox_bench import IDENTITY
+from features.support.situations.applies import NoEvents
 from features.support.trees import Tree, tree
 
 UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -77,7 +78,7 @@ def old(path: Path) -> Path:
 
 def combine_checkpoints(plans: Plans) -> None:
     """Makes a state that was never there: the last checkpoint, but a.txt as in the first."""
-    with closing(plans.container(None)) as container:
+    with closing(plans.container(NoEvents())) as container:
         with container.database().read() as transaction:
             (sandbox,) = transaction.sandboxes.list(plans.plan_id)
             groups = transaction.checkpoints.groups(plans.plan_id)

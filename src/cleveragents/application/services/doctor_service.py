@@ -34,9 +34,9 @@ from cleveragents.domain.health.health import (
 )
 from cleveragents.domain.wording import counted, listed, size
 
-_NO_HOME = "There is no home directory yet; the first plan makes it: {}"
+_NO_HOME = "There is no home directory yet; the first plan creates it: {}"
 _NOTHING = DiskUse(total_bytes=0, projects=())
-_NOT_LOOKED_AT = "; what needs the records was not looked at"
+_NOT_LOOKED_AT = "; what needs the records was not checked"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class DoctorService:
         try:
             version = self._installation.git_version()
         except ConfigurationError as error:
-            message = f"{error.message}; stores were not looked at"
+            message = f"{error.message}; mirrors were not checked"
             return check("git", CheckStatus.PROBLEM, message, error.hint), None
         return check("git", CheckStatus.OK, f"git {version}"), version
 
@@ -134,7 +134,7 @@ class DoctorService:
         error = asked.refused or asked.refused_here
         if error is not None:
             return check("configuration", CheckStatus.PROBLEM, error.message, error.hint)
-        return check("configuration", CheckStatus.OK, "Every setting has a value it can have")
+        return check("configuration", CheckStatus.OK, "Every setting has a valid value")
 
     def _database_check(
         self, asked: HealthExamination
@@ -159,7 +159,7 @@ class DoctorService:
             judged = check("database", CheckStatus.PROBLEM, message, error.hint, place=place)
             return judged, None, ()
         if facts is None:
-            message = f"There is no database yet; the first plan makes it: {place}"
+            message = f"There is no database yet; the first plan creates it: {place}"
             return check("database", CheckStatus.OK, message, place=place), None, ()
         judged = judge_database(facts, place, upgraded_from=upgraded_from)
         return judged, None if facts.is_older or facts.faults else facts.revision, records
@@ -176,7 +176,7 @@ class DoctorService:
                 found += self._on_disk.examine(before, place, fix=asked.fix)
                 found.append(self._snapshots(records, quick=asked.quick))
         except CleverAgentsError as error:
-            message = f"{error.message}; not everything was looked at"
+            message = f"{error.message}; not everything was checked"
             found.append(check("records", CheckStatus.PROBLEM, message, error.hint))
         return found
 
@@ -196,10 +196,10 @@ class DoctorService:
             return check(
                 "snapshots",
                 CheckStatus.PROBLEM,
-                f"{count} of {counted(checked, 'checkpoint')} cannot be gone back to, of "
+                f"{count} of {counted(checked, 'checkpoint')} cannot be restored, of "
                 f"{listed(list(damaged))}: {first.problem}",
-                "Do not run `agents gc` now; go back to others: "
-                "`agents plan checkpoint verify PLAN` says which are whole",
+                "Do not run `agents gc` now; roll back to others: "
+                "`agents plan checkpoint verify PLAN` lists the intact ones",
                 checked=checked,
                 damaged=[
                     {
@@ -214,7 +214,9 @@ class DoctorService:
             )
         whole = counted(checked, "checkpoint")
         said = (
-            f"{whole}; their bytes were not read back" if quick else f"Read back {whole}: all whole"
+            f"{whole}; their bytes were not read back"
+            if quick
+            else f"Read back {whole}: all intact"
         )
         hint = "Leave out `--quick` to read every byte back" if quick else None
         return check("snapshots", CheckStatus.OK, said, hint, checked=checked, damaged=[])

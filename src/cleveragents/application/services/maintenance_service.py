@@ -59,7 +59,7 @@ class MaintenanceService:
                 return replace(self._named(plan_ids), lost=lost)
 
             collected.append(self._stores.collect(key, naming, dry_run=dry_run))
-            self._events.emit(ProgressAdvanced("Looking through the stores", number, len(keys)))
+            self._events.emit(ProgressAdvanced("Checking the mirrors", number, len(keys)))
         drafts = self._stores.reclaim_drafts(dry_run=dry_run)
         return GarbageReport(dry_run=dry_run, stores=tuple(collected), draft_bytes=drafts)
 

@@ -146,7 +146,7 @@ class PlanApplyService:
                 results = transaction.validations.list(plan_id)
             done = [item.apply for item in operations if item.apply is not None]
             if not plan.is_applied or not done:
-                raise PlanStateError("tell what was applied", plan.phase.value, plan.state.value)
+                raise PlanStateError("show what was applied", plan.phase.value, plan.state.value)
             problems = self._removal.remove_given_up(plan_id)
             with held_below(self._database, self._locks, plan_id) as family:
                 for child in family:
@@ -305,6 +305,6 @@ def _first_group(transaction: Transaction, plan: Plan) -> CheckpointGroup:
             if checkpoint.group_id == group.id and is_start:
                 return group
     raise CheckpointRequiredError(
-        "The sandbox was not stored before the first step, so nobody knows what changed",
+        "The sandbox was not stored before the first step, so what changed is unknown",
         hint="Run the plan again with `policy.require_checkpoints: true`",
     )

@@ -219,8 +219,8 @@ class PlanExecutor:
         self._faults.reach(FaultPoint.DRIFT_SAVED)
         self._events.emit(
             WarningIssued(
-                f"The sandbox was not as the checkpoint `{point.metadata.label}` left it and "
-                f"was taken back; `agents plan rollback {plan.id} {found.id}` gets back "
+                f"The sandbox differed from the checkpoint `{point.metadata.label}` and was "
+                f"restored; `agents plan rollback {plan.id} {found.id}` brings back "
                 "what was there"
             )
         )
@@ -343,7 +343,7 @@ class PlanExecutor:
                 "be executed: it has no steps yet",
                 plan.phase.value,
                 plan.state.value,
-                hint="Its prompt waits for somebody who writes them; see `agents plan status`",
+                hint="Write its steps first; `agents plan status` shows its prompt",
             )
         if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.QUEUED):
             plan = plan.after(PlanAction.STRATEGIZE, now).after(PlanAction.FINISH, now)

@@ -54,10 +54,10 @@ _REASONS = {
     PlanState.CONSTRAINED: "constrained",
 }
 _HINTS = {
-    "cancelled": "Run `agents plan rollback {plan}` to go back to one of its checkpoints first",
-    "conflict": "Run `agents plan conflicts {plan}` to say what holds, then resume",
-    "in_apply": "Run `agents plan apply {plan}` to go on with applying it",
-    "constrained": "Run `agents plan rollback {plan}` to go back, or apply it again",
+    "cancelled": "Run `agents plan rollback {plan}` to roll back to one of its checkpoints first",
+    "conflict": "Run `agents plan conflicts {plan}` to resolve them, then resume",
+    "in_apply": "Run `agents plan apply {plan}` to continue applying it",
+    "constrained": "Run `agents plan rollback {plan}` to roll back, or apply it again",
 }
 
 

@@ -68,7 +68,7 @@ class Recovery:
             if ended:
                 what = counted(ended, "process", "processes")
                 self._events.emit(
-                    WarningIssued(f"Ended {what} that the interrupted run had left behind")
+                    WarningIssued(f"Ended {what} that the interrupted run left behind")
                 )
             outcome = None
             if operation is not None and operation.kind is OperationKind.APPLY:

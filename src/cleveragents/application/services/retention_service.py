@@ -139,7 +139,7 @@ class RetentionService:
         except SnapshotError as error:
             self._events.emit(
                 WarningIssued(
-                    "The checkpoints are deleted, but their snapshots could not be dropped yet: "
+                    "The checkpoints are deleted, but their snapshots could not be deleted yet: "
                     f"{error.message}; the next run, rollback or deletion tries again"
                 )
             )

@@ -98,8 +98,8 @@ class ToolRunner:
         spec = plan.definition.tools.get(name) or self._tools.specs().get(name)
         if spec is None:
             raise ExecutionError(
-                f"There is no tool `{name}` any more",
-                hint="Install what provides it, then go on",
+                f"The tool `{name}` is no longer available",
+                hint="Install the package that provides it, then continue",
                 tool=name,
             )
         return spec
@@ -353,7 +353,7 @@ def _refuse_changes_of_a_reader(spec: ToolSpec, changes: ResourceChanges) -> Non
     paths = [item.path for _, found in changes for item in found]
     if paths and not spec.writes:
         raise ExecutionError(
-            f"`{spec.name}` says that it only reads, and changed {listed(paths, most=3)}",
+            f"`{spec.name}` declares that it only reads, but changed {listed(paths, most=3)}",
             hint="Declare it with `writes: true`",
             tool=spec.name,
         )

@@ -113,7 +113,7 @@ def prompt_of(
         parent_id=None,
         sequence=1,
         decision_type=DecisionType.PROMPT_DEFINITION,
-        question="What is to be done?",
+        question="What should be done?",
         chosen_option=prompt,
         rationale="given by the plan file",
         context_snapshot=decision_context(resources, state_ref, steps=steps),

@@ -175,6 +175,6 @@ class CheckpointManager(SnapshotStore):
         except OSError as error:
             raise SnapshotError(
                 f"The private repository {sandbox.store} cannot be used: {error.strerror}",
-                hint="Bring it back, or give permission to use it",
+                hint="Restore it, or give yourself permission to use it",
                 store=sandbox.store,
             ) from error

@@ -52,10 +52,10 @@ class NoIsolation(SandboxMaker):
 
     def check(self, sandbox: SandboxRef) -> None:
         if not os.path.lexists(sandbox.path):
-            raise SandboxMissingError(sandbox.path, "is not there any more")
+            raise SandboxMissingError(sandbox.path, "is missing")
 
     def reopen(self, sandbox: SandboxRef) -> None:
-        raise SandboxMissingError(sandbox.path, "is not there any more, and nothing of it was kept")
+        raise SandboxMissingError(sandbox.path, "is missing, and no copy of it was stored")
 
     def remove(self, sandbox: SandboxRef) -> None:
         """Leaves the resource where it is: it is the user's."""
@@ -75,7 +75,7 @@ class NoSnapshots(SnapshotEngine):
 
     def snapshot(self) -> SandboxCheckpoint:
         if not os.path.lexists(self._sandbox.path):
-            raise SandboxMissingError(self._sandbox.path, "is not there any more")
+            raise SandboxMissingError(self._sandbox.path, "is missing")
         nothing = Uncaptured(path=".", reason="strategy none keeps nothing")
         return SandboxCheckpoint(
             snapshot_id=NOTHING_KEPT,

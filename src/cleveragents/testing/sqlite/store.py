@@ -388,7 +388,7 @@ def differences_are_told(make_place: MakeDatabaseWorkspace) -> None:
     quoted = f'in \\"b/{work.path.name}"'
     expect(found.patch.split("\n")[0], f'diff --git "a/{quoted} "b/{quoted}')
     expect("\n@@ name" in found.patch, False)
-    for line in ("@@ t @@", "-2 rows", "+3 rows", "+0 rows", " 1 row with another content"):
+    for line in ("@@ t @@", "-2 rows", "+3 rows", "+0 rows", " 1 row with different content"):
         if line not in found.patch.splitlines():
             raise ContractError(f"{line!r} is not in {found.patch!r}")
     if "@@ same @@" in found.patch:

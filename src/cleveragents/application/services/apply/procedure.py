@@ -145,8 +145,7 @@ class ApplyProcedure:
                 self._faults.reach(FaultPoint.TARGET_UNDONE)
         except CleverAgentsError as error:
             raise SnapshotError(
-                f"The apply failed ({cause}) and what it had begun could not be undone: "
-                f"{error.message}",
+                f"The apply failed ({cause}) and could not be undone: {error.message}",
                 hint=f"Fix the cause, then run `agents plan apply {operation.plan_id}`: "
                 "it continues this",
             ) from cause

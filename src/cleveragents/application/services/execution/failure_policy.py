@@ -69,7 +69,7 @@ class FailurePolicy:
             if point is not None:
                 self._restore(context, point)
         except CleverAgentsError as worse:
-            message += f"; and the sandbox could not be taken back: {worse.message}"
+            message += f"; and the sandbox could not be rolled back: {worse.message}"
         return self.errored(context, message, kept, error.hint)
 
     def errored(
@@ -95,7 +95,7 @@ class FailurePolicy:
         self._events.emit(PlanFinished(plan_id, succeeded=False))
         return ExecutionError(
             f"Step {context.number} (`{context.step.name}`) failed: {message}",
-            hint=f"Mend the cause and run `agents plan resume {plan_id}` to go on, "
+            hint=f"Fix the cause and run `agents plan resume {plan_id}` to continue, "
             f"or `agents plan errors {plan_id}` to see what else can be done",
             plan_id=plan_id,
             step=context.number,

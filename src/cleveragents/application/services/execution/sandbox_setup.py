@@ -66,7 +66,7 @@ class SandboxSetup:
                 self._sandboxes.check(sandbox)
                 return sandbox
             except SandboxMissingError as error:
-                self._events.emit(WarningIssued(f"{error.message}; it was made anew"))
+                self._events.emit(WarningIssued(f"{error.message}; it was created again"))
         self._save(sandbox, SandboxState.ERRORED)
         self._faults.reach(FaultPoint.SANDBOX_FOUND_LOST)
         self._open_if_gone(sandbox)
@@ -81,8 +81,8 @@ class SandboxSetup:
         report = self._snapshots.rollback_to(sandbox, group.snapshots[sandbox.resource_id])
         if report.differences:
             raise SnapshotCorruptError(
-                "The sandbox could not be made as it was: " + "; ".join(report.differences),
-                hint="End the processes that write to it, then go on again",
+                "The sandbox could not be restored: " + "; ".join(report.differences),
+                hint="End the processes that write to it, then resume the plan",
                 differences=list(report.differences),
             )
         return self._save(sandbox, SandboxState.ROLLED_BACK)
@@ -120,8 +120,8 @@ class SandboxSetup:
             if missed:
                 self._events.emit(
                     WarningIssued(
-                        f"Changes in `{sandbox.resource}` came in without notice, and only the "
-                        f"last checkpoint has them: {listed(missed)}"
+                        f"The file watch missed changes in `{sandbox.resource}`; only the last "
+                        f"checkpoint has them: {listed(missed)}"
                     )
                 )
 
@@ -148,8 +148,8 @@ class SandboxSetup:
         if sandbox.strategy is SandboxStrategy.NONE:
             self._events.emit(
                 WarningIssued(
-                    f"The resource `{sandbox.resource}` is worked on itself, without a sandbox: "
-                    f"nothing done to {sandbox.path} can be rolled back"
+                    f"The resource `{sandbox.resource}` has no sandbox: "
+                    f"changes to {sandbox.path} cannot be rolled back"
                 )
             )
         for item in sandbox.skipped:

@@ -165,7 +165,7 @@ def influences_of(
     for name in wanted:
         if name not in known:
             raise ExecutionError(
-                f"There is no decision `{name}` that this one could rest on",
+                f"There is no decision `{name}` that this one could depend on",
                 hint=nearest(name, known),
                 tool=RECORD_DECISION,
             )

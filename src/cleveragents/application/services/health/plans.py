@@ -125,7 +125,7 @@ class PlanHealth:
             return RepairAttempt(CheckStatus.WARNING, error.message)
         except CleverAgentsError as error:
             return RepairAttempt(CheckStatus.PROBLEM, f"{record.id}: {error.message}")
-        sentence = done.sentence if done else f"Nothing of {record.id} was left to end"
+        sentence = done.sentence if done else f"{record.id} has nothing left to finish"
         return RepairAttempt(CheckStatus.FIXED, sentence)
 
     def _projects(self, records: Sequence[PlanRecord]) -> Check:
@@ -136,15 +136,14 @@ class PlanHealth:
                 plans.setdefault(path, []).append(record.id)
         gone = {path: ids for path, ids in plans.items() if not self._installation.has(path)}
         if not gone:
-            message = "What plans were made from is where it was"
+            message = "The projects of all plans exist"
             return check("projects", CheckStatus.OK, message)
         ids = list(dict.fromkeys(plan_id for found in gone.values() for plan_id in found))
         return check(
             "projects",
             CheckStatus.WARNING,
-            f"Not there any more: {listed(list(gone))}; {counted(len(ids), 'plan')} "
-            "came from there",
-            f"Bring it back, or give the plan up: `agents plan cancel {_one_of(ids)}`",
+            f"Missing: {listed(list(gone))}; {counted(len(ids), 'plan')} came from there",
+            f"Restore it, or cancel the plan: `agents plan cancel {_one_of(ids)}`",
             missing=[{"path": path, "plans": found} for path, found in gone.items()],
         )
 
@@ -165,13 +164,13 @@ class PlanHealth:
             if record.plan.state is not PlanState.COMPLETE
         ]
         sentences = [sentence for _, reasons in lost.values() for sentence in reasons]
-        resume = f"Run `agents plan resume {_one_of(stopped)}`: it makes the sandbox anew"
+        resume = f"Run `agents plan resume {_one_of(stopped)}`: it creates the sandbox again"
         keep = "The checkpoints are kept: `agents plan diff` shows them, `agents plan cancel {}`"
         return check(
             "missing-sandboxes",
             CheckStatus.PROBLEM if stopped else CheckStatus.WARNING,
             listed(sentences),
-            resume if stopped else f"{keep.format(_one_of(list(lost)))} gives the plan up",
+            resume if stopped else f"{keep.format(_one_of(list(lost)))} cancels the plan",
             plans=list(lost),
         )
 
@@ -235,16 +234,16 @@ def _interrupted(
         if record.id in unattended and record.is_under_way and not _was_busy(attempts, record.id)
     ]
     if not left:
-        return check("interrupted-plans", CheckStatus.OK, "No plan was left in the middle")
+        return check("interrupted-plans", CheckStatus.OK, "No plan was interrupted")
     ids = [record.id for record in left]
     made = [attempts[plan_id] for plan_id in ids if plan_id in attempts]
     failed = [attempt.sentence for attempt in made if attempt.status is CheckStatus.PROBLEM]
     return check(
         "interrupted-plans",
         CheckStatus.PROBLEM if failed else CheckStatus.WARNING,
-        f"Left in the middle by a process that ended: {listed(ids)}"
+        f"Left unfinished by a process that ended: {listed(ids)}"
         + (f"; {listed(failed)}" if failed else ""),
-        f"Run `{_going_on(left)}` to go on, or `agents plan cancel` to give it up",
+        f"Run `{_going_on(left)}` to continue, or `agents plan cancel` to cancel it",
         plans=[
             {
                 "plan_id": record.id,
@@ -266,7 +265,7 @@ def _leases(stale: Sequence[PlanRecord], attempts: Mapping[str, RepairAttempt]) 
         return check(
             "leases",
             CheckStatus.WARNING,
-            f"Held by processes that ended, which keeps nobody out: {listed(holders)}",
+            f"Stale leases of ended processes (harmless): {listed(holders)}",
             FIX,
             plans=ids,
         )
@@ -274,7 +273,7 @@ def _leases(stale: Sequence[PlanRecord], attempts: Mapping[str, RepairAttempt]) 
     return check(
         "leases",
         CheckStatus.WARNING if busy else CheckStatus.FIXED,
-        listed(busy) or f"Nobody holds any more: {listed(ids)}",
+        listed(busy) or f"Released: {listed(ids)}",
         skipped=bool(busy),
         plans=ids,
     )

@@ -21,8 +21,8 @@ from cleveragents.domain.wording import counted, listed, size
 _ELSEWHERE = "If they are in another database, set `core.database-url` to it; otherwise remove {}"
 
 _REFS_LOST = (
-    "nothing was taken out of any store, because checkpoints have lost what keeps their bytes, "
-    "and those would go too"
+    "nothing was removed from any mirror, because some checkpoints have lost the "
+    "refs that keep their snapshots, and those would be removed too"
 )
 
 
@@ -167,19 +167,17 @@ class StoreHealth:
 def _stores(found: StoreSurvey, *, fix: bool) -> Check:
     broken = [store for store in found.stores if store.problem and not store.busy]
     busy = [store for store in found.stores if store.busy]
-    told = [f"{store.project_key} was not looked through: {store.problem}" for store in broken]
-    told += [f"{store.project_key} was not looked through: {store.problem}" for store in busy]
+    told = [f"{store.project_key} was not checked: {store.problem}" for store in broken]
+    told += [f"{store.project_key} was not checked: {store.problem}" for store in busy]
     if not told:
-        return check(
-            "stores", CheckStatus.OK, f"Looked through {counted(len(found.stores), 'store')}"
-        )
+        return check("stores", CheckStatus.OK, f"Checked {counted(len(found.stores), 'mirror')}")
     return check(
         "stores",
         CheckStatus.PROBLEM if broken else CheckStatus.WARNING,
         listed(told),
-        "Run `agents plan checkpoint verify PLAN` to see what is whole"
+        "Run `agents plan checkpoint verify PLAN` to see what is intact"
         if broken
-        else "Run `agents doctor` again when nothing is at work",
+        else "Run `agents doctor` again when nothing else is running",
         skipped=fix and bool(busy),
         broken=[store.path for store in broken],
         busy=[store.path for store in busy],
@@ -201,7 +199,7 @@ def _sandboxes(before: StoreSurvey, after: StoreSurvey, place: str, tidied: _Tid
             _ELSEWHERE.format(f"them from {place}"),
             sandboxes=[f"{place}/{plan}" for plan in after.doubtful],
         )
-    said = _Sentences("No plan has", "Every sandbox on disk is that of a plan")
+    said = _Sentences("No plan has", "Every sandbox on disk belongs to a plan")
     return _judged("orphaned-sandboxes", said, paths(before), paths(after), tidied)
 
 

@@ -109,7 +109,7 @@ class UndoRedo:
         operation = stack[-1]
         if self.expected not in (None, operation.id):
             raise ConflictError(
-                f"The plan has changed meanwhile: to {self.kind.value} would now take back the "
+                f"The plan has changed meanwhile: {self.kind.value} would now reverse the "
                 f"{operation.note}",
                 hint="Ask again if that is what you want",
             )

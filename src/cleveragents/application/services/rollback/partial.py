@@ -100,13 +100,13 @@ class RollbackStep:
         """Returns what the step changed. Raises if there is nothing to undo."""
         if not 0 <= self.step_index <= plan.last_completed_step:
             raise UsageError(
-                f"The plan has not done a step {self.step_index + 1}",
+                f"The plan has not completed a step {self.step_index + 1}",
                 hint=f"Choose one from 1 to {plan.last_completed_step + 1}",
             )
         if plan.step_sequence[self.step_index].step.decision is not None:
             raise UsageError(
                 f"Step {self.step_index + 1} is a decision, which changed no file",
-                hint="Use `agents plan correct` to decide anew",
+                hint="Use `agents plan correct` to change the decision",
             )
         every = transaction.changes.list(plan.id)
         changes = [item for item in every if item.step_index == self.step_index]

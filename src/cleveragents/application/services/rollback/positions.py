@@ -21,7 +21,7 @@ from cleveragents.domain.plans.step_sequence import resolve_choices
 from cleveragents.domain.tools.effects import Effect, effects_of
 from cleveragents.domain.tools.tool import ToolCall
 
-INVALIDATED = "its parent went back to before it was spawned"
+INVALIDATED = "its parent was rolled back to before it was spawned"
 
 
 @dataclass(frozen=True)

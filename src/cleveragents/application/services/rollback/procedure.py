@@ -379,7 +379,7 @@ class RollbackProcedure:
         moment = Milestone(
             CheckpointType.COMBINED,
             label=part.label,
-            reason="put together for a rollback of a part",
+            reason="combined for a partial rollback",
             step_index=max(plan.last_completed_step, 0),
         )
         group, checkpoints = self._recorder.add_group(transaction, plan, moment, combined)
@@ -453,10 +453,10 @@ class RollbackProcedure:
             raise
         except CleverAgentsError as error:
             raise SnapshotError(
-                f"The {operation.kind.value} failed ({cause}) and what it had begun could not be "
-                f"taken back: {error.message}",
-                hint=f"Mend the cause, then run `agents plan execute {operation.plan_id}`: "
-                "it takes this up again",
+                f"The {operation.kind.value} failed ({cause}) and could not be undone: "
+                f"{error.message}",
+                hint=f"Fix the cause, then run `agents plan execute {operation.plan_id}`: "
+                "it finishes the operation",
             ) from cause
         self._faults.reach(FaultPoint.COMPENSATED)
         now = self._clock.now()
@@ -484,7 +484,7 @@ def _safety(destination: Destination) -> Milestone:
     return Milestone(
         CheckpointType.SAFETY,
         label=f"before {destination.note}",
-        reason=f"the state that a way to {destination.checkpoint.id} started from",
+        reason=f"saved before the sandbox went to {destination.checkpoint.id}",
         step_index=max(destination.checkpoint.metadata.step_index, 0),
     )
 

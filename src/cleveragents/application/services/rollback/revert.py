@@ -138,9 +138,9 @@ def guidance_of(
         parent_id=plan.decision_root_id,
         sequence=transaction.decisions.next_sequence(plan.id),
         decision_type=DecisionType.USER_INTERVENTION,
-        question="What should be heeded from here on?",
+        question="What guidance applies from here on?",
         chosen_option=text,
-        rationale="said by the user",
+        rationale="given by the user",
         context_snapshot=decision_context(plan.definition.resources, plan.last_checkpoint_id),
         created_at=now,
     )

@@ -51,7 +51,7 @@ def child_of(
     root = _decision(plan, root_id, None, 1, now).model_copy(
         update={
             "decision_type": DecisionType.PROMPT_DEFINITION,
-            "question": "What is to be done?",
+            "question": "What should be done?",
             "chosen_option": guidance,
             "rationale": "given with a correction",
         }
@@ -71,7 +71,7 @@ def spawn_of(
     """Returns the decision to have a child plan do more about a decision."""
     return _decision(plan, spawn_id, decision.id, sequence, now).model_copy(
         update={
-            "question": f"What more is to be done about: {decision.question}",
+            "question": f"What else should be done about: {decision.question}",
             "chosen_option": guidance,
             "rationale": guidance,
             "is_correction": True,

@@ -135,8 +135,9 @@ class ChildMerger:
             wrong += self._snapshots.rollback_to(sandbox, made.snapshot_id).differences
         if wrong:
             raise SnapshotCorruptError(
-                "The sandbox is not what it was before the merge: " + "; ".join(wrong),
-                hint="End the processes that write to the sandbox, then go on again",
+                "The sandbox could not be restored to its state before the merge: "
+                + "; ".join(wrong),
+                hint="End the processes that write to the sandbox, then resume the plan",
                 differences=wrong,
             )
         moment = self._moment(context, f"before merging {name}", "its work is in conflict")
@@ -230,7 +231,7 @@ def _ends(transaction: Transaction, child: Plan) -> tuple[CheckpointGroup, Check
     first = next(iter(transaction.checkpoints.groups_oldest_first(child.id)), None)
     if first is None or child.last_checkpoint_id is None:
         raise CheckpointRequiredError(
-            f"Nothing is stored of what `{child.name}` made, so it cannot be merged",
+            f"No result of `{child.name}` is stored, so it cannot be merged",
             hint="Run the plan again with `policy.require_checkpoints: true`",
         )
     return first, transaction.checkpoints.group_of(child.last_checkpoint_id)

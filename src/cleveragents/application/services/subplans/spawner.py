@@ -196,7 +196,7 @@ class ChildSpawner:
             parent_id=above.get(here.decision_path or "", context.plan.decision_root_id),
             sequence=transaction.decisions.next_sequence(context.plan.id),
             decision_type=_SPAWNS[0] if alone else _SPAWNS[1],
-            question=f"Who does `{context.step.name}`?",
+            question=f"Which subplans run for `{context.step.name}`?",
             chosen_option=", ".join(names),
             rationale=f"the plan has subplans run {mode.value}",
             context_snapshot=decision_context(context.paths, context.plan.last_checkpoint_id),

@@ -42,7 +42,7 @@ def plan_directory(mirror: Git, work: TargetWork, request: ApplyRequest) -> Targ
     root = Path(work.resource.path)
     refuse_branch(work, request)
     if root.is_symlink() or not root.is_dir():
-        raise TargetRefusedError(str(root), "it is not a directory any more")
+        raise TargetRefusedError(str(root), "it is no longer a directory")
     project = ProjectFiles(root)
     changes = {change.path: change for change in work.changes}
     files, conflicts = _updates(project, work)

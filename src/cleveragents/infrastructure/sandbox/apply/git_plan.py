@@ -244,7 +244,7 @@ class _GitPlan:
         if twice:
             raise TargetRefusedError(
                 str(self._repository.root),
-                f"what is staged is not what is there: {', '.join(sorted(twice))}",
+                f"the staged content differs from the files: {', '.join(sorted(twice))}",
                 hint="Stage or unstage these files whole, or commit them",
             )
         return tree

@@ -38,8 +38,8 @@ def look_at_target(git: Git, work: TargetWork) -> tuple[Repository, ProjectFacts
     if repository.root != path:
         raise TargetRefusedError(
             str(path),
-            f"it has no repository of its own any more, only that of {repository.root}",
-            hint="Bring its `.git` back",
+            f"its own repository is missing; it lies inside that of {repository.root}",
+            hint="Restore its `.git`",
         )
     if repository.git_dir == repository.common_dir:
         _refuse_other_working_trees(repository, git.at(repository.git_dir))
@@ -83,7 +83,9 @@ def _refuse_other_working_trees(repository: Repository, git: Git) -> None:
     """A linked worktree takes no notice of these settings."""
     root, hint = str(repository.root), "Unset `core.{}` in its configuration"
     if git.run("config", "--type=bool", "--get", "core.bare", ok=(0, 1)) == b"true\n":
-        raise TargetRefusedError(root, "git takes it for a bare one", hint=hint.format("bare"))
+        raise TargetRefusedError(
+            root, "git treats it as a bare repository", hint=hint.format("bare")
+        )
     place = os.fsdecode(git.run("config", "--get", "core.worktree", ok=(0, 1))).removesuffix("\n")
     if place and (repository.git_dir / place).resolve() != repository.root:
         raise TargetRefusedError(

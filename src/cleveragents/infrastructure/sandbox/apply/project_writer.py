@@ -211,7 +211,7 @@ class ProjectWriter:
         """Says whether a path is as it was; raises where somebody has just changed it."""
         present = self._files.entry(item.path)
         if present not in (item.before, item.after):
-            raise OSError(None, f"{item.path} is being changed by somebody else")
+            raise OSError(None, f"another program is changing {item.path}")
         return present != item.after
 
     def _set_mode(self, path: str, mode: int) -> None:

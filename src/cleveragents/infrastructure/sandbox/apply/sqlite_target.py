@@ -35,7 +35,7 @@ from cleveragents.infrastructure.sandbox.sqlite.inspect import look
 from cleveragents.infrastructure.sandbox.sqlite.restore import put_back
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 
-_TRY_AGAIN = "Try again when nobody writes to it"
+_TRY_AGAIN = "Try again when no other program writes to it"
 
 
 def plan_database(

@@ -30,7 +30,7 @@ def inspect_directory(path: Path, surroundings: ProjectInspection) -> ProjectFac
     try:
         os.scandir(found).close()
     except PermissionError as error:
-        raise ProjectRefusedError(str(found), "you may not look into it") from error
+        raise ProjectRefusedError(str(found), "permission denied") from error
     user_home = surroundings.user_home
     if found == Path(found.anchor) or (user_home is not None and user_home.is_relative_to(found)):
         raise ProjectRefusedError(
@@ -72,7 +72,7 @@ def _resolved(path: Path, noun: str, hint: str) -> Path:
     try:
         found = path.resolve(strict=True)
     except PermissionError as error:
-        raise ProjectRefusedError(str(path), "you may not look into it") from error
+        raise ProjectRefusedError(str(path), "permission denied") from error
     except (OSError, RuntimeError) as error:
         raise ProjectRefusedError(str(path), f"there is no such {noun}", hint=hint) from error
     return found

@@ -63,7 +63,7 @@ def new_sandbox(
 def require_directory(path: Path) -> None:
     """Raises SandboxMissingError unless a directory, and no link to one, is there."""
     if path.is_symlink() or not path.is_dir():
-        raise SandboxMissingError(str(path), "is not there any more")
+        raise SandboxMissingError(str(path), "is missing")
 
 
 def make_again(path: Path) -> None:
@@ -88,7 +88,7 @@ def creation_errors() -> Generator[None]:
         yield
     except OSError as error:
         raise SnapshotError(
-            f"The sandbox could not be made: {error}",
+            f"The sandbox could not be created: {error}",
             hint="Make room in the home directory of CleverAgents, or give permission",
         ) from error
 

@@ -114,7 +114,7 @@ class WorktreeSandboxes(SandboxMaker):
 
     def check(self, sandbox: SandboxRef) -> None:
         if os.path.islink(sandbox.path) or not os.path.isdir(sandbox.path):
-            raise SandboxMissingError(sandbox.path, "is not there any more")
+            raise SandboxMissingError(sandbox.path, "is missing")
         try:
             with open(admin_directory(sandbox) / "gitdir", "rb", buffering=0) as pointer:
                 belongs = os.fsdecode(pointer.read()).rstrip("\n") == f"{sandbox.path}/.git"

@@ -24,7 +24,7 @@ def refuse_differences(report: RestoreReport) -> None:
     """Raises SnapshotError unless everything is as it should be."""
     if report.differences:
         raise SnapshotError(
-            "The sandbox is not what it was to be: " + "; ".join(report.differences),
+            "The sandbox differs from what was stored: " + "; ".join(report.differences),
             hint="End the processes that write to it, then try again",
             differences=list(report.differences),
         )

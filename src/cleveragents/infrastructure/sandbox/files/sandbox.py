@@ -264,7 +264,7 @@ class FileSandbox(SnapshotEngine):
         ref = self._stored.refs.inherit(snapshot_id, source)
         if self._git is not None:
             target = replace(target, git=forked(target.git, source, self._sandbox))
-            with os_errors_as("The sandbox could not be made"):
+            with os_errors_as("The sandbox could not be created"):
                 self._git.start(target.git)
         if known is not None:
             self._adopt(target, known, ref)

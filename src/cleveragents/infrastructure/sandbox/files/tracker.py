@@ -125,7 +125,7 @@ class SandboxTracker:
         """
         path = self._sandbox.path
         if os.path.islink(path) or not os.path.isdir(path):
-            raise SandboxMissingError(path, "is not there any more")
+            raise SandboxMissingError(path, "is missing")
         try:
             live = self._known()
             if os.lstat(path).st_ino != live.top:

@@ -121,7 +121,8 @@ def _search(
         raise _LeftAloneError(f"one of its plans is held by {named.holder}", busy=True)
     if named.lost:
         raise _LeftAloneError(
-            "checkpoints have lost what keeps their bytes in it; `agents doctor` tells which"
+            "some checkpoints have lost the refs that keep their snapshots; "
+            "`agents doctor` lists them"
         )
     orphans = find_orphans(git, store, sandboxes, named)
     return orphans, [*leftovers(store), *notes_left_over(sandboxes, plans & named.plans)]
@@ -226,7 +227,7 @@ def _kept(git: Git, store: Path, orphans: Orphans) -> list[str]:
 
 
 def _failed(error: Exception) -> ObjectOutcome:
-    return ObjectOutcome(0, f"what nothing leads to could not be removed: {_sentence(error)}")
+    return ObjectOutcome(0, f"unreachable objects could not be removed: {_sentence(error)}")
 
 
 def _sentence(error: Exception) -> str:

@@ -33,7 +33,7 @@ class ProjectMirrors(Mirrors):
 
     def keys(self) -> Sequence[str]:
         mirrors = self._home / "mirrors"
-        with _permitted(f"{mirrors} cannot be looked into"):
+        with _permitted(f"{mirrors} cannot be read"):
             paths = list(mirrors.iterdir()) if mirrors.is_dir() else []
         names = (path.name.removesuffix(".new") for path in paths)
         return sorted({name.removesuffix(".git") for name in names if name.endswith(".git")})
@@ -49,7 +49,7 @@ class ProjectMirrors(Mirrors):
 
     def sandboxes(self) -> Mapping[str, Sequence[str]]:
         place = self._home / "sandboxes"
-        with _permitted(f"{place} cannot be looked into"):
+        with _permitted(f"{place} cannot be read"):
             return directories(place)
 
     def remove_sandbox(self, plan_id: str, resource: str) -> None:

@@ -161,7 +161,7 @@ def carry_out(git: Git, store: Path, plan: ObjectPlan) -> ObjectOutcome:
         if plan.listing and not fits:
             return ObjectOutcome(
                 plan.gone_at_once,
-                f"packing the rest anew needs {missing_space} more bytes on the disk",
+                f"packing the rest again needs {missing_space} more bytes on the disk",
             )
         remove_packs(store, [pack for pack in plan.rewritten if pack.path.name != written])
         _remove_loose(plan.packed)

@@ -117,7 +117,7 @@ def _existing_directory(path: Path) -> Path:
     try:
         resolved = path.resolve(strict=True)
     except PermissionError as error:
-        raise ProjectRefusedError(str(path), "you may not look into it") from error
+        raise ProjectRefusedError(str(path), "permission denied") from error
     except (OSError, RuntimeError) as error:
         raise ProjectRefusedError(str(path), "there is no such directory") from error
     if not resolved.is_dir():

@@ -71,7 +71,7 @@ class SqliteSandboxes(SandboxMaker):
         try:
             require_directory(Path(sandbox.path).parent)
         except SandboxMissingError as error:
-            raise SandboxMissingError(sandbox.path, "is not there any more") from error
+            raise SandboxMissingError(sandbox.path, "is missing") from error
 
     def reopen(self, sandbox: SandboxRef) -> None:
         make_again(Path(sandbox.path).parent)

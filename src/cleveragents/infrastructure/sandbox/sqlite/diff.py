@@ -85,7 +85,7 @@ def _changed_rows(connection: sqlite3.Connection, table: str) -> str | None:
     name = _quoted(table)
     rows = f"SELECT * FROM new.{name} EXCEPT SELECT * FROM old.{name}"
     count = _number(connection, f"SELECT count(*) FROM ({rows})")
-    return f"{counted(count, 'row')} with another content" if count else None
+    return f"{counted(count, 'row')} with different content" if count else None
 
 
 def _number(connection: sqlite3.Connection, question: str) -> int | None:

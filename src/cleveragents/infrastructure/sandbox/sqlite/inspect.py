@@ -47,7 +47,7 @@ def others(place: Path) -> tuple[Uncaptured, ...]:
     try:
         names = sorted(set(os.listdir(place.parent)) - own)
     except OSError as error:
-        raise SandboxMissingError(str(place), "is not there any more") from error
+        raise SandboxMissingError(str(place), "is missing") from error
     found = [Uncaptured(path=name, reason="not part of the database") for name in names]
     if os.path.lexists(place) and not _is_file(place):
         found.append(Uncaptured(path=place.name, reason=NOT_A_FILE))

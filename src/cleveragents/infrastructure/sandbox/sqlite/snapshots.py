@@ -364,7 +364,7 @@ class SqliteSnapshots(SnapshotEngine):
     def _room(self, failure: str) -> Generator[Path]:
         """Gives a directory for the time of one act, and says what went wrong in it."""
         if not self._place.parent.is_dir():
-            raise SandboxMissingError(self._sandbox.path, "is not there any more")
+            raise SandboxMissingError(self._sandbox.path, "is missing")
         try:
             with scratch(self._place.parent) as room:
                 yield room
