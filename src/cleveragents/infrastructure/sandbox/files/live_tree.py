@@ -139,7 +139,7 @@ class LiveTree:
 
     def _left_out_under_other_limits(self) -> set[str]:
         """Returns what was left out and may not have to be any more."""
-        everything = self._limits.includes_everything
+        everything = "all" in self._limits.include_ignored
         bare = {path.rstrip("/") for path in self._ignored}
         wanted = {
             path

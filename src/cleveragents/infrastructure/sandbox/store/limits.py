@@ -15,7 +15,3 @@ class Limits:
     deadline_seconds: float | None = None
     include_ignored: tuple[str, ...] = ()
     """Patterns of ignored paths that are captured all the same; `all` for every one."""
-
-    @property
-    def includes_everything(self) -> bool:
-        return "all" in self.include_ignored

@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import re
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,10 +49,12 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree, build_trees
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
-from cleveragents.infrastructure.sandbox.store.repacking import Repacking
+from cleveragents.infrastructure.sandbox.store.repacking import combine_packs
 
 _CHECKED_FROM = 300
 """From so many new objects on, it pays to ask which of them are stored already."""
+_REPACKED_EVERY = 64
+"""After so many new packs, a thread looks whether there are too many."""
 _KEPT_TREE_BYTES = 8 << 20
 _KEPT_OUTLINES = 20
 _RESERVE = 32 << 20
@@ -77,12 +80,23 @@ class StoredSnapshots:
         self.git = git_on_mirror(git, Path(sandbox.store))
         self.refs = SnapshotRefs(sandbox, git)
         self.objects = BlobReader(self.git)
-        self.packing = Repacking(git, Path(sandbox.store))
+        self._new_packs = 0
+        self._repacking: threading.Thread | None = None
 
     def close(self) -> None:
         self.objects.close()
         self.refs.close()
-        self.packing.finish()
+        self.end_repacking()
+        # A short process never gets to a round of its own.
+        if self._new_packs:
+            self._new_packs = 0
+            combine_packs(self.git, Path(self._sandbox.store))
+
+    def end_repacking(self) -> None:
+        """Lets packs be combined to the end, if a thread is at it."""
+        if self._repacking is not None:
+            self._repacking.join()
+            self._repacking = None
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
         gone = list(snapshot_ids)
@@ -131,9 +145,6 @@ class StoredSnapshots:
             return set()
         return staged_objects(self.objects.read(state.index_listing))
 
-    def has(self, snapshot_id: str) -> bool:
-        return self.refs.has(self.refs.name(snapshot_id))
-
     def keep(
         self,
         captured: CapturedState,
@@ -153,8 +164,18 @@ class StoredSnapshots:
                 self.refs.write(made.snapshot.id, made.anchor.id)
             finally:
                 pack.release()
-            self.packing.added_one()
             added = pack.size_bytes
+            self._new_packs += 1
+            is_idle = self._repacking is None or not self._repacking.is_alive()
+            if self._new_packs >= _REPACKED_EVERY and is_idle:
+                # In a thread, so that no checkpoint waits for it.
+                self._new_packs = 0
+                self._repacking = threading.Thread(
+                    target=combine_packs,
+                    args=(self.git, Path(self._sandbox.store)),
+                    daemon=True,
+                )
+                self._repacking.start()
         for item in others:
             if item.kind is ObjectKind.TREE and item.data is not None:
                 self._keep_tree(item.id, item.data)
