@@ -113,7 +113,10 @@ class Git:
             GitCommandError: git ended with a status not in `ok`, or did not end.
             ConfigurationError: git cannot be started.
         """
-        return self._finished(arguments, stdin, ok).stdout
+        done = self._start(self._command(arguments), self._variables(), stdin)
+        if done.returncode not in ok:
+            raise _failure(arguments, done)
+        return done.stdout
 
     def complete(
         self, *arguments: str, stdin: bytes | None = None
@@ -128,7 +131,9 @@ class Git:
 
     def answer(self, *arguments: str, ok: Container[int]) -> tuple[int, bytes]:
         """Returns the status, where that says something, and what git printed; else like `run`."""
-        done = self._finished(arguments, None, ok)
+        done = self._start(self._command(arguments), self._variables(), None)
+        if done.returncode not in ok:
+            raise _failure(arguments, done)
         return done.returncode, done.stdout
 
     def beginning(self, limit: int, *arguments: str) -> bytes:
@@ -219,7 +224,7 @@ class Git:
 
     def start(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Starts a git that stays until `end`."""
-        with _able_to_start():
+        try:
             return subprocess.Popen(  # nosec B603
                 self._command(arguments),
                 env=self._variables(),
@@ -229,6 +234,8 @@ class Git:
                 stderr=stderr,
                 start_new_session=True,
             )
+        except OSError as error:
+            raise _not_started(error) from error
 
     @staticmethod
     def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
@@ -245,31 +252,22 @@ class Git:
                 stream.close()
         process.wait()
 
-    def _finished(
-        self, arguments: Sequence[str], stdin: bytes | None, ok: Container[int]
-    ) -> subprocess.CompletedProcess[bytes]:
-        done = self._start(self._command(arguments), self._variables(), stdin)
-        if done.returncode not in ok:
-            raise GitCommandError(
-                f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
-            )
-        return done
-
     def _start(
         self, command: Sequence[str], variables: Mapping[str, str], stdin: bytes | None
     ) -> subprocess.CompletedProcess[bytes]:
         try:
-            with _able_to_start():
-                return subprocess.run(  # nosec B603
-                    command,
-                    env=variables,
-                    cwd=_NOWHERE,
-                    input=stdin or b"",
-                    capture_output=True,
-                    check=False,
-                    timeout=self.patience,
-                    start_new_session=True,
-                )
+            return subprocess.run(  # nosec B603
+                command,
+                env=variables,
+                cwd=_NOWHERE,
+                input=stdin or b"",
+                capture_output=True,
+                check=False,
+                timeout=self.patience,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _not_started(error) from error
         except subprocess.TimeoutExpired as late:
             raise GitCommandError(
                 "git", -1, f"it was still running after {self.patience:g} seconds"
@@ -294,12 +292,14 @@ def _settings(listing: bytes) -> dict[str, str]:
     return {key: value if is_given else "true" for key, is_given, value in entries}
 
 
-@contextmanager
-def _able_to_start() -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ConfigurationError(
-            f"git cannot be started: {error.strerror}: is it installed, and on the PATH?",
-            hint=_INSTALL,
-        ) from error
+def _failure(arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> GitCommandError:
+    return GitCommandError(
+        f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
+    )
+
+
+def _not_started(error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        f"git cannot be started: {error.strerror}: is it installed, and on the PATH?",
+        hint=_INSTALL,
+    )
