@@ -20,8 +20,7 @@ from features.support.sandboxes.sandbox_bench import SandboxBench
 
 from cleveragents.infrastructure.sandbox.files import git_state, writer
 from cleveragents.infrastructure.sandbox.files.saved_state import state_path
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import admin_directory
+from cleveragents.infrastructure.sandbox.git.command import Git, admin_directory
 from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
     ObjectChangedError,

@@ -4,6 +4,11 @@ Repository content is data, never code: whatever hooks, filters, fsmonitor,
 pagers, signing or credential helpers the repository or the user configured,
 none of it runs because of us. `docs/internals/threat-model.md` lists the ways
 and what closes each.
+
+A project's mirror is `<key>.git`, the repository that the git of a sandbox uses, so an agent
+can write to all of it: configuration, attributes, hooks. Our own git therefore takes objects
+and refs from there, and everything that could steer it from `<key>.private`, which holds
+links to those and no configuration but ours.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from cleveragents.domain.errors import ConfigurationError, GitCommandError
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 
 MINIMUM_VERSION = (2, 38)
 _INSTALL = f"Install git {'.'.join(map(str, MINIMUM_VERSION))} or later"
@@ -51,6 +57,8 @@ _HARMLESS = {
     "log.showSignature": "false",
     "safe.directory": "*",
 }
+SHARED = ("objects", "packed-refs", "refs", "shallow", "worktrees")
+"""What `<key>.private` links to in `<key>.git`."""
 _KEPT_VARIABLES = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
 _USER_CONFIGURATION = (
     "HOME",
@@ -279,6 +287,25 @@ class Git:
 
     def _variables(self) -> dict[str, str]:
         return {**_isolated(self.environment), **self.variables}
+
+
+def private_directory(mirror: Path) -> Path:
+    return mirror.with_suffix(".private")
+
+
+def admin_directory(sandbox: SandboxRef) -> Path:
+    """Where git keeps HEAD and index of the sandbox; the sandbox's `.git` points there."""
+    return Path(sandbox.store) / "worktrees" / f"{sandbox.plan_id}-{sandbox.resource}"
+
+
+def git_on_mirror(git: Git, mirror: Path) -> Git:
+    return git.at(private_directory(mirror))
+
+
+def git_on_sandbox(git: Git, sandbox: SandboxRef) -> Git:
+    return git.at(admin_directory(sandbox)).with_variables(
+        GIT_COMMON_DIR=str(private_directory(Path(sandbox.store))), GIT_WORK_TREE=sandbox.path
+    )
 
 
 def is_on(setting: str | None) -> bool:

@@ -22,8 +22,12 @@ from cleveragents.infrastructure.files import (
     fsync_directory,
     write_durably,
 )
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import SHARED, git_on_mirror, private_directory
+from cleveragents.infrastructure.sandbox.git.command import (
+    SHARED,
+    Git,
+    git_on_mirror,
+    private_directory,
+)
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.blobs import missing_objects
 

@@ -15,8 +15,7 @@ from cleveragents.infrastructure.files import (
     overwrite_durably,
     write_durably,
 )
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 
 
 class SnapshotRefs:

@@ -21,8 +21,7 @@ from pathlib import Path
 
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.files import fsync_directory
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
 from cleveragents.infrastructure.sandbox.store.packs import (
     Pack,

@@ -29,8 +29,7 @@ from cleveragents.domain.sandboxes.sandbox import (
 )
 from cleveragents.domain.sandboxes.uncaptured import IGNORED, ReasonKind
 from cleveragents.domain.wording import size
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     GITLINK,
