@@ -11,6 +11,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     TreeEntry,
     ancestors,
+    around_nothing,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
@@ -160,11 +161,6 @@ class _Sides:
         return path in self._uncaptured_then or any(
             above in self._uncaptured_then for above in ancestors(path)
         )
-
-
-def around_nothing(state: CapturedState) -> set[str]:
-    """Returns the empty directories and those above them, which a tree may not have."""
-    return {place for path in state.empty_directories for place in (path, *ancestors(path))}
 
 
 def _removable(present: CapturedState, sides: _Sides, spared: Iterable[str]) -> tuple[str, ...]:

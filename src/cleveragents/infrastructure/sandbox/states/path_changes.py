@@ -8,8 +8,12 @@ from __future__ import annotations
 import stat
 
 from cleveragents.domain.sandboxes.change import PathChange, PathState, change_of
-from cleveragents.infrastructure.sandbox.states.difference import TOP, around_nothing, in_terms_of
-from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, ancestors
+from cleveragents.infrastructure.sandbox.states.difference import TOP, in_terms_of
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    CapturedState,
+    ancestors,
+    around_nothing,
+)
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
     LazyTree,

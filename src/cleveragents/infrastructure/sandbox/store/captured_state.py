@@ -159,6 +159,11 @@ def ancestors(path: str) -> Iterable[str]:
         yield path
 
 
+def around_nothing(state: CapturedState) -> set[str]:
+    """Returns the empty directories and those above them, which a tree may not have."""
+    return {place for path in state.empty_directories for place in (path, *ancestors(path))}
+
+
 def git_mode_of(mode: int) -> str:
     """Returns how git's tree writes a mode of `lstat` down."""
     if stat.S_ISLNK(mode):
