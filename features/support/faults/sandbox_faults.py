@@ -20,13 +20,12 @@ from features.support.sandboxes.sandbox_bench import SandboxBench
 
 from cleveragents.infrastructure.sandbox.files import git_state, writer
 from cleveragents.infrastructure.sandbox.files.saved_state import state_path
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import admin_directory
+from cleveragents.infrastructure.sandbox.git.command import Git, admin_directory
 from cleveragents.infrastructure.sandbox.git.objects import (
+    NewObject,
     ObjectChangedError,
     ObjectKind,
     StoredPack,
-    object_id,
 )
 from cleveragents.infrastructure.sandbox.store import snapshots
 
@@ -56,7 +55,7 @@ def loose(work: SandboxBench, revision: str) -> Path:
 
 def write_object(work: SandboxBench, kind: str, content: bytes, name: str | None = None) -> str:
     """Stores bytes as an object, under a name that need not be theirs."""
-    name = name or object_id(ObjectKind[kind.upper()], content)
+    name = name or NewObject.of(ObjectKind[kind.upper()], content).id
     path = work.mirror / "objects" / name[:2] / name[2:]
     path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)
@@ -122,7 +121,7 @@ def staged_gone(work: SandboxBench) -> None:
     work.moments["before"] = work.look()
     work.agent("git reset -q")
     work.moments["after"] = work.look()
-    loose(work, object_id(ObjectKind.BLOB, b"5\n")).unlink()
+    loose(work, NewObject.of(ObjectKind.BLOB, b"5\n").id).unlink()
 
 
 def repository_gone(work: SandboxBench) -> None:

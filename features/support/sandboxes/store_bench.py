@@ -19,7 +19,7 @@ from features.support.world import World
 
 from cleveragents.domain.health.maintenance import CollectedStore, KnownRecords
 from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import git_on_mirror
 from cleveragents.infrastructure.sandbox.store import repacking
 from cleveragents.infrastructure.sandbox.store.repacking import combine_packs, room_of
 

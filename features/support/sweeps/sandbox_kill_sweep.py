@@ -26,7 +26,7 @@ from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
 from cleveragents.infrastructure.sandbox.create.directory import DirectorySandboxes
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
-from cleveragents.infrastructure.sandbox.store import repacking
+from cleveragents.infrastructure.sandbox.store import repacking, snapshots
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.snapshots.merging import NAMES
 from cleveragents.testing.trees import Tree, combined_by_hand, differing, read_tree
@@ -96,7 +96,7 @@ def run_watched(work: SandboxBench, name: str, rounds: int) -> None:
 
 def run_packing(work: SandboxBench) -> None:
     """A plan with so many checkpoints that packs are combined meanwhile."""
-    with patch.object(repacking, "_LOOKED_AT_EVERY", 2), patch.object(repacking, "MANY_PACKS", 2):
+    with patch.object(snapshots, "_REPACKED_EVERY", 2), patch.object(repacking, "MANY_PACKS", 2):
         run_watched(work, "changing", 3)
 
 

@@ -73,7 +73,7 @@ class SandboxForks:
             self._remove(fork)  # What a killed attempt may have left: there is no record of it.
             reclaim(self._home / "sandboxes")
             refs = SnapshotRefs(fork, self._git)
-            is_first = not refs.inherited()
+            is_first = not refs.ids(own=False, inherited=True)
             try:
                 return self._made(fork, resource, origin)
             except BaseException:

@@ -53,8 +53,7 @@ from cleveragents.infrastructure.sandbox.apply.merge_workspace import (
 from cleveragents.infrastructure.sandbox.apply.preconditions import look_at_target, new_branch
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles
 from cleveragents.infrastructure.sandbox.files.ignore_rules import GitIgnoreRules
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_sandbox
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_sandbox
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     NewObject,

@@ -29,7 +29,7 @@ from cleveragents.infrastructure.sandbox.apply.journal import (
 )
 from cleveragents.infrastructure.sandbox.apply.merge_workspace import MergeWorkspace
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectWriter
-from cleveragents.infrastructure.sandbox.git.objects import ObjectKind, object_id
+from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, missing_objects
 
 _NO_COMMIT = "0" * 40
@@ -174,7 +174,7 @@ class GitTarget(OpenTarget):
 
     def _index_id(self) -> str | None:
         try:
-            return object_id(ObjectKind.BLOB, self._index.read_bytes())
+            return NewObject.of(ObjectKind.BLOB, self._index.read_bytes()).id
         except FileNotFoundError:
             return None
 

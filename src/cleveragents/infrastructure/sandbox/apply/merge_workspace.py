@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import private_directory
+from cleveragents.infrastructure.sandbox.git.command import Git, private_directory
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry

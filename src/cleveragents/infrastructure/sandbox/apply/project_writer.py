@@ -29,10 +29,10 @@ from cleveragents.infrastructure.sandbox.apply.journal import (
     PathUpdates,
 )
 from cleveragents.infrastructure.sandbox.git.objects import (
+    NewObject,
     ObjectChangedError,
     ObjectKind,
     hash_file,
-    object_id,
 )
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
@@ -60,7 +60,7 @@ class ProjectFiles:
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
                 if stat.S_ISLNK(status.st_mode):
                     target = os.readlink(os.fsencode(name), dir_fd=parent)
-                    return TreeEntry(object_id(ObjectKind.BLOB, target), status.st_mode)
+                    return TreeEntry(NewObject.of(ObjectKind.BLOB, target).id, status.st_mode)
                 if stat.S_ISDIR(status.st_mode):
                     return None
                 if not stat.S_ISREG(status.st_mode):

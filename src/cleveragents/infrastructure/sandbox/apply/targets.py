@@ -23,8 +23,7 @@ from cleveragents.infrastructure.sandbox.apply.merge_workspace import MergeWorks
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectWriter
 from cleveragents.infrastructure.sandbox.apply.sqlite_target import SqliteTarget, plan_database
 from cleveragents.infrastructure.sandbox.create.maker import sandbox_place
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.drafts import scratch
 from cleveragents.infrastructure.sandbox.store.lock import MirrorUse

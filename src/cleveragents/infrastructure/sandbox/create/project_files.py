@@ -20,8 +20,7 @@ from typing import NamedTuple
 from cleveragents.domain.errors import GitCommandError, ProjectRefusedError
 from cleveragents.domain.sandboxes.sandbox import Uncaptured
 from cleveragents.domain.sandboxes.uncaptured import special_file, special_kind
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import private_directory
+from cleveragents.infrastructure.sandbox.git.command import Git, private_directory
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

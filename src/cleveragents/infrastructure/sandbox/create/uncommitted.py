@@ -16,8 +16,7 @@ from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, Uncaptured
 from cleveragents.infrastructure.sandbox.create.file_copy import copy_content
 from cleveragents.infrastructure.sandbox.create.project_files import ProjectFiles, look, unreadable
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import admin_directory
+from cleveragents.infrastructure.sandbox.git.command import Git, admin_directory
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 
 _ATTEMPTS = 5

@@ -26,8 +26,8 @@ from cleveragents.infrastructure.sandbox.create.maker import (
 from cleveragents.infrastructure.sandbox.create.uncommitted import take_over
 from cleveragents.infrastructure.sandbox.files.known_copies import adopt
 from cleveragents.infrastructure.sandbox.files.saved_state import state_path
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import (
+from cleveragents.infrastructure.sandbox.git.command import (
+    Git,
     admin_directory,
     git_on_mirror,
     git_on_sandbox,

@@ -22,8 +22,7 @@ from cleveragents.domain.sandboxes.uncaptured import (
 )
 from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.sandbox.files.scan import SLACK_NANOSECONDS
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import admin_directory, git_on_sandbox
+from cleveragents.infrastructure.sandbox.git.command import Git, admin_directory, git_on_sandbox
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     ESCAPED,

@@ -26,8 +26,7 @@ from cleveragents.infrastructure.sandbox.files.scan import (
     FileSystemClock,
     FileSystemTime,
 )
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import ESCAPED
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, UsualModes
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs

@@ -41,7 +41,6 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     UsualModes,
     ancestors,
     git_mode_of,
-    parent_of,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree
 from cleveragents.infrastructure.sandbox.store.limits import Limits
@@ -140,7 +139,7 @@ class LiveTree:
 
     def _left_out_under_other_limits(self) -> set[str]:
         """Returns what was left out and may not have to be any more."""
-        everything = self._limits.includes_everything
+        everything = "all" in self._limits.include_ignored
         bare = {path.rstrip("/") for path in self._ignored}
         wanted = {
             path
@@ -390,7 +389,7 @@ class LiveTree:
     def _is_listed_directory(self, path: str) -> bool:
         """Asks the directory that a path is in, where the path itself may not be looked at."""
         try:
-            with os.scandir(f"{self._root}/{parent_of(path)}") as entries:
+            with os.scandir(os.path.dirname(f"{self._root}/{path}")) as entries:
                 return any(
                     entry.name == os.path.basename(path) and entry.is_dir(follow_symlinks=False)
                     for entry in entries
@@ -467,7 +466,7 @@ class LiveTree:
         self._captured_once.discard(path)
         self._not_captured.pop(path, None)
         self._ignored.discard(path)
-        self._touched.add(parent_of(path))
+        self._touched.add(path.rpartition("/")[0])
 
     def _read(self, full: str) -> tuple[NewObject, int]:
         """Returns the bytes of a file as an object, and its mode; of a large one, only the id.
@@ -526,7 +525,7 @@ class LiveTree:
                 self.is_blind = True
         self.directories.add(path, status.st_ino)
         self._note_mode(path, stat.S_IMODE(status.st_mode), DIRECTORY)
-        self._touched |= {path, parent_of(path)}
+        self._touched |= {path, path.rpartition("/")[0]}
 
     def _forget(self, path: str) -> None:
         """Takes a path, and what is below it, out of everything that is known."""
@@ -535,7 +534,7 @@ class LiveTree:
                 self._captured_once.add(other)
                 self._once_above.update(ancestors(other))
             self._tree.remove(path)
-        self._touched.add(parent_of(path))
+        self._touched.add(path.rpartition("/")[0])
         self._not_captured.pop(path, None)
         self._not_captured.pop(f"{path}/", None)
         self._ignored.discard(path)

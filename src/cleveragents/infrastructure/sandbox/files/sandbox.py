@@ -13,6 +13,7 @@ a snapshot that no record names, and a sandbox for which the restore can be repe
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -53,7 +54,7 @@ from cleveragents.infrastructure.sandbox.states.three_way import (
     merge_states,
 )
 from cleveragents.infrastructure.sandbox.store.blobs import object_sizes
-from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, state_hash_of
+from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState
 from cleveragents.infrastructure.sandbox.store.drafts import scratch
 from cleveragents.infrastructure.sandbox.store.lazy_tree import not_ahead
 from cleveragents.infrastructure.sandbox.store.limits import Limits
@@ -158,7 +159,8 @@ class FileSandbox(SnapshotEngine):
         if self._last is not None:
             before, made = self._last
             # The tracker returns the very same value while nothing has changed.
-            if before is captured and self._stored.has(made.snapshot_id):
+            refs = self._stored.refs
+            if before is captured and refs.has(refs.name(made.snapshot_id)):
                 return made.model_copy(update={"size_bytes": 0, "evidence": evidence})
         same_index = self._last is not None and self._last[0].git.index == captured.git.index
         objects = (*self._stored.unsaved.values(), *(() if same_index else look.objects))
@@ -244,8 +246,8 @@ class FileSandbox(SnapshotEngine):
             ignored=frozenset(present.ignored),
             not_captured=present.not_captured,
             directories=self._tracker.directories(),
-            is_same=todo.is_nothing,
-            differing=frozenset(todo.touched),
+            is_same=not (todo.touched or todo.set_modes),
+            differing=todo.touched,
             tracked_though_ignored=look.tracked_though_ignored if is_git_known else None,
         )
 
@@ -301,7 +303,7 @@ class FileSandbox(SnapshotEngine):
 
     def _restore_to(self, target: CapturedState, snapshot_id: str, ref: str) -> RestoreReport:
         """Restores the sandbox to a state; `ref` is what keeps that state stored."""
-        self._stored.packing.wait()
+        self._stored.end_repacking()
         present, _ = self._tracker.present()
         todo = difference(present, target, self._stored.read_tree, self._stored.read_ahead)
         with os_errors_as("The sandbox could not be restored"):
@@ -310,7 +312,7 @@ class FileSandbox(SnapshotEngine):
             with self._tracker.rewriting(todo):
                 if self._git is not None:
                     self._git.restore(target.git)
-                if not todo.is_nothing:
+                if todo.touched or todo.set_modes:
                     with closing(SandboxWriter(self._sandbox.path)) as writer:
                         writer.apply(todo, blobs.copy)
         return self._read_back(todo, target, ref)
@@ -346,7 +348,7 @@ class FileSandbox(SnapshotEngine):
         return RestoreReport(
             changes=done.changes,
             left_alone=done.left_alone,
-            state_hash=state_hash_of(found.document()),
+            state_hash=hashlib.sha256(found.document()).hexdigest(),
             differences=tuple(wrong),
         )
 

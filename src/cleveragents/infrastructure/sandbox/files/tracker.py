@@ -78,7 +78,7 @@ class SandboxTracker:
         self._environment = environment
         self._rules: IgnoreRules = (
             NoIgnoreRules()
-            if git is None or limits.includes_everything
+            if git is None or "all" in limits.include_ignored
             else GitIgnoreRules(git.git, sandbox.path)
         )
         self._clock: FileSystemClock | None = None
@@ -264,7 +264,7 @@ class SandboxTracker:
         if self._live is not None:
             return self._live
         state = load_state(self._sandbox)
-        self._snapshots = set(self._stored.refs.ids_with_inherited())
+        self._snapshots = set(self._stored.refs.ids(inherited=True))
         if state is None or not self._stored.refs.has(state.proof):
             state = self._from_scratch(state)
         self._learn_of_snapshots(state)

@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from cleveragents.infrastructure.sandbox.states.difference import (
     TOP,
     StateDifference,
-    permission_bits,
 )
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
 
@@ -75,7 +74,7 @@ class SandboxWriter:
             _flush(self._root)
 
     def _open_top(self) -> None:
-        mode = permission_bits(os.fstat(self._root).st_mode)
+        mode = stat.S_IMODE(os.fstat(self._root).st_mode)
         if mode & 0o700 != 0o700:
             self._opened_up[TOP] = mode
             os.fchmod(self._root, mode | 0o700)
@@ -154,7 +153,7 @@ class SandboxWriter:
 
                 blob(entry.object_id, put)
                 os.ftruncate(descriptor, size)
-                os.fchmod(descriptor, permission_bits(entry.mode))
+                os.fchmod(descriptor, stat.S_IMODE(entry.mode))
                 if synced:
                     os.fsync(descriptor)
 
@@ -206,8 +205,8 @@ def _allow_entry(name: str, parent: int) -> int | None:
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o700 == 0o700:
         return None
-    os.chmod(name, permission_bits(status.st_mode) | 0o700, dir_fd=parent)
-    return permission_bits(status.st_mode)
+    os.chmod(name, stat.S_IMODE(status.st_mode) | 0o700, dir_fd=parent)
+    return stat.S_IMODE(status.st_mode)
 
 
 def _chmod_directory(name: str, parent: int, mode: int) -> None:

@@ -32,8 +32,7 @@ from cleveragents.infrastructure.sandbox.gc.orphans import (
     plans_of,
     refs_of,
 )
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror, private_directory
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror, private_directory
 from cleveragents.infrastructure.sandbox.store.lock import alone
 from cleveragents.infrastructure.sandbox.store.packs import (
     not_a_directory,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from cleveragents.infrastructure.sandbox.git.layout import private_directory
+from cleveragents.infrastructure.sandbox.git.command import private_directory
 from cleveragents.infrastructure.sandbox.store.packs import pack_directory
 from cleveragents.infrastructure.sandbox.store.repacking import room_of
 

@@ -17,8 +17,7 @@ from cleveragents.infrastructure.sandbox.gc.reachability import (
     pack_signature,
     signature,
 )
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.packs import (
     LooseObjects,
     Pack,

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cleveragents.domain.health.maintenance import KnownRecords
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 
 _SNAPSHOT = re.compile(r"refs/cleveragents/snapshots/([0-9A-Za-z]+)/[^/]+/([0-9a-f]{40})")
 _OF_PLAN = re.compile(

@@ -6,7 +6,7 @@ Main objects:
   and no shell. No hook, filter, pager or credential helper ever runs because of us.
 - `NewObject`, `store_pack` (`objects.py`) compute object ids and write packs without git.
 - `Repository` (`repository.py`) describes a user's repository without touching it.
-- `git_on_mirror` (`layout.py`) returns git for a mirror, steered by our configuration only.
+- `git_on_mirror` (`command.py`) returns git for a mirror, steered by our configuration only.
 
 An agent can write to every file of a mirror, so our own git takes its configuration from a
 second directory, `<key>.private`, that links to the mirror's objects and refs.

@@ -4,6 +4,11 @@ Repository content is data, never code: whatever hooks, filters, fsmonitor,
 pagers, signing or credential helpers the repository or the user configured,
 none of it runs because of us. `docs/internals/threat-model.md` lists the ways
 and what closes each.
+
+A project's mirror is `<key>.git`, the repository that the git of a sandbox uses, so an agent
+can write to all of it: configuration, attributes, hooks. Our own git therefore takes objects
+and refs from there, and everything that could steer it from `<key>.private`, which holds
+links to those and no configuration but ours.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from cleveragents.domain.errors import ConfigurationError, GitCommandError
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 
 MINIMUM_VERSION = (2, 38)
 _INSTALL = f"Install git {'.'.join(map(str, MINIMUM_VERSION))} or later"
@@ -51,6 +57,8 @@ _HARMLESS = {
     "log.showSignature": "false",
     "safe.directory": "*",
 }
+SHARED = ("objects", "packed-refs", "refs", "shallow", "worktrees")
+"""What `<key>.private` links to in `<key>.git`."""
 _KEPT_VARIABLES = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
 _USER_CONFIGURATION = (
     "HOME",
@@ -113,7 +121,10 @@ class Git:
             GitCommandError: git ended with a status not in `ok`, or did not end.
             ConfigurationError: git cannot be started.
         """
-        return self._finished(arguments, stdin, ok).stdout
+        done = self._start(self._command(arguments), self._variables(), stdin)
+        if done.returncode not in ok:
+            raise _failure(arguments, done)
+        return done.stdout
 
     def complete(
         self, *arguments: str, stdin: bytes | None = None
@@ -128,7 +139,9 @@ class Git:
 
     def answer(self, *arguments: str, ok: Container[int]) -> tuple[int, bytes]:
         """Returns the status, where that says something, and what git printed; else like `run`."""
-        done = self._finished(arguments, None, ok)
+        done = self._start(self._command(arguments), self._variables(), None)
+        if done.returncode not in ok:
+            raise _failure(arguments, done)
         return done.returncode, done.stdout
 
     def beginning(self, limit: int, *arguments: str) -> bytes:
@@ -219,7 +232,7 @@ class Git:
 
     def start(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Starts a git that stays until `end`."""
-        with _able_to_start():
+        try:
             return subprocess.Popen(  # nosec B603
                 self._command(arguments),
                 env=self._variables(),
@@ -229,6 +242,8 @@ class Git:
                 stderr=stderr,
                 start_new_session=True,
             )
+        except OSError as error:
+            raise _not_started(error) from error
 
     @staticmethod
     def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
@@ -245,31 +260,22 @@ class Git:
                 stream.close()
         process.wait()
 
-    def _finished(
-        self, arguments: Sequence[str], stdin: bytes | None, ok: Container[int]
-    ) -> subprocess.CompletedProcess[bytes]:
-        done = self._start(self._command(arguments), self._variables(), stdin)
-        if done.returncode not in ok:
-            raise GitCommandError(
-                f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
-            )
-        return done
-
     def _start(
         self, command: Sequence[str], variables: Mapping[str, str], stdin: bytes | None
     ) -> subprocess.CompletedProcess[bytes]:
         try:
-            with _able_to_start():
-                return subprocess.run(  # nosec B603
-                    command,
-                    env=variables,
-                    cwd=_NOWHERE,
-                    input=stdin or b"",
-                    capture_output=True,
-                    check=False,
-                    timeout=self.patience,
-                    start_new_session=True,
-                )
+            return subprocess.run(  # nosec B603
+                command,
+                env=variables,
+                cwd=_NOWHERE,
+                input=stdin or b"",
+                capture_output=True,
+                check=False,
+                timeout=self.patience,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _not_started(error) from error
         except subprocess.TimeoutExpired as late:
             raise GitCommandError(
                 "git", -1, f"it was still running after {self.patience:g} seconds"
@@ -283,6 +289,25 @@ class Git:
         return {**_isolated(self.environment), **self.variables}
 
 
+def private_directory(mirror: Path) -> Path:
+    return mirror.with_suffix(".private")
+
+
+def admin_directory(sandbox: SandboxRef) -> Path:
+    """Where git keeps HEAD and index of the sandbox; the sandbox's `.git` points there."""
+    return Path(sandbox.store) / "worktrees" / f"{sandbox.plan_id}-{sandbox.resource}"
+
+
+def git_on_mirror(git: Git, mirror: Path) -> Git:
+    return git.at(private_directory(mirror))
+
+
+def git_on_sandbox(git: Git, sandbox: SandboxRef) -> Git:
+    return git.at(admin_directory(sandbox)).with_variables(
+        GIT_COMMON_DIR=str(private_directory(Path(sandbox.store))), GIT_WORK_TREE=sandbox.path
+    )
+
+
 def is_on(setting: str | None) -> bool:
     """Returns whether git would take the value of a setting for true."""
     word = (setting or "").lower()
@@ -294,12 +319,14 @@ def _settings(listing: bytes) -> dict[str, str]:
     return {key: value if is_given else "true" for key, is_given, value in entries}
 
 
-@contextmanager
-def _able_to_start() -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ConfigurationError(
-            f"git cannot be started: {error.strerror}: is it installed, and on the PATH?",
-            hint=_INSTALL,
-        ) from error
+def _failure(arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> GitCommandError:
+    return GitCommandError(
+        f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
+    )
+
+
+def _not_started(error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        f"git cannot be started: {error.strerror}: is it installed, and on the PATH?",
+        hint=_INSTALL,
+    )

@@ -54,14 +54,6 @@ class ObjectKind(IntEnum):
     BLOB = 3
 
 
-def object_id(kind: ObjectKind, data: bytes) -> str:
-    digest = hashlib.sha1(
-        b"%s %d\0" % (kind.name.lower().encode(), len(data)), usedforsecurity=False
-    )
-    digest.update(data)
-    return digest.hexdigest()
-
-
 def hash_file(descriptor: int, size: int) -> str:
     """Returns the id a regular file would have as a blob.
 
@@ -104,7 +96,11 @@ class NewObject:
 
     @staticmethod
     def of(kind: ObjectKind, data: bytes) -> NewObject:
-        return NewObject(object_id(kind, data), kind, data, None, len(data))
+        """Returns an object with its id, which is the digest of its kind, size and bytes."""
+        head = b"%s %d\0" % (kind.name.lower().encode(), len(data))
+        digest = hashlib.sha1(head, usedforsecurity=False)
+        digest.update(data)
+        return NewObject(digest.hexdigest(), kind, data, None, len(data))
 
 
 @dataclass(frozen=True)
@@ -135,7 +131,16 @@ def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
         name = f"{packs}/pack-{checksum.hex()}"
         # Order: the keep file guards the pack from a prune, and git sees the pack with its index.
         keep = Path(f"{name}.keep")
-        _guard(keep, objects / "info" / "cleveragents-keep")
+        pattern = objects / "info" / "cleveragents-keep"
+        try:
+            # One more name of a file that stays: making a file costs far more.
+            os.link(pattern, keep)
+        except FileExistsError:
+            pass
+        except OSError:  # The first time, or where there are no links.
+            keep.write_bytes(_KEPT)
+            with suppress(OSError):
+                os.link(keep, pattern)
         os.replace(draft, f"{name}.pack")
     except BaseException:
         with suppress(FileNotFoundError):
@@ -144,18 +149,6 @@ def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
     index = _index_bytes(entries, checksum)
     write_durably(Path(f"{name}.idx"), index, mode=0o444)
     return StoredPack(size + len(index), keep)
-
-
-def _guard(keep: Path, pattern: Path) -> None:
-    """Makes a keep file, as one more name of one that stays: making a file costs far more."""
-    try:
-        os.link(pattern, keep)
-    except FileExistsError:
-        return
-    except OSError:  # The first time, or where there are no links.
-        keep.write_bytes(_KEPT)
-        with suppress(OSError):
-            os.link(keep, pattern)
 
 
 def _write_pack(
@@ -183,42 +176,37 @@ def _write_pack(
 
 
 def _packed(item: NewObject) -> Iterable[bytes]:
-    yield _entry_header(item.kind, item.size)
-    squeeze = zlib.compressobj(_FASTEST)
-    digest = hashlib.sha1(
-        b"%s %d\0" % (item.kind.name.lower().encode(), item.size), usedforsecurity=False
-    )
-    for chunk in _chunks(item):
-        digest.update(chunk)
-        yield squeeze.compress(chunk)
-    yield squeeze.flush()
-    if digest.hexdigest() != item.id:
-        raise ObjectChangedError(item.path or "")
-
-
-def _chunks(item: NewObject) -> Iterable[bytes]:
-    if item.path is None:
-        yield item.data or b""
-        return
-    try:
-        descriptor = os.open(item.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise ObjectChangedError(item.path) from error
-    try:
-        while chunk := os.read(descriptor, _CHUNK):
-            yield chunk
-    finally:
-        os.close(descriptor)
-
-
-def _entry_header(kind: ObjectKind, size: int) -> bytes:
-    first, size = (kind << 4) | (size & 15), size >> 4
+    """Yields an object as a pack has it: kind and size, then its bytes, compressed."""
+    first, size = (item.kind << 4) | (item.size & 15), item.size >> 4
     header = bytearray()
     while size:
         header.append(first | 0x80)
         first, size = size & 0x7F, size >> 7
     header.append(first)
-    return bytes(header)
+    yield bytes(header)
+    squeeze = zlib.compressobj(_FASTEST)
+    # The file may have been written to since its id was made: the id is made once more.
+    digest = hashlib.sha1(
+        b"%s %d\0" % (item.kind.name.lower().encode(), item.size), usedforsecurity=False
+    )
+    if item.path is None:
+        digest.update(item.data or b"")
+        yield squeeze.compress(item.data or b"")
+    else:
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+            descriptor = os.open(item.path, flags)
+        except OSError as error:
+            raise ObjectChangedError(item.path) from error
+        try:
+            while chunk := os.read(descriptor, _CHUNK):
+                digest.update(chunk)
+                yield squeeze.compress(chunk)
+        finally:
+            os.close(descriptor)
+    yield squeeze.flush()
+    if digest.hexdigest() != item.id:
+        raise ObjectChangedError(item.path or "")
 
 
 def _index_bytes(entries: list[tuple[bytes, int, int]], checksum: bytes) -> bytes:

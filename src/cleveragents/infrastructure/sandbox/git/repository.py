@@ -87,7 +87,10 @@ def find_repository(path: Path, home_directory: Path | None) -> Repository:
             hint="Make a repository for the project alone",
         )
     git_dir = _git_directory(candidate)
-    return Repository(candidate, git_dir, _common_directory(git_dir))
+    common_dir, pointer = git_dir, git_dir / "commondir"
+    if pointer.is_file():  # A linked worktree.
+        common_dir = (git_dir / os.fsdecode(pointer.read_bytes()).rstrip("\n")).resolve()
+    return Repository(candidate, git_dir, common_dir)
 
 
 def inspect_repository(repository: Repository, git: Git) -> ProjectFacts:
@@ -149,13 +152,6 @@ def _git_directory(root: Path) -> Path:
     if not target.is_dir():
         raise ProjectRefusedError(str(root), f"its `.git` points to {target}, which is not there")
     return target
-
-
-def _common_directory(git_dir: Path) -> Path:
-    pointer = git_dir / "commondir"
-    if not pointer.is_file():
-        return git_dir
-    return (git_dir / os.fsdecode(pointer.read_bytes()).rstrip("\n")).resolve()
 
 
 def _refuse_unsupported_formats(repository: Repository, git: Git) -> None:

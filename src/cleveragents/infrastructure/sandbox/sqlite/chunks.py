@@ -20,7 +20,7 @@ from typing import Any
 
 from cleveragents.domain.errors import GitCommandError, SnapshotCorruptError, SnapshotMissingError
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, object_id
+from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
 from cleveragents.infrastructure.sandbox.store.snapshots import commit_object
@@ -87,7 +87,7 @@ def chunks_of(content: Path, kind: FileKind) -> Iterator[bytes]:
 
 
 def chunk_ids(content: Path, kind: FileKind) -> tuple[str, ...]:
-    return tuple(object_id(ObjectKind.BLOB, chunk) for chunk in chunks_of(content, kind))
+    return tuple(NewObject.of(ObjectKind.BLOB, chunk).id for chunk in chunks_of(content, kind))
 
 
 def set_journaling(content: Path, *, write_ahead: bool) -> None:

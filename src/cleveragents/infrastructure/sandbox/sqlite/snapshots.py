@@ -37,8 +37,7 @@ from cleveragents.domain.sandboxes.sandbox import (
 from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
 from cleveragents.infrastructure.sandbox.files.errors import refuse_differences
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
 from cleveragents.infrastructure.sandbox.sqlite.changes import database_changes, merge_databases
 from cleveragents.infrastructure.sandbox.sqlite.chunks import (

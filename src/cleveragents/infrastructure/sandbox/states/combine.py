@@ -14,11 +14,12 @@ from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.sandboxes.named_paths import NamedPaths
 from cleveragents.domain.sandboxes.uncaptured import IGNORED, Reason
 from cleveragents.infrastructure.sandbox.git.objects import NewObject
-from cleveragents.infrastructure.sandbox.states.difference import around_nothing, in_terms_of
+from cleveragents.infrastructure.sandbox.states.difference import in_terms_of
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     GitState,
     ancestors,
+    around_nothing,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree
 

@@ -79,12 +79,10 @@ def line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, int
     counts: dict[str, tuple[int | None, int | None]] = {}
     for record in git.run("diff", *_QUIET, "--numstat", "-z", old, new).split(b"\0")[:-1]:
         added, removed, path = record.split(b"\t", 2)
-        counts[shown(os.fsdecode(path))] = (_number(added), _number(removed))
+        is_binary = added == b"-"
+        lines = (None, None) if is_binary else (int(added), int(removed))
+        counts[shown(os.fsdecode(path))] = lines
     return counts
-
-
-def _number(text: bytes) -> int | None:
-    return None if text == b"-" else int(text)
 
 
 def _statuses(old: CapturedState, new: CapturedState, read: ReadTree) -> dict[str, str]:

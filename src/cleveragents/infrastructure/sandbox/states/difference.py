@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     TreeEntry,
     ancestors,
+    around_nothing,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
@@ -43,6 +43,8 @@ class StateDifference:
     left_alone: tuple[Uncaptured, ...]
     in_the_way: tuple[str, ...]
     """Uncaptured paths where the target has something else: nothing may be done."""
+    touched: frozenset[str]
+    """Every path that is written, removed or given another mode, except the sandbox itself."""
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
@@ -60,21 +62,6 @@ class StateDifference:
         changes += [FileChange(file=path, action=ChangeAction.RESTORED) for path in restored]
         return tuple(sorted(changes, key=lambda change: change.file))
 
-    @property
-    def is_nothing(self) -> bool:
-        return not (self.touched or self.set_modes)
-
-    @property
-    def touched(self) -> set[str]:
-        """Every path that is written, removed or given another mode."""
-        return {
-            *self.remove_files,
-            *self.remove_directories,
-            *self.make_directories,
-            *(path for path, _ in self.write_files),
-            *(path for path, _ in self.set_modes if path != TOP),
-        }
-
 
 def difference(
     present: CapturedState, target: CapturedState, read: ReadTree, ahead: ReadAhead = not_ahead
@@ -87,22 +74,23 @@ def difference(
     spared = {
         path for path in extra if sides.was_uncaptured(path) and not sides.is_directory_wanted(path)
     }
-    gone, made, common = sides.directories()
-    modes = {path: target.mode_of(path, DIRECTORY) for path in (*made, *common)}
+    removed = _removable(present, sides, spared)
+    modes = {path: target.mode_of(path, DIRECTORY) for path in (*sides.made, *sides.common)}
+    deepest_first = sorted(modes, key=lambda path: (-path.count("/"), path))
     top = [(TOP, target.top_mode)] if present.top_mode != target.top_mode else []
+    written = [(path, entry) for path, entry in sides.files.items() if entry is not None]
     return StateDifference(
         remove_files=tuple(sorted(extra - spared)),
-        remove_directories=_removable(gone, present, sides, spared),
-        make_directories=tuple(sorted(made)),
-        write_files=tuple(
-            (path, entry) for path, entry in sorted(sides.files.items()) if entry is not None
-        ),
-        set_modes=(*((path, modes[path]) for path in _deepest_first(modes)), *top),
+        remove_directories=removed,
+        make_directories=tuple(sorted(sides.made)),
+        write_files=tuple(sorted(written, key=lambda item: item[0])),
+        set_modes=(*((path, modes[path]) for path in deepest_first), *top),
         shown_directories=frozenset(
-            {TOP, *present.empty_directories, *target.empty_directories, *common}
+            {TOP, *present.empty_directories, *target.empty_directories, *sides.common}
         ),
         left_alone=_left_alone(present, sides, spared),
         in_the_way=_in_the_way(present, sides, spared),
+        touched=frozenset({*(extra - spared), *removed, *modes, *(path for path, _ in written)}),
     )
 
 
@@ -112,44 +100,52 @@ class _Sides:
     def __init__(
         self, present: CapturedState, target: CapturedState, read: ReadTree, ahead: ReadAhead
     ) -> None:
-        self._present, self._target = present, target
-        self._before, self._after = LazyTree(present.tree, read), LazyTree(target.tree, read)
-        self._bare_before, self._bare_after = around_nothing(present), around_nothing(target)
+        self._present, self._target, self._read = present, target, read
+        self._after = LazyTree(target.tree, read)
+        self._bare_after = around_nothing(target)
         self.files: dict[str, TreeEntry | None] = {}
         """Files that differ, as the target has them, or None."""
-        self._directories: set[str] = set()
-        """Directories that may be in one state only, or have another mode."""
-        self._ignored_now = {path.rstrip("/") for path in present.ignored}
+        self.gone: list[str] = []
+        self.made: list[str] = []
+        self.common: list[str] = []
+        """Directories only in the present, only in the target, and in both with another mode."""
         self._uncaptured_then = {
             path.rstrip("/") for path in (*target.ignored, *target.not_captured)
         }
+        directories: set[str] = set()
         for path, old, new in tree_changes(read, present.tree, target.tree, ahead):
             if new is not None and new[0] != DIRECTORY:
                 self.files[path] = target.entry_of(path, new)
             elif old is not None and old[0] != DIRECTORY:
                 self.files[path] = None
             if (old and old[0]) == DIRECTORY or (new and new[0]) == DIRECTORY:
-                self._directories.add(path)
+                directories.add(path)
         for path in {*present.empty_directories} ^ {*target.empty_directories}:
-            self._directories |= {path, *ancestors(path)}
-        self._compare_modes()
+            directories |= {path, *ancestors(path)}
+        for path in {path for path, _ in present.unusual.items() ^ target.unusual.items()}:
+            if path in self.files:
+                continue
+            node = self._after.get(path)
+            if node is not None and node[0] != DIRECTORY:
+                self.files[path] = target.entry_of(path, node)
+            else:
+                directories.add(path)
+        self._sort_directories(directories)
 
-    def directories(self) -> tuple[list[str], list[str], list[str]]:
-        """Returns directories only in the present, only in the target, and with another mode."""
-        gone: list[str] = []
-        made: list[str] = []
-        common: list[str] = []
-        for path in self._directories:
-            here = path in self._bare_before or self._before.is_directory(path)
+    def _sort_directories(self, directories: Iterable[str]) -> None:
+        ignored_now = {path.rstrip("/") for path in self._present.ignored}
+        bare_before = around_nothing(self._present)
+        before = LazyTree(self._present.tree, self._read)
+        for path in directories:
+            here = path in bare_before or before.is_directory(path)
             there = self.is_directory_wanted(path)
             if here and there:
                 if self._present.mode_of(path, DIRECTORY) != self._target.mode_of(path, DIRECTORY):
-                    common.append(path)
+                    self.common.append(path)
             elif here:
-                gone.append(path)
-            elif there and path not in self._ignored_now:
-                made.append(path)
-        return gone, made, common
+                self.gone.append(path)
+            elif there and path not in ignored_now:
+                self.made.append(path)
 
     def is_file_wanted(self, path: str) -> bool:
         return self._after.is_file(path)
@@ -166,33 +162,14 @@ class _Sides:
             above in self._uncaptured_then for above in ancestors(path)
         )
 
-    def _compare_modes(self) -> None:
-        before, after = self._present.unusual, self._target.unusual
-        for path in before.keys() | after.keys():
-            if before.get(path) == after.get(path) or path in self.files:
-                continue
-            node = self._after.get(path)
-            if node is not None and node[0] != DIRECTORY:
-                self.files[path] = self._target.entry_of(path, node)
-            else:
-                self._directories.add(path)
 
-
-def around_nothing(state: CapturedState) -> set[str]:
-    """Returns the empty directories and those above them, which a tree may not have."""
-    return {place for path in state.empty_directories for place in (path, *ancestors(path))}
-
-
-def _removable(
-    gone: Iterable[str], present: CapturedState, sides: _Sides, spared: Iterable[str]
-) -> tuple[str, ...]:
+def _removable(present: CapturedState, sides: _Sides, spared: Iterable[str]) -> tuple[str, ...]:
     """Returns directories to remove: none that holds what stays, or that may have been there."""
     uncaptured = [path.rstrip("/") for path in (*present.ignored, *present.not_captured)]
     unreadable = {path.rstrip("/") for path in present.not_captured if path.endswith("/")}
     holding = {above for path in (*spared, *uncaptured) for above in ancestors(path)} | unreadable
-    return _deepest_first(
-        path for path in gone if path not in holding and not sides.was_uncaptured(path)
-    )
+    found = (path for path in sides.gone if path not in holding and not sides.was_uncaptured(path))
+    return tuple(sorted(found, key=lambda path: (-path.count("/"), path)))
 
 
 def _left_alone(
@@ -238,11 +215,3 @@ def in_terms_of(present: CapturedState, target: CapturedState, read: ReadTree) -
     modes = {path: target.mode_of(path, git_mode) for path, git_mode in nodes.items()}
     unusual = {path: mode for path, mode in modes.items() if mode != present.usual.of(nodes[path])}
     return replace(target, usual=present.usual, unusual=unusual)
-
-
-def _deepest_first(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(paths, key=lambda path: (-path.count("/"), path)))
-
-
-def permission_bits(mode: int) -> int:
-    return stat.S_IMODE(mode)

@@ -6,11 +6,14 @@ The cost follows the difference, not the size of the sandbox.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
 
 from cleveragents.domain.sandboxes.change import PathChange, PathState, change_of
-from cleveragents.infrastructure.sandbox.states.difference import TOP, around_nothing, in_terms_of
-from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, ancestors
+from cleveragents.infrastructure.sandbox.states.difference import TOP, in_terms_of
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    CapturedState,
+    ancestors,
+    around_nothing,
+)
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
     LazyTree,
@@ -29,17 +32,19 @@ class PathStates:
         self._tree = LazyTree(captured.tree, read)
 
     def at(self, path: str) -> PathState | None:
-        if path == TOP:
-            return directory_state(self.captured.top_mode)
-        return self.state(path, self._tree.get(path))
+        return self.state(path, None if path == TOP else self._tree.get(path))
 
     def state(self, path: str, node: Node | None) -> PathState | None:
         """Returns what is at a path that has this node in the tree; the tree lacks empty ones."""
-        if node is None and path not in self.bare:
+        if path == TOP:
+            mode = self.captured.top_mode
+        elif node is not None and node[0] != DIRECTORY:
+            return PathState(mode=self.captured.mode_of(path, node[0]), hash=node[1])
+        elif node is not None or path in self.bare:
+            mode = self.captured.mode_of(path, DIRECTORY)
+        else:
             return None
-        if node is None or node[0] == DIRECTORY:
-            return directory_state(self.directory_mode(path))
-        return PathState(mode=self.captured.mode_of(path, node[0]), hash=node[1])
+        return PathState(mode=stat.S_IFDIR | mode, hash=None)
 
     def directory_mode(self, path: str) -> int:
         """Returns the permission bits of a directory that the state has."""
@@ -56,10 +61,6 @@ class PathStates:
         )
 
 
-def directory_state(mode: int) -> PathState:
-    return PathState(mode=stat.S_IFDIR | mode, hash=None)
-
-
 def path_changes(old: CapturedState, new: CapturedState, read: ReadTree) -> list[PathChange]:
     """Returns what became of each path, in the order of the paths.
 
@@ -69,28 +70,21 @@ def path_changes(old: CapturedState, new: CapturedState, read: ReadTree) -> list
     if old.usual != new.usual:
         new = in_terms_of(old, new, read)
     before, after = PathStates(old, read), PathStates(new, read)
+    pairs = [
+        (path, before.state(path, was), after.state(path, now))
+        for path, was, now in tree_changes(read, old.tree, new.tree)
+    ]
+    # Trees have neither empty directories nor modes, so these may differ where trees do not.
+    others = before.bare ^ after.bare
+    others |= {path for path, _ in old.unusual.items() ^ new.unusual.items()}
+    others -= {path for path, _, _ in pairs}
+    pairs += [(path, before.at(path), after.at(path)) for path in others]
+    pairs.append((TOP, before.state(TOP, None), after.state(TOP, None)))
     found = (
         change_of(path, was, now)
-        for path, was, now in _pairs(before, after, read)
+        for path, was, now in pairs
         if not (was is None and before.left_out(path))
         and not (now is None and after.left_out(path))
     )
     changes = [change for change in found if change is not None]
     return sorted(changes, key=lambda change: change.path)
-
-
-Pair = tuple[str, PathState | None, PathState | None]
-
-
-def _pairs(before: PathStates, after: PathStates, read: ReadTree) -> Iterator[Pair]:
-    """Yields each path that may differ once, with what is there in both states."""
-    old, new = before.captured, after.captured
-    seen: set[str] = set()
-    for path, was, now in tree_changes(read, old.tree, new.tree):
-        seen.add(path)
-        yield path, before.state(path, was), after.state(path, now)
-    others = before.bare ^ after.bare
-    others |= {path for path, _ in old.unusual.items() ^ new.unusual.items()}
-    for path in others - seen:
-        yield path, before.at(path), after.at(path)
-    yield TOP, directory_state(old.top_mode), directory_state(new.top_mode)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import subprocess  # nosec B404 # started by `Git`, with an argument list
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import IO
@@ -78,33 +78,28 @@ class BlobReader:
             self._answer(object_id, writer(object_id))
 
     def _answer(self, object_id: str, write: Write) -> None:
+        _, answers = self._running()
         try:
-            digest = self._take(object_id, write)
+            head = answers.readline().split()
+            if len(head) != 3:
+                raise SnapshotMissingError(object_id, self._place)
+            digest = hashlib.sha1(head[1] + b" " + head[2] + b"\0", usedforsecurity=False)
+            left = int(head[2])
+            while left:
+                chunk = answers.read(min(left, _CHUNK))
+                if not chunk:
+                    raise SnapshotMissingError(object_id, self._place)
+                digest.update(chunk)
+                write(chunk)
+                left -= len(chunk)
+            answers.read(1)
+            if digest.hexdigest() != object_id:
+                raise SnapshotCorruptError(
+                    f"Object {object_id} in {self._place} is damaged", object_id=object_id
+                )
         except BaseException:
             self.close()  # What is left of the answers belongs to nobody.
             raise
-        if digest != object_id:
-            self.close()
-            raise SnapshotCorruptError(
-                f"Object {object_id} in {self._place} is damaged", object_id=object_id
-            )
-
-    def _take(self, object_id: str, write: Write) -> str:
-        _, answers = self._running()
-        head = answers.readline().split()
-        if len(head) != 3:
-            raise SnapshotMissingError(object_id, self._place)
-        digest = hashlib.sha1(head[1] + b" " + head[2] + b"\0", usedforsecurity=False)
-        left = int(head[2])
-        while left:
-            chunk = answers.read(min(left, _CHUNK))
-            if not chunk:
-                raise SnapshotMissingError(object_id, self._place)
-            digest.update(chunk)
-            write(chunk)
-            left -= len(chunk)
-        answers.read(1)
-        return digest.hexdigest()
 
     def _running(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._process is None:
@@ -131,7 +126,8 @@ def missing_objects(git: Git, object_ids: Iterable[str]) -> set[str]:
     if not asked:
         return set()
     answers = git.run("cat-file", "--batch-check", "--buffer", stdin=asked.encode())
-    return set(_missing(answers))
+    lines = answers.splitlines()
+    return {line.split()[0].decode() for line in lines if line.endswith(b" missing")}
 
 
 def object_sizes(git: Git, object_ids: Iterable[str]) -> dict[str, int]:
@@ -142,9 +138,3 @@ def object_sizes(git: Git, object_ids: Iterable[str]) -> dict[str, int]:
     answers = git.run("cat-file", "--batch-check", "--buffer", stdin=asked.encode())
     fields = (line.decode().split() for line in answers.splitlines())
     return {found[0]: int(found[2]) for found in fields if len(found) == 3}
-
-
-def _missing(answers: bytes) -> Iterator[str]:
-    for line in answers.splitlines():
-        if line.endswith(b" missing"):
-            yield line.split()[0].decode()

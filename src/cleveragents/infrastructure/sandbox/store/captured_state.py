@@ -7,7 +7,6 @@ small document beside the tree; `state_hash` names both.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import stat
 from collections.abc import Iterable, Mapping, Set
@@ -98,7 +97,8 @@ class CapturedState:
     git: GitState
 
     def mode_of(self, path: str, git_mode: str) -> int:
-        return self.unusual.get(path, self.usual.of(git_mode))
+        mode = self.unusual.get(path)
+        return self.usual.of(git_mode) if mode is None else mode
 
     def entry_of(self, path: str, node: Node) -> TreeEntry:
         return TreeEntry(node[1], self.mode_of(path, node[0]))
@@ -123,13 +123,6 @@ class CapturedState:
             "index": {"tree": self.git.index_tree, "listing": self.git.index_listing},
         }
         return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
-
-    def ignored_document(self) -> bytes:
-        return json.dumps(sorted(self.ignored)).encode("ascii")
-
-
-def state_hash_of(document: bytes) -> str:
-    return hashlib.sha256(document).hexdigest()
 
 
 def captured_from(document: bytes, ignored: Iterable[str]) -> CapturedState:
@@ -160,14 +153,15 @@ def captured_from(document: bytes, ignored: Iterable[str]) -> CapturedState:
         raise SnapshotCorruptError(f"A snapshot's document cannot be read: {error!r}") from error
 
 
-def parent_of(path: str) -> str:
-    return path.rpartition("/")[0]
-
-
 def ancestors(path: str) -> Iterable[str]:
     """Yields the directories above a path, nearest first, without the top one."""
-    while path := parent_of(path):
+    while path := path.rpartition("/")[0]:
         yield path
+
+
+def around_nothing(state: CapturedState) -> set[str]:
+    """Returns the empty directories and those above them, which a tree may not have."""
+    return {place for path in state.empty_directories for place in (path, *ancestors(path))}
 
 
 def git_mode_of(mode: int) -> str:

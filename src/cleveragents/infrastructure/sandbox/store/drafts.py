@@ -12,13 +12,15 @@ import fcntl
 import os
 import secrets
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from cleveragents.infrastructure.files import exclusive, fsync_directory
 from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty, remove_tree
 
 _SUFFIX = ".draft"
+_LOCK = ".lock"
+_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @contextmanager
@@ -45,16 +47,16 @@ def _locked(draft: Path) -> Generator[Path]:
     """Makes a directory that is ours until the block ends; what then still has its name goes."""
     sandboxes = draft.parent.parent
     sandboxes.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _no_other(sandboxes):
+    with exclusive(sandboxes.with_suffix(_LOCK)):
         remove_tree(draft)
         draft.mkdir(mode=0o700, parents=True)
-        descriptor = _opened(draft)
+        descriptor = os.open(draft, _FLAGS)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         yield draft
     finally:
         if draft.exists():
-            with _no_other(sandboxes):
+            with exclusive(sandboxes.with_suffix(_LOCK)):
                 _remove(draft)
         os.close(descriptor)
 
@@ -63,17 +65,13 @@ def reclaim(sandboxes: Path) -> None:
     """Removes the drafts of killed processes, of any plan."""
     if not sandboxes.is_dir():
         return
-    with _no_other(sandboxes):
+    with exclusive(sandboxes.with_suffix(_LOCK)):
         for draft in sandboxes.glob(f"*/.*{_SUFFIX}"):
             if not is_held(draft):
                 _remove(draft)
         for trash in sandboxes.glob(f"*/..*{_SUFFIX}.removed"):
             # A removal was killed half-way: this is all there is of the draft.
             _remove(trash.with_name(trash.name[1:].removesuffix(".removed")))
-
-
-def _no_other(sandboxes: Path) -> AbstractContextManager[None]:
-    return exclusive(sandboxes.with_suffix(".lock"))
 
 
 def _remove(draft: Path) -> None:
@@ -84,7 +82,7 @@ def _remove(draft: Path) -> None:
 def is_held(draft: Path) -> bool:
     """Returns whether somebody is filling it, or has just finished: then it has its final name."""
     try:
-        descriptor = _opened(draft)
+        descriptor = os.open(draft, _FLAGS)
     except FileNotFoundError:
         return True
     try:
@@ -94,7 +92,3 @@ def is_held(draft: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
-
-
-def _opened(directory: Path) -> int:
-    return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -82,8 +82,7 @@ class LazyTree:
     def get(self, path: str) -> Node | None:
         """Returns what is at a path, or None."""
         parent, _, name = path.rpartition("/")
-        directory = self._open(parent)
-        return None if directory is None else directory.entries.get(name)
+        return self._open(parent).entries.get(name)
 
     def is_directory(self, path: str) -> bool:
         node = self.get(path)
@@ -95,8 +94,7 @@ class LazyTree:
 
     def names(self, path: str) -> Mapping[str, Node]:
         """Returns what is directly in a directory; nothing if it is not in the tree."""
-        directory = self._open(path)
-        return {} if directory is None else directory.entries
+        return self._open(path).entries
 
     def files(self, path: str = "") -> Iterator[tuple[str, Node]]:
         """Yields every file at or below a path; the tree must not change meanwhile."""
@@ -117,7 +115,7 @@ class LazyTree:
     def put(self, path: str, node: Node) -> None:
         """Puts a file at a path, making the directories above it."""
         parent, _, name = path.rpartition("/")
-        directory = self._make(parent)
+        directory = self._open(parent, make=True)
         directory.loaded.pop(name, None)
         directory.entries[name] = node
 
@@ -126,9 +124,9 @@ class LazyTree:
         while path:
             parent, _, name = path.rpartition("/")
             directory = self._open(parent)
-            if directory is None or name not in directory.entries:
+            if name not in directory.entries:
                 return
-            self._make(parent)
+            self._open(parent, make=True)  # Marks it as changed, and all above it.
             del directory.entries[name]
             directory.loaded.pop(name, None)
             if directory.entries:
@@ -140,22 +138,20 @@ class LazyTree:
         made: list[NewObject] = []
         if self._top is None or not self._top.changed:
             return self._id, made
-        order: list[tuple[_Directory, str, _Directory]] = []
-        waiting = [self._root]
-        while waiting:
-            directory = waiting.pop()
+        # A directory stands before those in it, so that backwards each has its id in time.
+        order: list[tuple[_Directory, str, _Directory]] = [(_Directory({}), "", self._top)]
+        for _, _, directory in order:
             directory.changed = False
-            for name, inner in directory.loaded.items():
-                if inner.changed:
-                    order.append((directory, name, inner))
-                    waiting.append(inner)
+            order += [
+                (directory, name, inner)
+                for name, inner in directory.loaded.items()
+                if inner.changed
+            ]
         for parent, name, directory in reversed(order):
             tree = NewObject.of(ObjectKind.TREE, tree_bytes(directory.entries))
             made.append(tree)
             parent.entries[name] = (DIRECTORY, tree.id)
-        root = NewObject.of(ObjectKind.TREE, tree_bytes(self._root.entries))
-        made.append(root)
-        self._id = root.id
+        self._id = made[-1].id
         return self._id, made
 
     def shrink(self) -> None:
@@ -164,46 +160,30 @@ class LazyTree:
             self._top = None
             self._count = 1
 
-    def _open(self, path: str) -> _Directory | None:
-        directory = self._root
+    def _open(self, path: str, *, make: bool = False) -> _Directory:
+        """Returns a directory; if there is none, an empty one that is not part of the tree.
+
+        With `make` it is part of the tree, and marked as changed with all above it.
+        """
+        # The root is loaded here: a tree that nobody asks about costs nothing.
+        directory = self._top = self._top or _Directory(self._entries(self._id))
+        directory.changed |= make
         for name in path.split("/") if path else ():
             inner = directory.loaded.get(name)
             if inner is None:
                 node = directory.entries.get(name)
                 if node is None or node[0] != DIRECTORY:
-                    return None
-                inner = directory.loaded[name] = self._load(node[1])
+                    if not make:
+                        return _Directory({})
+                    node = directory.entries[name] = (DIRECTORY, EMPTY_TREE)
+                inner = directory.loaded[name] = _Directory(self._entries(node[1]))
                 self._count += 1
             directory = inner
+            directory.changed |= make
         return directory
 
-    def _make(self, path: str) -> _Directory:
-        """Returns a directory, marked as changed with all above it; it is made if need be."""
-        directory = self._root
-        directory.changed = True
-        for name in path.split("/") if path else ():
-            inner = directory.loaded.get(name)
-            if inner is None:
-                node = directory.entries.get(name)
-                known = node is not None and node[0] == DIRECTORY
-                inner = self._load(node[1]) if node is not None and known else _Directory({})
-                if not known:
-                    directory.entries[name] = (DIRECTORY, EMPTY_TREE)
-                directory.loaded[name] = inner
-                self._count += 1
-            directory = inner
-            directory.changed = True
-        return directory
-
-    @property
-    def _root(self) -> _Directory:
-        """Loaded when it is first needed: a tree that nobody asks about costs nothing."""
-        if self._top is None:
-            self._top = self._load(self._id)
-        return self._top
-
-    def _load(self, object_id: str) -> _Directory:
-        return _Directory({} if object_id == EMPTY_TREE else parse_tree(self._read(object_id)))
+    def _entries(self, object_id: str) -> dict[str, Node]:
+        return {} if object_id == EMPTY_TREE else parse_tree(self._read(object_id))
 
 
 def build_trees(files: Mapping[str, Node]) -> tuple[str, list[NewObject]]:
@@ -234,26 +214,15 @@ def tree_changes(
         some, waiting = waiting[-_PAIRS_AT_ONCE:], waiting[:-_PAIRS_AT_ONCE]
         if len(some) > 1:
             ahead(tree for _, *pair in some for tree in pair if tree != EMPTY_TREE)
-        for pair in some:
-            yield from _changes_in(read, pair, waiting)
-
-
-def _changes_in(read: ReadTree, pair: Pair, waiting: list[Pair]) -> Iterator[Change]:
-    """Yields what differs directly in a directory; adds the directories there that differ."""
-    path, first, second = pair
-    before = {} if first == EMPTY_TREE else parse_tree(read(first))
-    after = {} if second == EMPTY_TREE else parse_tree(read(second))
-    start = f"{path}/" if path else ""
-    for name in {name for name, _ in before.items() ^ after.items()}:
-        was, now = before.get(name), after.get(name)
-        were, are = (node is not None and node[0] == DIRECTORY for node in (was, now))
-        if not (were and are):
-            yield start + name, was, now
-        if were or are:
-            waiting.append(
-                (
-                    start + name,
-                    was[1] if was is not None and were else EMPTY_TREE,
-                    now[1] if now is not None and are else EMPTY_TREE,
-                )
-            )
+        for path, first, second in some:
+            before = {} if first == EMPTY_TREE else parse_tree(read(first))
+            after = {} if second == EMPTY_TREE else parse_tree(read(second))
+            start = f"{path}/" if path else ""
+            for name in {name for name, _ in before.items() ^ after.items()}:
+                was, now = before.get(name), after.get(name)
+                old_tree = was[1] if was is not None and was[0] == DIRECTORY else None
+                new_tree = now[1] if now is not None and now[0] == DIRECTORY else None
+                if old_tree is None or new_tree is None:
+                    yield start + name, was, now
+                if old_tree is not None or new_tree is not None:
+                    waiting.append((start + name, old_tree or EMPTY_TREE, new_tree or EMPTY_TREE))

@@ -12,10 +12,8 @@ from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-
-def use_file(store: Path) -> Path:
-    """Returns the file the lock is on; it is made when needed and never removed."""
-    return store.with_suffix(".use")
+_USE = ".use"
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 
 class MirrorUse:
@@ -28,14 +26,20 @@ class MirrorUse:
 
     def __init__(self, store: Path) -> None:
         self._process = os.getpid()
-        self._descriptor: int | None = _open(use_file(store))
+        # The file is made when needed and never removed.
+        self._descriptor: int | None = os.open(store.with_suffix(_USE), _FLAGS, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_SH)
 
     def close(self) -> None:
         """Ends the use; repeatable, and harmless in a process that was forked meanwhile."""
         descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            _let_go(descriptor, self._process)
+        if descriptor is None:
+            return
+        # Closing alone would leave the lock to a child that was forked and has not yet called
+        # exec; but such a child itself must not unlock what its parent still uses.
+        if os.getpid() == self._process:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 @contextmanager
@@ -45,13 +49,13 @@ def alone(store: Path) -> Generator[bool]:
     Never waits. A `MirrorUse` opened inside the block, in this process too, would wait for ever.
     """
     with ExitStack() as held:
-        places = (use_file(store), store.with_suffix(".lock"))
+        places = (store.with_suffix(_USE), store.with_suffix(".lock"))
         yield all(held.enter_context(_held(place)) for place in places)
 
 
 @contextmanager
 def _held(place: Path) -> Generator[bool]:
-    process, descriptor = os.getpid(), _open(place)
+    process, descriptor = os.getpid(), os.open(place, _FLAGS, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -61,15 +65,6 @@ def _held(place: Path) -> Generator[bool]:
     try:
         yield True
     finally:
-        _let_go(descriptor, process)
-
-
-def _open(place: Path) -> int:
-    return os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
-def _let_go(descriptor: int, process: int) -> None:
-    """Closing alone would leave the lock to a child that was forked and has not yet called exec."""
-    if os.getpid() == process:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
+        if os.getpid() == process:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)

@@ -22,8 +22,12 @@ from cleveragents.infrastructure.files import (
     fsync_directory,
     write_durably,
 )
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import SHARED, git_on_mirror, private_directory
+from cleveragents.infrastructure.sandbox.git.command import (
+    SHARED,
+    Git,
+    git_on_mirror,
+    private_directory,
+)
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.blobs import missing_objects
 
@@ -44,6 +48,7 @@ _OWN_SETTINGS = {
     "gc.auto": "0",
 }
 _FAN_OUT = re.compile(r"[0-9a-f]{2}")
+_INDEX = re.compile(r"[^.].*\.idx", re.DOTALL)
 _LOOSE = re.compile(r"[0-9a-f]{38}")
 _LINKING_IMPOSSIBLE = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES)
 _ATTEMPTS = 5
@@ -78,7 +83,13 @@ def _locked_store(git: Git, mirrors: Path, key: str) -> Generator[Path]:
     with exclusive(mirrors / f"{key}.lock"):
         if not store.is_dir():
             _initialise(git, store)
-        _make_private(store)
+        private = private_directory(store)
+        private.mkdir(mode=0o700, exist_ok=True)
+        for name in SHARED:
+            with suppress(FileExistsError):
+                (private / name).symlink_to(f"../{store.name}/{name}")
+        write_durably(private / "HEAD", b"ref: refs/heads/main\n")
+        write_durably(private / "config", _configuration(_OWN_SETTINGS))
         yield store
 
 
@@ -91,16 +102,6 @@ def _initialise(git: Git, mirror: Path) -> None:
     fsync_directory(mirror.parent)
 
 
-def _make_private(mirror: Path) -> None:
-    private = private_directory(mirror)
-    private.mkdir(mode=0o700, exist_ok=True)
-    for name in SHARED:
-        with suppress(FileExistsError):
-            (private / name).symlink_to(f"../{mirror.name}/{name}")
-    write_durably(private / "HEAD", b"ref: refs/heads/main\n")
-    write_durably(private / "config", _configuration(_OWN_SETTINGS))
-
-
 def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | None) -> None:
     """Links what is new; again when the user's repository was repacked meanwhile."""
     shallow = repository.common_dir / "shallow"
@@ -111,18 +112,17 @@ def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | 
     for _ in range(_ATTEMPTS):
         sources = repository.object_directories()
         stayed = [_link_objects(source, mirror / "objects") for source in sources]
-        if all(stayed) and (head is None or _is_whole(git_on_mirror(git, mirror), head)):
+        if not all(stayed):
+            continue
+        # Every file of the commit has to be there; its history is the project's affair.
+        walk = ("rev-list", "--objects", "--no-walk", "--quiet")
+        if head is None or git_on_mirror(git, mirror).succeeds(*walk, head):
             return
     raise ProjectRefusedError(
         str(repository.root),
         f"its commit {head} is incomplete",
         hint="Run `git fsck` in the project",
     )
-
-
-def _is_whole(git: Git, commit: str) -> bool:
-    """Returns whether every file of a commit is there; its history is the project's affair."""
-    return git.succeeds("rev-list", "--objects", "--no-walk", "--quiet", commit)
 
 
 def _link_objects(source: Path, target: Path) -> bool:
@@ -136,14 +136,12 @@ def _link_objects(source: Path, target: Path) -> bool:
         if _FAN_OUT.fullmatch(fan_out.name):
             names = [name for name in _names(fan_out) if _LOOSE.fullmatch(name)]
             stayed &= _link_new(fan_out, target / fan_out.name, names)
-    packs = [name.removesuffix(".idx") for name in _names(source / "pack") if _is_index(name)]
+    packs = [
+        name.removesuffix(".idx") for name in _names(source / "pack") if _INDEX.fullmatch(name)
+    ]
     for pack in sorted(packs):
         stayed &= _link_new(source / "pack", target / "pack", [f"{pack}.pack", f"{pack}.idx"])
     return stayed
-
-
-def _is_index(name: str) -> bool:
-    return name.endswith(".idx") and not name.startswith(".")
 
 
 def _names(directory: Path) -> list[str]:
@@ -187,7 +185,11 @@ def _carry_settings(repository: Repository, git: Git, mirror: Path) -> None:
     """
     found = git.at(repository.git_dir).user_settings()
     carried = {key: found[key] for key in _CARRIED_SETTINGS if key in found}
-    excludes = _excludes(repository, git.environment, found.get("core.excludesfile"))
+    home, chosen = git.environment.get("HOME", "/nonexistent"), found.get("core.excludesfile")
+    default = Path(git.environment.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git/ignore"
+    of_user = Path(re.sub(r"^~(?=/)", lambda _: home, chosen)) if chosen else default
+    # The ignore rules that are not in the project's files: the user's, and the repository's own.
+    excludes = b"\n".join(map(_content, (of_user, repository.common_dir / "info" / "exclude")))
     attributes = _content(repository.common_dir / "info" / "attributes")
     for place in (private_directory(mirror), mirror):
         write_durably(place / "config", _configuration({**_OWN_SETTINGS, **carried}))
@@ -203,14 +205,6 @@ def _configuration(settings: Mapping[str, str]) -> bytes:
         escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
         lines.append(f'[{section}]\n\t{name} = "{escaped}"\n')
     return os.fsencode("".join(lines))
-
-
-def _excludes(repository: Repository, environment: Mapping[str, str], chosen: str | None) -> bytes:
-    """Returns the ignore rules that are not in the project's files, `chosen` by the user or not."""
-    home = environment.get("HOME", "/nonexistent")
-    default = Path(environment.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git/ignore"
-    of_user = Path(re.sub(r"^~(?=/)", lambda _: home, chosen)) if chosen else default
-    return b"\n".join(map(_content, (of_user, repository.common_dir / "info" / "exclude")))
 
 
 def _content(path: Path) -> bytes:
@@ -233,8 +227,10 @@ def _import_refs(repository: Repository, git: Git, mirror: Path) -> None:
     gone = [name for name in present if name not in wanted and _stands_in_the_way(name, wanted)]
     changed = [name for name in wanted if present.get(name) != wanted[name]]
     # Two transactions: `a` must be gone before `a/b` can be made.
-    _update_refs(ours, [f"delete {name}" for name in gone])
-    _update_refs(ours, [f"update {name} {wanted[name]}" for name in changed])
+    deletions = [f"delete {name}\n" for name in gone]
+    for commands in (deletions, [f"update {name} {wanted[name]}\n" for name in changed]):
+        if commands:
+            ours.run("update-ref", "--stdin", stdin=os.fsencode("".join(commands)))
 
 
 def _refs(git: Git, *places: str) -> dict[str, str]:
@@ -248,8 +244,3 @@ def _stands_in_the_way(name: str, wanted: Iterable[str]) -> bool:
     return name.startswith("refs/remotes/") or any(
         other.startswith(f"{name}/") or name.startswith(f"{other}/") for other in wanted
     )
-
-
-def _update_refs(git: Git, commands: list[str]) -> None:
-    if commands:
-        git.run("update-ref", "--stdin", stdin=os.fsencode("\n".join(commands) + "\n"))

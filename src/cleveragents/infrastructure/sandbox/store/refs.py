@@ -15,8 +15,7 @@ from cleveragents.infrastructure.files import (
     overwrite_durably,
     write_durably,
 )
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 
 
 class SnapshotRefs:
@@ -51,17 +50,23 @@ class SnapshotRefs:
             return True
         return f" {name}\n".encode() in self._packed()
 
-    def ids(self) -> list[str]:
-        """Returns the snapshots that have a ref."""
-        return self._ids_in(self._place)
+    def ids(self, *, own: bool = True, inherited: bool = False) -> list[str]:
+        """Returns the snapshots that have a ref.
 
-    def ids_with_inherited(self) -> list[str]:
-        """Returns those, and the snapshots of other plans that the sandbox started as."""
-        return self._ids_in(self._place, self._forked)
-
-    def inherited(self) -> list[str]:
-        """Returns the snapshots of other plans that the sandbox started as."""
-        return self._ids_in(self._forked)
+        Args:
+            own: Whether those of the sandbox itself are wanted.
+            inherited: Whether those of other plans are, which the sandbox started as.
+        """
+        places = [self._place] * own + [self._forked] * inherited
+        packed = [line.partition(b" ")[2] for line in self._packed().split(b"\n")]
+        found: set[str] = set()
+        for place in places:
+            start = f"{place}/".encode()
+            found |= {os.fsdecode(name[len(start) :]) for name in packed if name.startswith(start)}
+            with suppress(FileNotFoundError):
+                names = os.listdir(f"{self._store}/{place}")
+                found |= {name for name in names if "." not in name}
+        return sorted(found)
 
     def anchor(self, snapshot_id: str) -> str | None:
         """Returns what the ref of a snapshot points to, if it has one, inherited or not."""
@@ -72,17 +77,6 @@ class SnapshotRefs:
                 if line.partition(b" ")[2] == os.fsencode(name):
                     return line.partition(b" ")[0].decode()
         return None
-
-    def _ids_in(self, *places: str) -> list[str]:
-        packed = [line.partition(b" ")[2] for line in self._packed().split(b"\n")]
-        found: set[str] = set()
-        for place in places:
-            start = f"{place}/".encode()
-            found |= {os.fsdecode(name[len(start) :]) for name in packed if name.startswith(start)}
-            with suppress(FileNotFoundError):
-                names = os.listdir(f"{self._store}/{place}")
-                found |= {name for name in names if "." not in name}
-        return sorted(found)
 
     def prepare(self) -> None:
         """Makes the directory of the refs, durably, so that the first snapshot need not."""
@@ -114,7 +108,7 @@ class SnapshotRefs:
 
     def disown(self) -> None:
         """Drops the refs of a sandbox that came to nothing: what it was to start from."""
-        names = [self.base, *map(self._inherited_name, self.inherited())]
+        names = [self.base, *map(self._inherited_name, self.ids(own=False, inherited=True))]
         if self._branch is not None:
             names.append(f"refs/heads/{self._branch}")
             (self._store / "logs" / names[-1]).unlink(missing_ok=True)

@@ -15,15 +15,13 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.files import fsync_directory
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
 from cleveragents.infrastructure.sandbox.store.packs import (
     Pack,
@@ -37,41 +35,7 @@ from cleveragents.infrastructure.sandbox.store.packs import (
 
 MANY_PACKS = 50
 _FACTOR = 2
-_LOOKED_AT_EVERY = 64
 _OPTIONS = ("--quiet", "--delta-base-offset", "--window-memory=128m")
-
-
-class Repacking:
-    """Combines the packs of one mirror in a thread, so that no checkpoint waits for it."""
-
-    def __init__(self, git: Git, store: Path) -> None:
-        self._git = git
-        self._store = store
-        self._added = 0
-        self._round: threading.Thread | None = None
-
-    def added_one(self) -> None:
-        """Says that there is one more pack."""
-        self._added += 1
-        if self._added >= _LOOKED_AT_EVERY and (self._round is None or not self._round.is_alive()):
-            self._added = 0
-            self._round = threading.Thread(
-                target=combine_packs, args=(self._git, self._store), daemon=True
-            )
-            self._round.start()
-
-    def finish(self) -> None:
-        """Looks once more if packs were added: a short process never gets to a round."""
-        self.wait()
-        if self._added:
-            self._added = 0
-            combine_packs(self._git, self._store)
-
-    def wait(self) -> None:
-        """Lets a round that runs come to its end."""
-        if self._round is not None:
-            self._round.join()
-            self._round = None
 
 
 def combine_packs(git: Git, store: Path) -> int:

@@ -11,14 +11,16 @@ memory, because going back and forth meets the same.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
+from cleveragents.domain.errors import SnapshotCorruptError, SnapshotError, SnapshotMissingError
 from cleveragents.domain.sandboxes.sandbox import (
     Evidence,
     SandboxCheckpoint,
@@ -26,8 +28,8 @@ from cleveragents.domain.sandboxes.sandbox import (
     Uncaptured,
 )
 from cleveragents.domain.sandboxes.uncaptured import IGNORED, ReasonKind
-from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.layout import git_on_mirror
+from cleveragents.domain.wording import size
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     GITLINK,
@@ -43,17 +45,19 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     GitState,
     captured_from,
     staged_objects,
-    state_hash_of,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree, build_trees
-from cleveragents.infrastructure.sandbox.store.limits import require_room
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
-from cleveragents.infrastructure.sandbox.store.repacking import Repacking
+from cleveragents.infrastructure.sandbox.store.repacking import combine_packs
 
 _CHECKED_FROM = 300
 """From so many new objects on, it pays to ask which of them are stored already."""
+_REPACKED_EVERY = 64
+"""After so many new packs, a thread looks whether there are too many."""
 _KEPT_TREE_BYTES = 8 << 20
 _KEPT_OUTLINES = 20
+_RESERVE = 32 << 20
+"""Bytes that stay free: the records need room too."""
 _AUTHOR = b"CleverAgents <checkpoints@cleveragents.invalid> 0 +0000"
 _PART = re.compile(rb"^(tree |Document: |Ignored: |State-Hash: )([0-9a-f]+)$", re.MULTILINE)
 
@@ -75,12 +79,23 @@ class StoredSnapshots:
         self.git = git_on_mirror(git, Path(sandbox.store))
         self.refs = SnapshotRefs(sandbox, git)
         self.objects = BlobReader(self.git)
-        self.packing = Repacking(git, Path(sandbox.store))
+        self._new_packs = 0
+        self._repacking: threading.Thread | None = None
 
     def close(self) -> None:
         self.objects.close()
         self.refs.close()
-        self.packing.finish()
+        self.end_repacking()
+        # A short process never gets to a round of its own.
+        if self._new_packs:
+            self._new_packs = 0
+            combine_packs(self.git, Path(self._sandbox.store))
+
+    def end_repacking(self) -> None:
+        """Lets packs be combined to the end, if a thread is at it."""
+        if self._repacking is not None:
+            self._repacking.join()
+            self._repacking = None
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
         gone = list(snapshot_ids)
@@ -91,20 +106,24 @@ class StoredSnapshots:
     def load(self, snapshot_id: str) -> CapturedState:
         """Raises SnapshotMissingError or SnapshotCorruptError unless it is whole in its outline."""
         known = self._outlines.get(snapshot_id)
-        return known if known is not None else self._read_outline(snapshot_id)
-
-    def _read_outline(self, snapshot_id: str) -> CapturedState:
-        parts = parts_of(snapshot_id, self.objects.read(snapshot_id))
-        document = self.objects.read(parts.document)
-        ignored: list[str] = json.loads(self.objects.read(parts.ignored))
+        if known is not None:
+            return known
+        commit = self.objects.read(snapshot_id)
+        named = {name: value.decode() for name, value in _PART.findall(commit)}
+        if len(named) < 4:
+            raise SnapshotCorruptError(f"{snapshot_id} is not a snapshot")
+        document = self.objects.read(named[b"Document: "])
+        ignored: list[str] = json.loads(self.objects.read(named[b"Ignored: "]))
         captured = captured_from(document, ignored)
-        if (state_hash_of(document), captured.tree) != (parts.state_hash, parts.tree):
+        found = (hashlib.sha256(document).hexdigest(), captured.tree)
+        if found != (named[b"State-Hash: "], named[b"tree "]):
             raise SnapshotCorruptError(f"Snapshot {snapshot_id} does not hold what it lists")
         return captured
 
     def verify(self, snapshot_id: str) -> None:
         """Reads every byte of a snapshot back."""
-        captured = self._read_outline(snapshot_id)
+        self._outlines.pop(snapshot_id, None)  # What is in memory proves nothing.
+        captured = self.load(snapshot_id)
         self.check_git(captured.git, snapshot_id)
         tree = LazyTree(captured.tree, self.objects.read)
         self.objects.check(sorted({node[1] for _, node in tree.files()}))
@@ -125,9 +144,6 @@ class StoredSnapshots:
             return set()
         return staged_objects(self.objects.read(state.index_listing))
 
-    def has(self, snapshot_id: str) -> bool:
-        return self.refs.has(self.refs.name(snapshot_id))
-
     def keep(
         self,
         captured: CapturedState,
@@ -137,7 +153,7 @@ class StoredSnapshots:
     ) -> SandboxCheckpoint:
         """Makes a state durable unless it is: its objects, those it leads to, then its ref."""
         made = snapshot_objects(captured, staged)
-        size = 0
+        added = 0
         if not self.refs.has(self.refs.name(made.snapshot.id)):
             # The pack is synced before the ref is written: a ref that leads to missing objects
             # would be a checkpoint that cannot be restored. Until the ref is there, a `.keep`
@@ -147,19 +163,33 @@ class StoredSnapshots:
                 self.refs.write(made.snapshot.id, made.anchor.id)
             finally:
                 pack.release()
-            self.packing.added_one()
-            size = pack.size_bytes
+            added = pack.size_bytes
+            self._new_packs += 1
+            is_idle = self._repacking is None or not self._repacking.is_alive()
+            if self._new_packs >= _REPACKED_EVERY and is_idle:
+                # In a thread, so that no checkpoint waits for it.
+                self._new_packs = 0
+                self._repacking = threading.Thread(
+                    target=combine_packs,
+                    args=(self.git, Path(self._sandbox.store)),
+                    daemon=True,
+                )
+                self._repacking.start()
         for item in others:
             if item.kind is ObjectKind.TREE and item.data is not None:
                 self._keep_tree(item.id, item.data)
         self._outlines[made.snapshot.id] = captured
         if len(self._outlines) > _KEPT_OUTLINES:
             del self._outlines[next(iter(self._outlines))]
+        left_out = [(path, reason.text) for path, reason in captured.not_captured.items()]
+        left_out += [(path, IGNORED.text) for path in captured.ignored]
         return SandboxCheckpoint(
             snapshot_id=made.snapshot.id,
             state_hash=made.state_hash,
-            size_bytes=size,
-            not_captured=_uncaptured(captured),
+            size_bytes=added,
+            not_captured=tuple(
+                Uncaptured(path=path, reason=reason) for path, reason in sorted(left_out)
+            ),
             evidence=evidence,
             partial=any(
                 reason.kind is ReasonKind.OVERDUE for reason in captured.not_captured.values()
@@ -173,8 +203,15 @@ class StoredSnapshots:
             # git knows the empty tree without having it.
             missing = missing_objects(self.git, new) | {EMPTY_TREE}
             new = {name: item for name, item in new.items() if name in missing}
-        free = os.statvfs(self._sandbox.store)
-        require_room(free.f_bavail * free.f_frsize, sum(item.size for item in new.values()))
+        disk, needed = os.statvfs(self._sandbox.store), sum(item.size for item in new.values())
+        free = disk.f_bavail * disk.f_frsize
+        if free < needed + _RESERVE:
+            raise SnapshotError(
+                f"There is not enough room for the snapshot: it needs {size(needed)}, "
+                f"{size(free)} are free",
+                hint="Make room in the home directory of CleverAgents; "
+                "`agents gc` may reclaim some",
+            )
         return store_pack(Path(self._sandbox.store) / "objects", new.values())
 
     def read_tree(self, object_id: str) -> bytes:
@@ -207,12 +244,6 @@ class StoredSnapshots:
             self._tree_bytes -= len(self._trees.pop(next(iter(self._trees))))
 
 
-def _uncaptured(captured: CapturedState) -> tuple[Uncaptured, ...]:
-    found = [*captured.not_captured.items(), *((path, IGNORED) for path in captured.ignored)]
-    texts = ((path, reason.text) for path, reason in found)
-    return tuple(Uncaptured(path=path, reason=text) for path, text in sorted(texts))
-
-
 @dataclass(frozen=True)
 class SnapshotObjects:
     """What has to be stored besides files and their trees."""
@@ -221,16 +252,6 @@ class SnapshotObjects:
     anchor: NewObject
     all: tuple[NewObject, ...]
     """These two, and what they lead to."""
-    state_hash: str
-
-
-@dataclass(frozen=True)
-class SnapshotParts:
-    """What the commit of a snapshot names."""
-
-    tree: str
-    document: str
-    ignored: str
     state_hash: str
 
 
@@ -243,36 +264,27 @@ def snapshot_objects(captured: CapturedState, staged: Iterable[str]) -> Snapshot
     """
     content = captured.document()
     document = NewObject.of(ObjectKind.BLOB, content)
-    ignored = NewObject.of(ObjectKind.BLOB, captured.ignored_document())
-    state_hash = state_hash_of(content)
+    ignored = NewObject.of(ObjectKind.BLOB, json.dumps(sorted(captured.ignored)).encode("ascii"))
+    state_hash = hashlib.sha256(content).hexdigest()
     message = (
         f"CleverAgents snapshot\n\n"
         f"State-Hash: {state_hash}\nDocument: {document.id}\nIgnored: {ignored.id}\n"
     )
     snapshot = commit_object(captured.tree, (), message.encode())
-    entries = {
-        "document.json": (REGULAR, document.id),
-        "ignored.json": (REGULAR, ignored.id),
-        **_index_entries(captured, staged),
-    }
+    git = captured.git
+    entries = {"document.json": (REGULAR, document.id), "ignored.json": (REGULAR, ignored.id)}
+    if git.index_listing is not None:
+        entries["index.listing"] = (REGULAR, git.index_listing)
+        entries |= {f"index.objects/{name}": (REGULAR, name) for name in staged}
+    elif git.index_tree not in (None, EMPTY_TREE):
+        entries["index"] = (DIRECTORY, git.index_tree)
     trees = build_trees(entries)[1]
-    head = [captured.git.commit] if captured.git.commit else []
+    head = [git.commit] if git.commit else []
     anchor = commit_object(trees[-1].id, [snapshot.id, *head], b"CleverAgents snapshot anchor\n")
     # git knows the empty tree without having it; a snapshot does not rely on that.
     empty = [NewObject.of(ObjectKind.TREE, b"")] if captured.tree == EMPTY_TREE else []
     every = (document, ignored, *trees, *empty, snapshot, anchor)
     return SnapshotObjects(snapshot, anchor, every, state_hash)
-
-
-def parts_of(snapshot_id: str, commit: bytes) -> SnapshotParts:
-    """Raises SnapshotCorruptError when the commit is not one of ours."""
-    found = {name: value.decode() for name, value in _PART.findall(commit)}
-    try:
-        return SnapshotParts(
-            *(found[name] for name in (b"tree ", b"Document: ", b"Ignored: ", b"State-Hash: "))
-        )
-    except KeyError as error:
-        raise SnapshotCorruptError(f"{snapshot_id} is not a snapshot") from error
 
 
 def commit_object(tree: str, parents: Iterable[str], message: bytes) -> NewObject:
@@ -284,14 +296,3 @@ def commit_object(tree: str, parents: Iterable[str], message: bytes) -> NewObjec
         b"committer " + _AUTHOR,
     ]
     return NewObject.of(ObjectKind.COMMIT, b"\n".join(lines) + b"\n\n" + message)
-
-
-def _index_entries(captured: CapturedState, staged: Iterable[str]) -> Mapping[str, tuple[str, str]]:
-    """Returns what leads to the index from the anchor."""
-    git = captured.git
-    if git.index_listing is not None:
-        blobs = {f"index.objects/{name}": (REGULAR, name) for name in staged}
-        return {"index.listing": (REGULAR, git.index_listing), **blobs}
-    if git.index_tree is None or git.index_tree == EMPTY_TREE:
-        return {}
-    return {"index": (DIRECTORY, git.index_tree)}
