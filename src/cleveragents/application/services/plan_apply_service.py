@@ -36,7 +36,7 @@ from cleveragents.domain.plans.apply import (
     Target,
     TargetWork,
 )
-from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_applied
+from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 
 
@@ -122,7 +122,8 @@ class PlanApplyService:
             try:
                 checkpoint = self._begin(lease, plan)
                 sandboxes = [work.sandbox for work in works]
-                if self._validations.run(lease, plan, sandboxes, checkpoint):
+                if plan.definition.validations:
+                    self._validations.run(lease, plan, sandboxes, checkpoint)
                     # The user may have changed the project meanwhile.
                     targets = self._plan(works, request)
                 operation = self._journal(plan_id, checkpoint, request, targets)
@@ -217,6 +218,8 @@ class PlanApplyService:
         the user has not reviewed it.
         """
         found = snapshot_ids(self._checkpoints.take(lease))
+        if found == group.snapshots:
+            return False
         changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
         paths = [change.path for _, made in changes for change in made]
         if paths and (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
@@ -283,7 +286,7 @@ class PlanApplyService:
                 mode=request.mode,
                 include_uncommitted=request.include_uncommitted,
                 targets=targets,
-                remove_sandboxes=is_removed_when_applied(self._cleanup),
+                remove_sandboxes=self._cleanup is not SandboxCleanup.MANUAL,
             ),
         )
         with self._database.write() as transaction:
