@@ -40,6 +40,7 @@ from cleveragents.domain.errors import (
     SnapshotError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanPhase
+from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.tools.tool import (
     ToolCall,
     ToolCallStatus,
@@ -58,12 +59,9 @@ class _SnapshotBefore:
     """The sandboxes at one moment, stored."""
 
     taken: Sequence[Taken] | None
+    snapshots: Mapping[str, str]
     problem: str | None = None
     """Why there is nothing."""
-
-    @property
-    def snapshots(self) -> Mapping[str, str]:
-        return snapshot_ids(self.taken or ())
 
 
 class ToolRunner:
@@ -148,15 +146,17 @@ class ToolRunner:
         for problem in validate_input(spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=spec.name)
         place = context.sandbox.path
+        resource = context.plan.definition.resources[context.sandbox.resource]
         # A database is a file: a tool that works on it starts in the directory it is in.
-        directory = place.rpartition("/")[0] if context.is_database else place
+        is_database = resource.type is ResourceType.SQLITE
+        directory = place.rpartition("/")[0] if is_database else place
         return self._tools.run(
             ToolInvocation(
                 spec=spec,
                 input=call.input,
                 directory=directory,
                 resources=context.paths,
-                database=place if context.is_database else None,
+                database=place if is_database else None,
                 plan_id=context.plan.id,
                 call_id=call.id,
             )
@@ -267,9 +267,10 @@ class ToolRunner:
         Where that fails, a checkpoint that is wanted fails too, as the plan's policy says.
         """
         try:
-            return _SnapshotBefore(self._recorder.take(context.lease, context.sandboxes))
+            taken = self._recorder.take(context.lease, context.sandboxes)
         except SnapshotError as error:
-            return _SnapshotBefore(None, error.message)
+            return _SnapshotBefore(None, {}, error.message)
+        return _SnapshotBefore(taken, snapshot_ids(taken))
 
     def _changes(
         self, context: StepContext, before: _SnapshotBefore, after: _SnapshotBefore
