@@ -144,7 +144,9 @@ class PlanApplyService:
             with self._database.read() as transaction:
                 plan = transaction.plans.get(plan_id)
                 operations = transaction.operations.list(plan_id)
-                results = transaction.validations.list(plan_id)
+                count = len(plan.definition.validations)
+                # Each attempt to apply has run all of them; the newest results are its own.
+                results = transaction.validations.list(plan_id)[-count:] if count else ()
             done = [item.apply for item in operations if item.apply is not None]
             if not plan.is_applied or not done:
                 raise PlanStateError("tell what was applied", plan.phase.value, plan.state.value)
@@ -152,13 +154,12 @@ class PlanApplyService:
             with held_below(self._database, self._locks, plan_id) as family:
                 for child in family:
                     problems += self._removal.remove_given_up(child.id)
-        count = len(plan.definition.validations)
         return ApplyResult(
             plan_id=plan_id,
             operation_id=operations[-1].id,
             mode=done[-1].mode,
             targets=done[-1].targets,
-            validations=tuple(results[-count:] if count else ()),
+            validations=tuple(results),
             sandboxes_removed=done[-1].remove_sandboxes and not problems,
             problems=tuple(problems),
         )
@@ -187,8 +188,7 @@ class PlanApplyService:
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
             first = _first_group(transaction, plan)
-            last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
-            group = transaction.checkpoints.get_group(last.group_id)
+            group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
         changed = self._is_changed(lease, plan, group)
         works = [
             TargetWork(
@@ -301,8 +301,7 @@ class PlanApplyService:
 
 def _first_group(transaction: Transaction, plan: Plan) -> CheckpointGroup:
     """Returns what the sandboxes held before the first step. Raises where nothing says so."""
-    group = next(iter(transaction.checkpoints.groups_oldest_first(plan.id)), None)
-    if group is not None:
+    for group in transaction.checkpoints.groups(plan.id)[:1]:
         for checkpoint in transaction.checkpoints.list(plan.id, set_aside=True):
             is_start = checkpoint.checkpoint_type is CheckpointType.PRE_EXECUTE
             if checkpoint.group_id == group.id and is_start:

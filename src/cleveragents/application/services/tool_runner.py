@@ -130,7 +130,8 @@ class ToolRunner:
             self._faults.reach(FaultPoint.TOOL_ENDED)
             after = self._look(context)
             changes = self._changes(context, before, after)
-            _refuse_changes_of_a_reader(spec, changes)
+            if changes and not spec.writes:
+                raise _changed_by_reader(spec, changes)
             self._succeed(context, spec, call, result, changes, after)
         except (
             CheckpointRequiredError,
@@ -350,11 +351,10 @@ def _kept(context: StepContext, call: ToolCall, made: Sequence[Decision]) -> Dec
     )
 
 
-def _refuse_changes_of_a_reader(spec: ToolSpec, changes: ResourceChanges) -> None:
+def _changed_by_reader(spec: ToolSpec, changes: ResourceChanges) -> ExecutionError:
     paths = [item.path for _, found in changes for item in found]
-    if paths and not spec.writes:
-        raise ExecutionError(
-            f"`{spec.name}` says that it only reads, and changed {listed(paths, most=3)}",
-            hint="Declare it with `writes: true`",
-            tool=spec.name,
-        )
+    return ExecutionError(
+        f"`{spec.name}` says that it only reads, and changed {listed(paths, most=3)}",
+        hint="Declare it with `writes: true`",
+        tool=spec.name,
+    )
