@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -45,19 +45,15 @@ class _Held:
     process_id: int = field(default_factory=os.getpid)
 
 
+@dataclass
 class _HeldPlan(PlanLease):
     """A lease as whoever holds it sees it."""
 
-    def __init__(self, locks: DatabaseLocks, plan_id: str) -> None:
-        self._locks = locks
-        self._plan_id = plan_id
-
-    @property
-    def plan_id(self) -> str:
-        return self._plan_id
+    plan_id: str
+    _locks: DatabaseLocks
 
     def check(self) -> None:
-        self._locks.check(self._plan_id)
+        self._locks.check(self.plan_id)
 
 
 class DatabaseLocks(Locks):
@@ -81,7 +77,12 @@ class DatabaseLocks(Locks):
         self._clock = clock
         self._holder = holder
         self._lease_time = timedelta(seconds=lease_seconds)
-        self._heartbeat = _Heartbeat(self._renew, lease_seconds / _RENEWALS_PER_LEASE)
+        self._renewal_seconds = lease_seconds / _RENEWALS_PER_LEASE
+        self._heartbeat: tuple[threading.Thread, threading.Event] | None = None
+        """The thread that renews the leases while there are any, and what ends it.
+
+        It is a daemon, so a process that ends does not wait for it.
+        """
         self._changing = threading.Lock()
         # Replaced, never modified, so that it can be read without the lock. `verify` runs
         # inside a write transaction: if it waited for a thread that has the lock and itself
@@ -90,11 +91,27 @@ class DatabaseLocks(Locks):
 
     @contextmanager
     def hold(self, plan_id: str) -> Generator[PlanLease]:
-        held = self._take(plan_id)
+        with self._changing:
+            held = self._held.get(plan_id)
+            if held is None:
+                held = _Held(self._acquire(plan_id))
+                self._held = {**self._held, plan_id: held}
+                if self._heartbeat is None:
+                    ended = threading.Event()
+                    thread = threading.Thread(
+                        target=self._keep_renewing, args=(ended,), name="heartbeat", daemon=True
+                    )
+                    thread.start()
+                    self._heartbeat = thread, ended
+            else:
+                self.check(plan_id)
+            held.blocks += 1
         try:
-            yield _HeldPlan(self, plan_id)
+            yield _HeldPlan(plan_id, self)
         finally:
-            self._give_back(held)
+            # A forked child leaves the block too, but the lease belongs to its parent.
+            if held.process_id == os.getpid():
+                self._give_back(held)
 
     def check(self, plan_id: str) -> None:
         held = self._held.get(plan_id)
@@ -122,23 +139,9 @@ class DatabaseLocks(Locks):
     def close(self) -> None:
         """Stops renewing, so that the database can be closed; releases no lease."""
         with self._changing:
-            self._heartbeat.stop()
-
-    def _take(self, plan_id: str) -> _Held:
-        with self._changing:
-            held = self._held.get(plan_id)
-            if held is None:
-                held = _Held(self._acquire(plan_id))
-                self._held = {**self._held, plan_id: held}
-                self._heartbeat.start()
-            else:
-                self.check(plan_id)
-            held.blocks += 1
-        return held
+            self._stop_renewing()
 
     def _give_back(self, held: _Held) -> None:
-        if held.process_id != os.getpid():
-            return  # A forked child leaves the block; the lease belongs to its parent.
         plan_id = held.lease.plan_id
         with self._changing:
             held.blocks -= 1
@@ -146,9 +149,24 @@ class DatabaseLocks(Locks):
                 return
             self._held = {key: other for key, other in self._held.items() if key != plan_id}
             if not self._held:
-                self._heartbeat.stop()
+                self._stop_renewing()
         with self._database.write() as transaction:
             transaction.leases.release(plan_id, self._holder.owner_id)
+
+    def _keep_renewing(self, ended: threading.Event) -> None:
+        seconds = self._renewal_seconds
+        while not ended.wait(seconds):
+            seconds = self._renewal_seconds
+            if not self._renew():
+                seconds /= _RETRIES_PER_RENEWAL
+
+    def _stop_renewing(self) -> None:
+        """Ends the thread, after a renewal that is running; the database can then be closed."""
+        if self._heartbeat is not None:
+            thread, ended = self._heartbeat
+            self._heartbeat = None
+            ended.set()
+            thread.join()
 
     def _renew(self) -> bool:
         """Extends every lease that is held; returns False if the database refused one.
@@ -217,40 +235,3 @@ def _lost(held: _Held, transaction: Transaction) -> ConflictError:
         plan_id=plan_id,
         holder=present.holder.model_dump(mode="json") if present else None,
     )
-
-
-class _Heartbeat:
-    """Calls `beat` at regular intervals between `start` and `stop`, in its own thread.
-
-    The thread is a daemon, so a process that ends does not wait for it. After `stop` the
-    thread has ended, and whatever `beat` uses can be closed.
-    """
-
-    def __init__(self, beat: Callable[[], bool], seconds: float) -> None:
-        """Args: `beat` returns whether it succeeded; if not, it is called again sooner."""
-        self._beat = beat
-        self._seconds = seconds
-        self._running: tuple[threading.Thread, threading.Event] | None = None
-
-    def start(self) -> None:
-        """Starts the thread; repeatable."""
-        if self._running is not None:
-            return
-        ended = threading.Event()
-        thread = threading.Thread(target=self._run, args=(ended,), name="heartbeat", daemon=True)
-        thread.start()
-        self._running = thread, ended
-
-    def stop(self) -> None:
-        """Ends the thread, after a beat that is running; repeatable."""
-        if self._running is None:
-            return
-        thread, ended = self._running
-        self._running = None
-        ended.set()
-        thread.join()
-
-    def _run(self, ended: threading.Event) -> None:
-        seconds = self._seconds
-        while not ended.wait(seconds):
-            seconds = self._seconds if self._beat() else self._seconds / _RETRIES_PER_RENEWAL

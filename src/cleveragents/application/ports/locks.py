@@ -16,8 +16,7 @@ class PlanLease(Protocol):
     checked again immediately before they are changed.
     """
 
-    @property
-    def plan_id(self) -> str: ...
+    plan_id: str
 
     def check(self) -> None:
         """Raises ConflictError naming the process that took the plan over, if one did."""

@@ -36,7 +36,7 @@ from cleveragents.domain.plans.apply import (
     Target,
     TargetWork,
 )
-from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_applied
+from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 
 
@@ -122,7 +122,8 @@ class PlanApplyService:
             try:
                 checkpoint = self._begin(lease, plan)
                 sandboxes = [work.sandbox for work in works]
-                if self._validations.run(lease, plan, sandboxes, checkpoint):
+                if plan.definition.validations:
+                    self._validations.run(lease, plan, sandboxes, checkpoint)
                     # The user may have changed the project meanwhile.
                     targets = self._plan(works, request)
                 operation = self._journal(plan_id, checkpoint, request, targets)
@@ -143,7 +144,9 @@ class PlanApplyService:
             with self._database.read() as transaction:
                 plan = transaction.plans.get(plan_id)
                 operations = transaction.operations.list(plan_id)
-                results = transaction.validations.list(plan_id)
+                count = len(plan.definition.validations)
+                # Each attempt to apply has run all of them; the newest results are its own.
+                results = transaction.validations.list(plan_id)[-count:] if count else ()
             done = [item.apply for item in operations if item.apply is not None]
             if not plan.is_applied or not done:
                 raise PlanStateError("show what was applied", plan.phase.value, plan.state.value)
@@ -151,13 +154,12 @@ class PlanApplyService:
             with held_below(self._database, self._locks, plan_id) as family:
                 for child in family:
                     problems += self._removal.remove_given_up(child.id)
-        count = len(plan.definition.validations)
         return ApplyResult(
             plan_id=plan_id,
             operation_id=operations[-1].id,
             mode=done[-1].mode,
             targets=done[-1].targets,
-            validations=tuple(results[-count:] if count else ()),
+            validations=tuple(results),
             sandboxes_removed=done[-1].remove_sandboxes and not problems,
             problems=tuple(problems),
         )
@@ -186,8 +188,7 @@ class PlanApplyService:
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
             first = _first_group(transaction, plan)
-            last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
-            group = transaction.checkpoints.get_group(last.group_id)
+            group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
         changed = self._is_changed(lease, plan, group)
         works = [
             TargetWork(
@@ -217,6 +218,8 @@ class PlanApplyService:
         the user has not reviewed it.
         """
         found = snapshot_ids(self._checkpoints.take(lease))
+        if found == group.snapshots:
+            return False
         changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
         paths = [change.path for _, made in changes for change in made]
         if paths and (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
@@ -283,7 +286,7 @@ class PlanApplyService:
                 mode=request.mode,
                 include_uncommitted=request.include_uncommitted,
                 targets=targets,
-                remove_sandboxes=is_removed_when_applied(self._cleanup),
+                remove_sandboxes=self._cleanup is not SandboxCleanup.MANUAL,
             ),
         )
         with self._database.write() as transaction:
@@ -298,8 +301,7 @@ class PlanApplyService:
 
 def _first_group(transaction: Transaction, plan: Plan) -> CheckpointGroup:
     """Returns what the sandboxes held before the first step. Raises where nothing says so."""
-    group = next(iter(transaction.checkpoints.groups_oldest_first(plan.id)), None)
-    if group is not None:
+    for group in transaction.checkpoints.groups(plan.id)[:1]:
         for checkpoint in transaction.checkpoints.list(plan.id, set_aside=True):
             is_start = checkpoint.checkpoint_type is CheckpointType.PRE_EXECUTE
             if checkpoint.group_id == group.id and is_start:

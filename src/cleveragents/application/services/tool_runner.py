@@ -40,6 +40,7 @@ from cleveragents.domain.errors import (
     SnapshotError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanPhase
+from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.tools.tool import (
     ToolCall,
     ToolCallStatus,
@@ -58,12 +59,9 @@ class _SnapshotBefore:
     """The sandboxes at one moment, stored."""
 
     taken: Sequence[Taken] | None
+    snapshots: Mapping[str, str]
     problem: str | None = None
     """Why there is nothing."""
-
-    @property
-    def snapshots(self) -> Mapping[str, str]:
-        return snapshot_ids(self.taken or ())
 
 
 class ToolRunner:
@@ -132,7 +130,8 @@ class ToolRunner:
             self._faults.reach(FaultPoint.TOOL_ENDED)
             after = self._look(context)
             changes = self._changes(context, before, after)
-            _refuse_changes_of_a_reader(spec, changes)
+            if changes and not spec.writes:
+                raise _changed_by_reader(spec, changes)
             self._succeed(context, spec, call, result, changes, after)
         except (
             CheckpointRequiredError,
@@ -148,15 +147,17 @@ class ToolRunner:
         for problem in validate_input(spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=spec.name)
         place = context.sandbox.path
+        resource = context.plan.definition.resources[context.sandbox.resource]
         # A database is a file: a tool that works on it starts in the directory it is in.
-        directory = place.rpartition("/")[0] if context.is_database else place
+        is_database = resource.type is ResourceType.SQLITE
+        directory = place.rpartition("/")[0] if is_database else place
         return self._tools.run(
             ToolInvocation(
                 spec=spec,
                 input=call.input,
                 directory=directory,
                 resources=context.paths,
-                database=place if context.is_database else None,
+                database=place if is_database else None,
                 plan_id=context.plan.id,
                 call_id=call.id,
             )
@@ -267,9 +268,10 @@ class ToolRunner:
         Where that fails, a checkpoint that is wanted fails too, as the plan's policy says.
         """
         try:
-            return _SnapshotBefore(self._recorder.take(context.lease, context.sandboxes))
+            taken = self._recorder.take(context.lease, context.sandboxes)
         except SnapshotError as error:
-            return _SnapshotBefore(None, error.message)
+            return _SnapshotBefore(None, {}, error.message)
+        return _SnapshotBefore(taken, snapshot_ids(taken))
 
     def _changes(
         self, context: StepContext, before: _SnapshotBefore, after: _SnapshotBefore
@@ -349,11 +351,10 @@ def _kept(context: StepContext, call: ToolCall, made: Sequence[Decision]) -> Dec
     )
 
 
-def _refuse_changes_of_a_reader(spec: ToolSpec, changes: ResourceChanges) -> None:
+def _changed_by_reader(spec: ToolSpec, changes: ResourceChanges) -> ExecutionError:
     paths = [item.path for _, found in changes for item in found]
-    if paths and not spec.writes:
-        raise ExecutionError(
-            f"`{spec.name}` declares that it only reads, but changed {listed(paths, most=3)}",
-            hint="Declare it with `writes: true`",
-            tool=spec.name,
-        )
+    return ExecutionError(
+        f"`{spec.name}` declares that it only reads, but changed {listed(paths, most=3)}",
+        hint="Declare it with `writes: true`",
+        tool=spec.name,
+    )

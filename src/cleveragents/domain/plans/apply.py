@@ -63,10 +63,6 @@ class Target(Record):
     branch: str | None = None
     """The branch that moves or is created; None if `HEAD` is detached or nothing is committed."""
 
-    @property
-    def is_nothing(self) -> bool:
-        return not self.document
-
 
 class ApplyRecord(Record):
     """What an apply does, as its journal entry stores it."""

@@ -16,11 +16,6 @@ class SandboxCleanup(StrEnum):
     MANUAL = "manual"
 
 
-def is_removed_when_applied(cleanup: SandboxCleanup) -> bool:
-    """Returns whether a plan loses its sandboxes when it is applied."""
-    return cleanup is not SandboxCleanup.MANUAL
-
-
 def is_removed_when_cancelled(cleanup: SandboxCleanup, plan: Plan, *, discard: bool) -> bool:
     """Returns whether a plan loses its sandboxes when it is cancelled.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cleveragents.domain.record import Record
-from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.tools.tool import IRREVERSIBLE, ToolCall, ToolCallStatus
 
 
 class Effect(Record):
@@ -34,7 +34,7 @@ def effects_of(calls: Iterable[ToolCall]) -> tuple[Effect, ...]:
             certain=call.status is ToolCallStatus.SUCCEEDED,
         )
         for call in calls
-        if call.is_irreversible
+        if IRREVERSIBLE in call.side_effects
     )
 
 
@@ -52,5 +52,5 @@ def repeated_by(
         if call.tool in tools[max(first_step, call.step_index) : call.step_index + 1]
         and (call.undone_by is not None or call.status is not ToolCallStatus.SUCCEEDED)
     ]
-    newest = {call.step_index: call for call in done if call.is_irreversible}
+    newest = {call.step_index: call for call in done if IRREVERSIBLE in call.side_effects}
     return effects_of(newest[step] for step in sorted(newest))

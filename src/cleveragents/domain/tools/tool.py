@@ -169,11 +169,6 @@ class ToolCall(Record):
             side_effects=tuple(side_effects),
         )
 
-    @property
-    def is_irreversible(self) -> bool:
-        """Whether the call has effects that no restore can undo."""
-        return IRREVERSIBLE in self.side_effects
-
 
 class ToolInvocation(Record):
     """Everything a tool needs to run."""
@@ -254,18 +249,7 @@ def _fault(parameter: ToolParameter, value: JsonValue) -> tuple[str, str | None]
         case ParameterType.LIST if not _is_list_of_texts(value):
             return "must be a list of texts", 'Write it like ["one", "two"]'
         case _:
-            return _out_of_bounds(parameter, value)
-
-
-def _is_number(value: JsonValue) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_list_of_texts(value: JsonValue) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _out_of_bounds(parameter: ToolParameter, value: JsonValue) -> tuple[str, str | None] | None:
+            pass
     if isinstance(value, int | float) and not isinstance(value, bool):
         if parameter.minimum is not None and value < parameter.minimum:
             return f"must be at least {parameter.minimum}", None
@@ -277,3 +261,11 @@ def _out_of_bounds(parameter: ToolParameter, value: JsonValue) -> tuple[str, str
             if re.fullmatch(parameter.pattern, str(text)) is None:
                 return f"must not be `{text}`", parameter.description
     return None
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_list_of_texts(value: JsonValue) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

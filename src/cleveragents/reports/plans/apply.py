@@ -152,7 +152,7 @@ def _seconds(plan: Plan) -> float:
 
 def _what(target: Target, mode: ApplyMode) -> str:
     files = counted(len(target.files), "file")
-    if target.is_nothing:
+    if not target.document:
         return f"{target.path}: nothing changes"
     if mode is ApplyMode.BRANCH:
         return f"{target.path}: {files} in the new branch {target.branch}"

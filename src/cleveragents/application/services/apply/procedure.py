@@ -20,7 +20,6 @@ from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, FaultPoints
 from cleveragents.application.ports.targets import Targets
-from cleveragents.application.services.apply.sandbox_removal import give_up_sandboxes
 from cleveragents.application.services.subplans.family import descendants
 from cleveragents.domain.checkpoints.operation import (
     Operation,
@@ -40,6 +39,7 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.plans.apply import Target
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanError, PlanPhase, PlanState
 from cleveragents.domain.plans.subplan_merge import merged_children
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxState
 
 _REFUSALS = (BusinessRuleViolation, ConflictError, InterruptedByUserError, MergeConflictError)
@@ -116,15 +116,18 @@ class ApplyProcedure:
             plan = transaction.plans.get(operation.plan_id).after(PlanAction.FINISH, now)
             transaction.plans.save(plan.model_copy(update={"finished_at": now, "error": None}))
             remove = operation.apply is not None and operation.apply.remove_sandboxes
-            merged = merged_children(transaction.tool_calls.list(plan.id))
             _commit(transaction, plan.id, remove=remove)
-            for child in descendants(transaction, plan.id):
+            children = descendants(transaction, plan.id)
+            # A long plan has many calls to read, and most plans have no children.
+            merged = merged_children(transaction.tool_calls.list(plan.id)) if children else {}
+            for child in children:
                 if child.id in merged:
                     merged |= merged_children(transaction.tool_calls.list(child.id))
                     applied = child.after(PlanAction.APPLY, now).after(PlanAction.FINISH, now)
                     transaction.plans.save(applied)
                     _commit(transaction, child.id, remove=remove)
-            transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
+            ended = {"status": OperationStatus.COMPLETED, "finished_at": now}
+            transaction.operations.save(operation.model_copy(update=ended))
         self._faults.reach(FaultPoint.APPLY_RECORDED)
 
     def _undo(self, operation: Operation, cause: BaseException) -> None:
@@ -151,7 +154,8 @@ class ApplyProcedure:
             ) from cause
         now = self._clock.now()
         with self._database.write() as transaction:
-            transaction.operations.save(_ended(operation, OperationStatus.UNDONE, now))
+            ended = {"status": OperationStatus.UNDONE, "finished_at": now}
+            transaction.operations.save(operation.model_copy(update=ended))
             end_unapplied(transaction, transaction.plans.get(operation.plan_id), cause, now)
 
 
@@ -183,16 +187,12 @@ def end_unapplied(
 def _commit(transaction: Transaction, plan_id: str, *, remove: bool) -> None:
     """Records that the project has what the sandboxes hold, and whether they will be removed."""
     for sandbox in transaction.sandboxes.list(plan_id):
-        done = sandbox.model_copy(update={"state": SandboxState.COMMITTED})
-        transaction.sandboxes.save(done)
-    if remove:
-        give_up_sandboxes(transaction, plan_id)
+        # Without a strategy the sandbox is the resource itself, which is never removed.
+        given_up = remove and sandbox.strategy is not SandboxStrategy.NONE
+        state = SandboxState.CLEANED_UP if given_up else SandboxState.COMMITTED
+        transaction.sandboxes.save(sandbox.model_copy(update={"state": state}))
 
 
 def _touched(operation: Operation) -> Sequence[Target]:
     record = operation.apply
-    return [] if record is None else [item for item in record.targets if not item.is_nothing]
-
-
-def _ended(operation: Operation, status: OperationStatus, now: datetime) -> Operation:
-    return operation.model_copy(update={"status": status, "finished_at": now})
+    return [] if record is None else [item for item in record.targets if item.document]

@@ -69,22 +69,19 @@ class ValidationRunner:
         plan: Plan,
         sandboxes: Sequence[SandboxRef],
         checkpoint: Checkpoint,
-    ) -> tuple[ValidationResult, ...]:
+    ) -> None:
         """Runs them one after the other, each on what `checkpoint` holds.
 
         Raises:
             InterruptedByUserError: the user wants to stop; the sandboxes are as they were.
             ValidationFailedError: a required validation failed; the plan is constrained.
         """
-        definitions = plan.definition.validations
-        if not definitions:
-            return ()
         with self._database.read() as transaction:
             wanted = transaction.checkpoints.get_group(checkpoint.group_id).snapshots
         with self._interruption.listening():
             results = tuple(
                 self._one(lease, plan, definition, sandboxes, checkpoint, wanted)
-                for definition in definitions
+                for definition in plan.definition.validations
             )
             if self._interruption.requested():
                 raise InterruptedByUserError("Stopped after the validations")
@@ -98,7 +95,6 @@ class ValidationRunner:
                 [item.message or f"`{item.name}` failed" for item in results if item.blocks],
                 [item.model_dump(mode="json") for item in results],
             )
-        return results
 
     def _one(
         self,

@@ -21,7 +21,6 @@ from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.plans.plan_file import StepDefinition, every_step
 from cleveragents.domain.plans.step_sequence import PlannedStep
 from cleveragents.domain.plans.template import render_value, template_values
-from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash
 
@@ -64,12 +63,6 @@ class StepContext:
             f"The plan has no sandbox of the resource `{wanted}`",
             hint="Run `agents doctor` to see what is wrong with the plan's records",
         )
-
-    @property
-    def is_database(self) -> bool:
-        """Whether the resource that the tool runs on is a database, a file in its sandbox."""
-        kind = self.plan.definition.resources[self.sandbox.resource].type
-        return kind is ResourceType.SQLITE
 
     @property
     def paths(self) -> dict[str, str]:

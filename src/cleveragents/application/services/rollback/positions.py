@@ -18,7 +18,6 @@ from cleveragents.domain.checkpoints.number_ranges import Ranges, holds, numbers
 from cleveragents.domain.checkpoints.operation import Operation, Position
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanState, transition
 from cleveragents.domain.plans.step_sequence import resolve_choices
-from cleveragents.domain.tools.effects import Effect, effects_of
 from cleveragents.domain.tools.tool import ToolCall
 
 INVALIDATED = "its parent was rolled back to before it was spawned"
@@ -36,11 +35,6 @@ class PositionDifference:
     groups_back: Collection[CheckpointGroup]
     children_gone: Collection[Plan]
     children_back: Collection[Plan]
-
-    @property
-    def effects(self) -> tuple[Effect, ...]:
-        """What the undone calls did that no restore takes back."""
-        return effects_of(self.calls_undone)
 
 
 def present(transaction: Transaction, plan: Plan) -> Position:
@@ -70,13 +64,16 @@ def at(
     phase, state = transition(plan.phase, plan.state, PlanAction.ROLL_BACK)
     known = known_at(transaction, checkpoint, group)
     choices = group.way.choices if group.way else plan.choices
+    if choices is None:  # It was made before the first correction.
+        first = plan.attempt == 1
+        choices = plan.choices if first else resolve_choices(plan.definition, plan.arguments)
     return Position(
         phase=phase,
         state=state,
         attempt=plan.attempt,
         last_completed_step=checkpoint.metadata.last_completed_step,
         last_checkpoint_id=checkpoint.id,
-        choices=resolve_choices(plan.definition, plan.arguments) if choices is None else choices,
+        choices=choices,
         error=None,
         cancel_reason=None,
         finished_at=None,
@@ -201,17 +198,13 @@ def move(
             transaction.plans.save(child.model_copy(update=update))
     plan = wanted.of(transaction.plans.get(plan_id), now)
     transaction.plans.save(plan)
-    _renumber_decisions(transaction, plan)
-    return plan, changes
-
-
-def _renumber_decisions(transaction: Transaction, plan: Plan) -> None:
-    """Updates the step number of every decision after the step sequence changed."""
+    # The step sequence may have changed, and with it the numbers of the decisions' steps.
     steps = {item.step_path: index for index, item in enumerate(plan.step_sequence)}
-    for decision in transaction.decisions.list(plan.id):
+    for decision in transaction.decisions.list(plan_id):
         index = steps.get(decision.place) if decision.place is not None else None
         if index is not None and index != decision.step_index:
             transaction.decisions.save(decision.model_copy(update={"step_index": index}))
+    return plan, changes
 
 
 def known_at(

@@ -14,7 +14,6 @@ leaves a pending journal entry, which `recover` completes or undoes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks, PlanLease
@@ -61,6 +60,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxState,
     Uncaptured,
 )
+from cleveragents.domain.tools.effects import effects_of
 
 Paths = Mapping[str, Collection[str]]
 """The paths to restore, by resource id."""
@@ -124,7 +124,7 @@ class RollbackProcedure:
             checkpoints_after=len(after),
             # One more is the safety checkpoint.
             checkpoints_remaining=len(visible) - len(after) + len(returning) + combined + 1,
-            effects_not_undone=moved.effects,
+            effects_not_undone=effects_of(moved.calls_undone),
             phase=destination.after.phase,
             state=destination.after.state,
             takes_back=destination.takes_back,
@@ -152,9 +152,13 @@ class RollbackProcedure:
             sandboxes, destination, _ = self._guard(plan_id, intent)
             with self._snapshots.watched(sandboxes):
                 taken = self._recorder.take(lease, sandboxes)
-                safety = self._recorder.record(
-                    lease, _safety(destination), taken, keep={destination.group.id}
+                moment = Milestone(
+                    CheckpointType.SAFETY,
+                    label=f"before {destination.note}",
+                    reason=f"saved before the sandbox went to {destination.checkpoint.id}",
+                    step_index=max(destination.checkpoint.metadata.step_index, 0),
                 )
+                safety = self._recorder.record(lease, moment, taken, keep={destination.group.id})
                 self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
                 operation, checkpoint, group = self._journal(lease, destination, safety, taken)
                 try:
@@ -177,7 +181,7 @@ class RollbackProcedure:
             child_plans_invalidated=len(moved.children_gone),
             child_plans_brought_back=len(moved.children_back),
             checkpoints_remaining=remaining,
-            effects_not_undone=moved.effects,
+            effects_not_undone=effects_of(moved.calls_undone),
             operation_id=operation.id,
             takes_back=destination.takes_back,
             safety_checkpoint_id=safety.id,
@@ -269,24 +273,26 @@ class RollbackProcedure:
             raise ChildAppliedError(plan_id, applied)
         for sandbox in sandboxes:
             self._sandboxes.check(sandbox)
-        return sandboxes, destination, self._paths(destination, sandboxes, None)
+        part = destination.part
+        return sandboxes, destination, self._paths(destination, part, sandboxes) if part else {}
 
     def _paths(
         self,
         destination: Destination,
+        part: Part,
         sandboxes: Sequence[SandboxRef],
-        present: Mapping[str, str] | None,
+        present: Mapping[str, str] | None = None,
     ) -> Paths:
         """Returns the paths of a part.
 
         Args:
             destination: Where to go.
+            part: The part of it.
             sandboxes: The plan's sandboxes.
             present: Snapshots of what they hold; None compares with the files themselves.
         """
-        part = destination.part
-        if part is None or part.step is None:
-            return part.paths if part else {}
+        if part.step is None:
+            return part.paths
         since: dict[str, Sequence[PathChange]] = {}
         for sandbox in sandboxes:
             key = sandbox.resource_id
@@ -310,7 +316,7 @@ class RollbackProcedure:
         """Stores the intent; returns it with the checkpoint and the group to restore."""
         plan_id, part = safety.plan_id, destination.part
         checkpoint, group, after = destination.checkpoint, destination.group, destination.after
-        combined = self._combine(lease, destination, taken) if part else ()
+        combined = self._combine(lease, destination, part, taken) if part else ()
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
             before = positions.present(transaction, plan)
@@ -350,7 +356,7 @@ class RollbackProcedure:
         return operation, checkpoint, group
 
     def _combine(
-        self, lease: PlanLease, destination: Destination, taken: Sequence[Taken]
+        self, lease: PlanLease, destination: Destination, part: Part, taken: Sequence[Taken]
     ) -> list[Taken]:
         """Stores snapshots of the present state with a part of the destination in it.
 
@@ -358,7 +364,7 @@ class RollbackProcedure:
         files, somebody may have changed them.
         """
         present = snapshot_ids(taken)
-        paths = self._paths(destination, [sandbox for sandbox, _ in taken], present)
+        paths = self._paths(destination, part, [sandbox for sandbox, _ in taken], present)
         combined: list[Taken] = []
         for sandbox, made in taken:
             here, wanted = made.snapshot_id, paths.get(sandbox.resource_id, ())
@@ -426,7 +432,8 @@ class RollbackProcedure:
                 transaction.sandboxes.save(
                     sandbox.model_copy(update={"state": SandboxState.ROLLED_BACK})
                 )
-            transaction.operations.save(_ended(operation, OperationStatus.COMPLETED, now))
+            ended = {"status": OperationStatus.COMPLETED, "finished_at": now}
+            transaction.operations.save(operation.model_copy(update=ended))
             remaining = len(transaction.checkpoints.list(operation.plan_id))
         self._faults.reach(FaultPoint.ROLLBACK_RECORDED)
         return plan, moved, remaining
@@ -461,7 +468,8 @@ class RollbackProcedure:
         self._faults.reach(FaultPoint.COMPENSATED)
         now = self._clock.now()
         with self._database.write() as transaction:
-            transaction.operations.save(_ended(operation, OperationStatus.UNDONE, now))
+            ended = {"status": OperationStatus.UNDONE, "finished_at": now}
+            transaction.operations.save(operation.model_copy(update=ended))
             attempt = transaction.corrections.of_operation(operation.id)
             if attempt is not None:
                 transaction.corrections.save(revert.failed(attempt, now))
@@ -474,19 +482,6 @@ def _set_aside_what_was_made_for(transaction: Transaction, operation: Operation)
     safety = transaction.checkpoints.get_group(operation.safety_group_id)
     if target.sequence > safety.sequence:
         transaction.checkpoints.set_aside([target.id], operation.id)
-
-
-def _ended(operation: Operation, status: OperationStatus, now: datetime) -> Operation:
-    return operation.model_copy(update={"status": status, "finished_at": now})
-
-
-def _safety(destination: Destination) -> Milestone:
-    return Milestone(
-        CheckpointType.SAFETY,
-        label=f"before {destination.note}",
-        reason=f"saved before the sandbox went to {destination.checkpoint.id}",
-        step_index=max(destination.checkpoint.metadata.step_index, 0),
-    )
 
 
 def _united(

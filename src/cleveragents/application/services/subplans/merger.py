@@ -159,7 +159,9 @@ class ChildMerger:
                 given=given,
                 started_at=self._clock.now(),
                 # What the child did for good, a rollback of its parent cannot undo either.
-                side_effects=(IRREVERSIBLE,) if any(item.is_irreversible for item in done) else (),
+                side_effects=(IRREVERSIBLE,)
+                if any(IRREVERSIBLE in item.side_effects for item in done)
+                else (),
             )
             transaction.tool_calls.add(call)
         self._faults.reach(FaultPoint.INTENT_RECORDED)

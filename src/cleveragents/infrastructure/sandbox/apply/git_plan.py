@@ -19,17 +19,19 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 from cleveragents.domain.errors import (
-    MergeConflictError,
+    ProjectRefusedError,
     TargetRefusedError,
     UncommittedChangesError,
+    UsageError,
 )
 from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest, Target, TargetWork
 from cleveragents.domain.sandboxes.sandbox import ProjectFacts
+from cleveragents.domain.sandboxes.uncaptured import GIT_OPERATIONS
 from cleveragents.infrastructure.sandbox.apply.file_plan import (
     directory_changes,
     files_of,
@@ -50,7 +52,6 @@ from cleveragents.infrastructure.sandbox.apply.merge_workspace import (
     IndexMove,
     MergeWorkspace,
 )
-from cleveragents.infrastructure.sandbox.apply.preconditions import look_at_target, new_branch
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles
 from cleveragents.infrastructure.sandbox.files.ignore_rules import GitIgnoreRules
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_sandbox
@@ -58,9 +59,14 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     NewObject,
     ObjectKind,
+    escaped,
     store_pack,
 )
-from cleveragents.infrastructure.sandbox.git.repository import Repository
+from cleveragents.infrastructure.sandbox.git.repository import (
+    Repository,
+    find_repository,
+    inspect_repository,
+)
 from cleveragents.infrastructure.sandbox.states.diff import line_counts
 from cleveragents.infrastructure.sandbox.states.difference import TOP
 from cleveragents.infrastructure.sandbox.store.captured_state import (
@@ -75,6 +81,10 @@ _NOT_COMMITTED = (
     "The plan's change depends on work that is not committed: commit that first, "
     "or add `--no-commit`; the project was not changed"
 )
+_BY_HAND = (
+    "Run `agents plan apply {plan_id} --branch NAME` and merge that branch yourself; "
+    "the project was not changed"
+)
 _FILE_MODES = {True: stat.S_IFREG | 0o755, False: stat.S_IFREG | 0o644}
 
 
@@ -88,7 +98,7 @@ def plan_git(
         UncommittedChangesError: the plan would overwrite what no commit holds.
         MergeConflictError: both have changed the same.
     """
-    repository, facts = look_at_target(git, work)
+    repository, facts = _look_at_target(git, work)
     refresh_mirror(repository, git, Path(work.sandbox.store).parent, facts.head_commit)
     with ExitStack() as packs:
         plan = _GitPlan(git, workspace, repository, facts, work, request, packs)
@@ -134,8 +144,11 @@ class _GitPlan:
 
     def on_new_branch(self, name: str) -> Target:
         """The plan's work alone, as a commit on the one it started from; no file changes."""
-        ref = new_branch(self._project, self._repository.root, name, self._head_ref)
-        move = BranchMove(ref, self._head_ref, None, self._plan_commit(), (), self._head)
+        ref = _new_branch(self._project, self._repository.root, name, self._head_ref)
+        base = self._work.sandbox.base_commit
+        parents = [] if base is None else [base]
+        commit = self._commit(f"Plan {self._work.plan_name}", self._theirs, parents)
+        move = BranchMove(ref, self._head_ref, None, commit, (), self._head)
         journal = self._journal(PathUpdates((), ()), move, IndexMove())
         statuses = {path: status_of(self._old[path], self._new[path]) for path in self._tracked}
         counts = line_counts(self._workspace.git, self._base, self._theirs)
@@ -145,7 +158,7 @@ class _GitPlan:
         """The merge with the project, in its files and, unless `--no-commit`, as a commit."""
         workspace = self._workspace
         self._ours = self._tree_of(self._head)
-        self._in_head = workspace.nodes(self._ours)
+        self._in_head = workspace.differing(EMPTY_TREE, self._ours)
         self._index = workspace.index_of(self._repository)
 
         # With uncommitted edits there are two merges: one for the files, which have the edits,
@@ -154,10 +167,15 @@ class _GitPlan:
         if self._request.include_uncommitted:
             edited = [path for path in sorted(self._tracked) if self._is_uncommitted(path)]
         present = self._with_uncommitted(edited) if edited else self._ours
-        in_files = self._merge(present)
-        merged = self._ours
+        root, merged = self._repository.root, self._ours
+        by_hand = _BY_HAND.format(plan_id=self._work.plan_id)
+        in_files = workspace.merge(self._base, present, self._theirs, root=root, hint=by_hand)
         if self._request.mode is ApplyMode.COMMIT:
-            merged = self._merge(self._ours, _NOT_COMMITTED) if edited else in_files
+            merged = in_files
+            if edited:
+                merged = workspace.merge(
+                    self._base, self._ours, self._theirs, root=root, hint=_NOT_COMMITTED
+                )
 
         updates, new = self._updates(present, in_files, edited)
         index, commit = IndexMove(), None
@@ -202,19 +220,7 @@ class _GitPlan:
             return found
         # Git tracks an ignored file that was added by force, or that a commit has.
         added = {os.fsdecode(name) for name in inside.run("ls-files", "-z").split(b"\0")}
-        return found - added - self._workspace.nodes(start).keys()
-
-    def _merge(self, ours: str, hint: str | None = None) -> str:
-        merged = self._workspace.merge(self._base, ours, self._theirs)
-        if merged.conflicts:
-            by_hand = (
-                f"Run `agents plan apply {self._work.plan_id} --branch NAME` and merge that "
-                "branch yourself; the project was not changed"
-            )
-            raise MergeConflictError(
-                str(self._repository.root), merged.conflicts, hint=hint or by_hand
-            )
-        return merged.tree
+        return found - added - self._workspace.differing(EMPTY_TREE, start).keys()
 
     def _is_uncommitted(self, path: str) -> bool:
         """Says whether there is something at a path that the project's commit does not have."""
@@ -234,7 +240,7 @@ class _GitPlan:
         pack = store_pack(Path(self._work.sandbox.store) / "objects", objects)
         self._packs.callback(pack.release)
         tree = self._workspace.tree_with(self._ours, found)
-        nodes = self._workspace.nodes(tree)
+        nodes = self._workspace.differing(EMPTY_TREE, tree)
         twice = [
             path
             for path in found
@@ -253,14 +259,14 @@ class _GitPlan:
     ) -> tuple[PathUpdates, list[NewObject]]:
         """Returns what becomes of each file, and the bytes that the mirror may lack."""
         differing = self._workspace.differing(present, merged)
-        files, lost = self._untracked_updates()
+        files, lost = self._uncommitted_updates(differing)
         lost += [path for path in differing if path not in edited and self._is_uncommitted(path)]
         if lost:
             raise UncommittedChangesError(str(self._repository.root), sorted(lost))
 
         # Checking out would change raw bytes that the plan has written, such as line endings,
         # so only what the merge itself has made is checked out.
-        theirs = self._workspace.nodes(self._theirs)
+        theirs = self._workspace.differing(EMPTY_TREE, self._theirs)
         raw = {
             path: self._new[path]
             for path, node in differing.items()
@@ -277,7 +283,6 @@ class _GitPlan:
                 content = new[path].id if own is None else own.object_id
                 after = TreeEntry(content, self._mode(path, git_mode, found))
             files.append(PathUpdate(path, found, after))
-        files += self._raw_updates(differing)
         files.sort(key=lambda item: item.path)
 
         directories = directory_changes(self._project_files, self._changes, files)
@@ -288,34 +293,30 @@ class _GitPlan:
         before = {item.path: item.before for item in files}
         return updates, [*new.values(), *stored_objects(self._repository.root, before)]
 
-    def _untracked_updates(self) -> tuple[list[PathUpdate], list[str]]:
-        """Returns what becomes of files that no commit will hold, and those that are not free."""
+    def _uncommitted_updates(self, others: Iterable[str]) -> tuple[list[PathUpdate], list[str]]:
+        """Returns what becomes of files whose change no commit shows, and those not free for it.
+
+        These are ignored files, and changes of line endings or permission bits alone.
+        """
         found: list[PathUpdate] = []
         lost: list[str] = []
-        for path in self._untracked:
+        shown = self._workspace.differing(self._base, self._theirs)
+        for path in self._untracked | (self._tracked - shown.keys() - {*others}):
             old, new, present = self._old[path], self._new[path], self._project_files.entry(path)
-            if new is None or not (is_same(present, old) or is_same(present, new)):
-                lost.append(path)
+            if path in self._untracked:
+                if new is None or not (is_same(present, old) or is_same(present, new)):
+                    lost.append(path)
+                    continue
+                content = new
+            elif old is None or new is None or present is None or present.is_link:
                 continue
-            mode = new.mode if new.is_link else self._mode(path, None, present)
-            after = TreeEntry(new.object_id, mode)
+            else:
+                content = new if present.object_id == old.object_id else present
+            mode = content.mode if content.is_link else self._mode(path, None, present)
+            after = TreeEntry(content.object_id, mode)
             if after != present:
                 found.append(PathUpdate(path, present, after))
         return found, lost
-
-    def _raw_updates(self, others: Iterable[str]) -> list[PathUpdate]:
-        """Returns files whose change no commit would show: line endings, permission bits."""
-        shown = self._workspace.differing(self._base, self._theirs)
-        found: list[PathUpdate] = []
-        for path in self._tracked - shown.keys() - {*others}:
-            old, new, present = self._old[path], self._new[path], self._project_files.entry(path)
-            if old is None or new is None or present is None or present.is_link:
-                continue
-            content = new if present.object_id == old.object_id else present
-            after = TreeEntry(content.object_id, self._mode(path, None, present))
-            if after != present:
-                found.append(PathUpdate(path, present, after))
-        return found
 
     def _mode(self, path: str, git_mode: str | None, present: TreeEntry | None) -> int:
         """Returns type and permission bits: the plan's where it set them, or else the user's.
@@ -335,12 +336,10 @@ class _GitPlan:
             return mode
         return mode | 0o111 if git_mode == EXECUTABLE else mode & ~0o111
 
-    def _plan_commit(self) -> str:
-        """Makes a commit of the plan's work alone, on the commit that it started from."""
-        base = self._work.sandbox.base_commit
-        message = _message(f"Plan {self._work.plan_name}", self._work)
-        parents = [] if base is None else [base]
-        return self._workspace.commit(self._theirs, parents, message, self._identity)
+    def _commit(self, subject: str, tree: str, parents: Sequence[str]) -> str:
+        body = (self._work.description.strip(), f"Plan: {self._work.plan_id}")
+        message = "\n\n".join([subject, *(part for part in body if part)])
+        return self._workspace.commit(tree, parents, f"{message}\n", self._identity)
 
     def _merge_commit(self, tree: str) -> str:
         """Makes the commit that the project gets.
@@ -348,13 +347,12 @@ class _GitPlan:
         Where the commit that the plan started from is no longer in the project's history, a
         merge would return it there; so the commit has one parent only.
         """
-        base, head = self._work.sandbox.base_commit, self._head
+        name, base, head = self._work.plan_name, self._work.sandbox.base_commit, self._head
         parents = [] if head is None else [head]
         git = self._workspace.git
         if base and head and git.succeeds("merge-base", "--is-ancestor", base, head):
-            parents.append(self._plan_commit())
-        message = _message(f"Apply plan {self._work.plan_name}", self._work)
-        return self._workspace.commit(tree, parents, message, self._identity)
+            parents.append(self._commit(f"Plan {name}", self._theirs, [base]))
+        return self._commit(f"Apply plan {name}", tree, parents)
 
     def _journal(self, updates: PathUpdates, move: BranchMove, index: IndexMove) -> ApplyJournal:
         before, after = (
@@ -388,6 +386,78 @@ def _identity(settings: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _message(subject: str, work: TargetWork) -> str:
-    body = [work.description.strip(), f"Plan: {work.plan_id}"]
-    return "\n\n".join([subject, *(part for part in body if part)]) + "\n"
+def _look_at_target(git: Git, work: TargetWork) -> tuple[Repository, ProjectFacts]:
+    """Returns the repository that a plan's result goes to.
+
+    Raises:
+        TargetRefusedError: nothing can be brought into it, or it cannot hold the result.
+    """
+    path = Path(work.resource.path)
+    try:
+        repository = find_repository(path, None)
+        facts = inspect_repository(repository, git)
+    except ProjectRefusedError as error:
+        reason = str(error.details["reason"])
+        raise TargetRefusedError(str(path), reason, hint=error.hint) from error
+    if repository.root != path:
+        raise TargetRefusedError(
+            str(path),
+            f"its own repository is missing; it lies inside that of {repository.root}",
+            hint="Restore its `.git`",
+        )
+    if repository.git_dir == repository.common_dir:
+        _refuse_other_working_trees(repository, git.at(repository.git_dir))
+    for name, operation in GIT_OPERATIONS.items():
+        if os.path.lexists(repository.git_dir / name):
+            raise TargetRefusedError(str(path), f"it has {operation.text}", hint="End that first")
+    for change in work.changes:
+        if any(escaped(part) != part for part in change.path.split("/")):
+            raise TargetRefusedError(
+                str(path),
+                f"the plan made `{change.path}`, which no commit can hold",
+                hint="Have the plan remove it, or apply a checkpoint from before it",
+            )
+    return repository, facts
+
+
+def _new_branch(project: Git, root: Path, name: str, checked_out: str | None) -> str:
+    """Returns the ref of a branch that can be made.
+
+    Args:
+        project: Git on the project.
+        root: The project.
+        name: What the user calls the branch.
+        checked_out: The ref that `HEAD` names, which may not exist yet.
+
+    Raises:
+        UsageError: no branch can have that name.
+        TargetRefusedError: there is such a branch, or one that keeps it from being made.
+    """
+    ref = f"refs/heads/{name}"
+    is_name = project.succeeds("check-ref-format", "--branch", name)
+    if not (name and is_name and project.succeeds("check-ref-format", ref)):
+        raise UsageError(f"`{name}` cannot be the name of a branch")
+    said = os.fsdecode(project.run("for-each-ref", "--format=%(refname)", "refs/heads"))
+    present = [*said.split(), *([checked_out] if checked_out else [])]
+    for other in present:
+        if other == ref or other.startswith(f"{ref}/") or ref.startswith(f"{other}/"):
+            raise TargetRefusedError(
+                str(root),
+                f"it has a branch `{other.removeprefix('refs/heads/')}` already",
+                hint="Choose another name for `--branch`",
+            )
+    return ref
+
+
+def _refuse_other_working_trees(repository: Repository, git: Git) -> None:
+    """A linked worktree takes no notice of these settings."""
+    root, hint = str(repository.root), "Unset `core.{}` in its configuration"
+    if git.run("config", "--type=bool", "--get", "core.bare", ok=(0, 1)) == b"true\n":
+        raise TargetRefusedError(
+            root, "git treats it as a bare repository", hint=hint.format("bare")
+        )
+    place = os.fsdecode(git.run("config", "--get", "core.worktree", ok=(0, 1))).removesuffix("\n")
+    if place and (repository.git_dir / place).resolve() != repository.root:
+        raise TargetRefusedError(
+            root, f"git has its files elsewhere: in {place}", hint=hint.format("worktree")
+        )

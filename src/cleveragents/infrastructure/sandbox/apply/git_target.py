@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 
 from cleveragents.application.fault_points import FaultPoint
@@ -62,6 +61,13 @@ class GitTarget(OpenTarget):
         self._git = workspace.git.at(git_dir).with_variables(**dict(journal.identity))
         self._lock = git_dir / "index.lock"
         self._index = git_dir / "index"
+        self._index_mode = _INDEX_MODE
+        with suppress(FileNotFoundError):
+            self._index_mode = self._index.stat().st_mode & 0o777
+        # What our lock holds: the new index, or else a sentence for whoever looks.
+        self._locked = f"Locked by CleverAgents for plan {journal.plan_id}\n".encode()
+        if journal.index_after is not None:
+            self._locked = objects.read(journal.index_after)
         # Where the lock is written before it gets its name.
         self._drafts = git_dir / f".cleveragents-lock-{journal.plan_id}"
 
@@ -71,8 +77,18 @@ class GitTarget(OpenTarget):
         if self._journal.mode is ApplyMode.BRANCH or self._is_settled():
             return
         self._take_lock()
+        move, journal = self._move, self._journal
         try:
-            self._refuse_changes()
+            branch = os.fsdecode(self._git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
+            if (branch or None) != move.head:
+                raise self._changed("another branch is checked out")
+            if self._commit_of("HEAD") not in (move.before, move.after or move.before):
+                raise self._changed("its branch has another commit")
+            known = (journal.index_before, journal.index_after)
+            if journal.index_after is not None and self._index_id() not in known:
+                raise self._changed("something else is staged")
+            if not self._writer.progress.has(WRITTEN):
+                self._writer.refuse_others()
         except BaseException:
             # Once something of the plan is in the project, only `undo` may let others in.
             if not (self._is_in_history() or self._writer.progress.has(BEGUN)):
@@ -102,7 +118,14 @@ class GitTarget(OpenTarget):
         move = self._move
         if move.after is not None:
             if self._commit_of(move.ref) != move.after:
-                self._move_branch(move.after)
+                told = ("-m", f"plan apply {self._journal.plan_id}")
+                old = move.before or _NO_COMMIT
+                try:  # Git refuses if somebody else has just moved the branch.
+                    self._git.run("update-ref", *told, move.ref, move.after, old)
+                except GitCommandError as error:
+                    if self._commit_of(move.ref) != move.before:
+                        raise self._changed("its branch has another commit") from error
+                    raise
             self._faults.reach(FaultPoint.BRANCH_MOVED)
         if self._journal.index_after is None:
             self._release_lock()
@@ -140,7 +163,7 @@ class GitTarget(OpenTarget):
         """Makes the lock whole or not at all, so that its bytes say whose it is."""
         draft = self._drafts / "index"
         self._drafts.mkdir(mode=0o700, exist_ok=True)
-        write_durably(draft, self._locked, mode=self._index_mode())
+        write_durably(draft, self._locked, mode=self._index_mode)
         try:
             os.link(draft, self._lock)
         except FileExistsError as error:
@@ -160,18 +183,6 @@ class GitTarget(OpenTarget):
         """Says whether the lock is there and ours."""
         return self._lock.is_file() and self._lock.read_bytes() == self._locked
 
-    @cached_property
-    def _locked(self) -> bytes:
-        """What our lock holds: the new index, or else a sentence for whoever looks."""
-        if self._journal.index_after is not None:
-            return self._objects.read(self._journal.index_after)
-        return f"Locked by CleverAgents for plan {self._journal.plan_id}\n".encode()
-
-    def _index_mode(self) -> int:
-        with suppress(FileNotFoundError):
-            return self._index.stat().st_mode & 0o777
-        return _INDEX_MODE
-
     def _index_id(self) -> str | None:
         try:
             return NewObject.of(ObjectKind.BLOB, self._index.read_bytes()).id
@@ -181,20 +192,6 @@ class GitTarget(OpenTarget):
     def _commit_of(self, ref: str) -> str | None:
         found = self._git.run("rev-parse", "--verify", "-q", ref, ok=(0, 1, 128))
         return os.fsdecode(found).strip() or None
-
-    def _refuse_changes(self) -> None:
-        """Raises TargetChangedError if branch, index or a file is neither as before nor after."""
-        move, journal = self._move, self._journal
-        branch = os.fsdecode(self._git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
-        if (branch or None) != move.head:
-            raise self._changed("another branch is checked out")
-        if self._commit_of("HEAD") not in (move.before, move.after or move.before):
-            raise self._changed("its branch has another commit")
-        known = (journal.index_before, journal.index_after)
-        if journal.index_after is not None and self._index_id() not in known:
-            raise self._changed("something else is staged")
-        if not self._writer.progress.has(WRITTEN):
-            self._writer.refuse_others()
 
     def _is_settled(self) -> bool:
         """Says whether an earlier attempt came to its end; the user may have gone on since.
@@ -216,17 +213,6 @@ class GitTarget(OpenTarget):
             return False
         return self._git.succeeds("merge-base", "--is-ancestor", commit, self._move.ref)
 
-    def _move_branch(self, commit: str) -> None:
-        """Moves the branch, unless somebody else has just moved it."""
-        message = f"plan apply {self._journal.plan_id}"
-        try:
-            old = self._move.before or _NO_COMMIT
-            self._git.run("update-ref", "-m", message, self._move.ref, commit, old)
-        except GitCommandError as error:
-            if self._commit_of(self._move.ref) != self._move.before:
-                raise self._changed("its branch has another commit") from error
-            raise
-
     def _move_back(self) -> None:
         move = self._move
         if move.after is None:
@@ -247,7 +233,7 @@ class GitTarget(OpenTarget):
         if before is None:
             self._index.unlink()
         else:
-            write_durably(self._index, self._objects.read(before), mode=self._index_mode())
+            write_durably(self._index, self._objects.read(before), mode=self._index_mode)
             if self._journal.index_time is not None:
                 os.utime(self._index, ns=(self._journal.index_time, self._journal.index_time))
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from cleveragents.domain.errors import MergeConflictError
 from cleveragents.infrastructure.sandbox.git.command import Git, private_directory
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
@@ -27,14 +28,6 @@ GONE = "000000"
 """The mode that `MergeWorkspace.differing` gives a file that is gone."""
 _PLAIN = ("H", "0")
 _CONFLICTED = ("conflicted", "")
-
-
-@dataclass(frozen=True)
-class MergeOutcome:
-    """A merged tree, and the files that could not be merged."""
-
-    tree: str
-    conflicts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -76,7 +69,9 @@ class MergeWorkspace:
         git, path = self._worktree()
         git.run("read-tree", base)
         gone = [name for name, entry in files.items() if entry is None]
-        git.run("update-index", "--force-remove", "-z", "--stdin", stdin=_listed(gone))
+        git.run(
+            "update-index", "--force-remove", "-z", "--stdin", stdin=os.fsencode("\0".join(gone))
+        )
         for name, entry in files.items():
             if entry is None:
                 continue
@@ -89,20 +84,28 @@ class MergeWorkspace:
                 self._objects.copy(entry.object_id, stream.write)
             file.chmod(0o755 if entry.mode & 0o100 else 0o644)
         put = [name for name, entry in files.items() if entry is not None]
-        git.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=_listed(put))
+        git.run(
+            "update-index", "--add", "--replace", "-z", "--stdin", stdin=os.fsencode("\0".join(put))
+        )
         return git.run("write-tree").decode().strip()
 
-    def merge(self, base: str, ours: str, theirs: str) -> MergeOutcome:
-        """Merges two trees that came from a third."""
+    def merge(self, base: str, ours: str, theirs: str, *, root: Path, hint: str) -> str:
+        """Merges two trees that came from a third.
+
+        Raises:
+            MergeConflictError: both have changed the same; it has `root` and `hint`.
+        """
         if base == ours:
-            return MergeOutcome(theirs, ())
+            return theirs
         # `merge-tree` finds the base by itself, so it wants commits.
         start = self.commit(base, (), "base")
         sides = [self.commit(tree, (start,), "side") for tree in (ours, theirs)]
         options = ("--write-tree", "--name-only", "--no-messages", "-z")
-        said = self.git.run("merge-tree", *options, *sides, ok=(0, 1)).split(b"\0")
-        conflicts = sorted(os.fsdecode(name) for name in said[1:] if name)
-        return MergeOutcome(said[0].decode().strip(), tuple(conflicts))
+        tree, *names = self.git.run("merge-tree", *options, *sides, ok=(0, 1)).split(b"\0")
+        conflicts = sorted(os.fsdecode(name) for name in names if name)
+        if conflicts:
+            raise MergeConflictError(str(root), conflicts, hint=hint)
+        return tree.decode().strip()
 
     def commit(
         self,
@@ -117,7 +120,10 @@ class MergeWorkspace:
         return made.decode().strip()
 
     def differing(self, old: str, new: str) -> Nodes:
-        """Returns the files that differ, as the new tree has them; those gone have mode GONE."""
+        """Returns the files that differ, as the new tree has them; those gone have mode GONE.
+
+        From the empty tree, these are all files of the new one.
+        """
         options = ("-r", "-z", "--no-renames", "--no-abbrev", "--raw")
         fields = self.git.run("diff-tree", *options, old, new).split(b"\0")[:-1]
         found: Nodes = {}
@@ -126,21 +132,12 @@ class MergeWorkspace:
             found[os.fsdecode(name)] = (mode, object_id)
         return found
 
-    def nodes(self, tree: str) -> Nodes:
-        """Returns all files of a tree."""
-        found: Nodes = {}
-        for line in self.git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]:
-            head, _, name = line.partition(b"\t")
-            mode, _, object_id = head.decode().split(" ")
-            found[os.fsdecode(name)] = (mode, object_id)
-        return found
-
     def checked_out(self, tree: str, paths: Iterable[str]) -> dict[str, bytes]:
         """Returns the bytes that files of a tree have in a working tree."""
         wanted = list(paths)
         git, path = self._worktree()
         git.run("read-tree", tree)
-        git.run("checkout-index", "--force", "-z", "--stdin", stdin=_listed(wanted))
+        git.run("checkout-index", "--force", "-z", "--stdin", stdin=os.fsencode("\0".join(wanted)))
         return {name: _content(path / name) for name in wanted}
 
     def project_git(self, git_dir: Path, root: Path) -> Git:
@@ -192,10 +189,6 @@ class MergeWorkspace:
             GIT_COMMON_DIR=str(self._private), GIT_WORK_TREE=str(path)
         )
         return git, path
-
-
-def _listed(paths: Iterable[str]) -> bytes:
-    return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
 def _content(path: Path) -> bytes:

@@ -73,30 +73,31 @@ class AllTargets(Targets):
 
     @contextmanager
     def open(self, target: Target) -> Generator[OpenTarget]:
-        held = ExitStack()
+        store, held = Path(target.store), ExitStack()
+        mirror = git_on_mirror(self._git, store)
         try:
             with os_errors_refused(target.path):
-                opened = self._opened(target, held)
+                held.enter_context(closing(MirrorUse(store)))
+                objects = held.enter_context(closing(BlobReader(mirror)))
+                journal = ApplyJournal.load(objects.read(target.document))
+                sandbox = sandbox_place(self._home, journal.plan_id, target.resource)
+                workspace = held.enter_context(scratch(sandbox))
+                move, git_dir = journal.move, journal.git_dir
+                progress = ApplyProgress(mirror, journal.plan_id, target.resource, target.document)
+                opened: OpenTarget
+                if journal.database is not None:
+                    opened = SqliteTarget(mirror, journal, journal.database, objects, workspace)
+                elif git_dir is None or move is None:
+                    writer = ProjectWriter(journal, objects, progress, self._faults)
+                    opened = DirectoryTarget(journal.root, sandbox, writer)
+                else:
+                    merging = MergeWorkspace(mirror, store, objects, workspace)
+                    writer = ProjectWriter(journal, objects, progress, self._faults)
+                    opened = GitTarget(
+                        journal, git_dir, move, merging, objects, writer, self._faults
+                    )
             yield opened
         finally:
             # What is left of a workspace is removed by a later command: no reason to fail.
             with suppress(OSError):
                 held.close()
-
-    def _opened(self, target: Target, held: ExitStack) -> OpenTarget:
-        store = Path(target.store)
-        held.enter_context(closing(MirrorUse(store)))
-        mirror = git_on_mirror(self._git, store)
-        objects = held.enter_context(closing(BlobReader(mirror)))
-        journal = ApplyJournal.load(objects.read(target.document))
-        sandbox = sandbox_place(self._home, journal.plan_id, target.resource)
-        workspace = held.enter_context(scratch(sandbox))
-        if journal.database is not None:
-            return SqliteTarget(mirror, journal, journal.database, objects, workspace)
-        progress = ApplyProgress(mirror, journal.plan_id, target.resource, target.document)
-        writer = ProjectWriter(journal, objects, progress, self._faults)
-        if journal.git_dir is None or journal.move is None:
-            return DirectoryTarget(journal.root, sandbox, writer)
-        merging = MergeWorkspace(mirror, store, objects, workspace)
-        git_dir, move = journal.git_dir, journal.move
-        return GitTarget(journal, git_dir, move, merging, objects, writer, self._faults)
