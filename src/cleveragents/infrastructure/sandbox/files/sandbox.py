@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,8 +32,10 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
     TreeDiff,
 )
-from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
-from cleveragents.infrastructure.sandbox.files.errors import os_errors_as, refuse_differences
+from cleveragents.infrastructure.sandbox.files.engine_protocol import (
+    SnapshotEngine,
+    refuse_differences,
+)
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, forked
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
@@ -126,7 +128,7 @@ class FileSandbox(SnapshotEngine):
             target, read, ahead = made.captured, made.reader(read), not_ahead
         todo = difference(present, target, read, ahead)
         self._refuse_unless_possible(todo, present, target, snapshot_id)
-        self._stored.objects.check(_needed(todo))
+        self._stored.objects.check(sorted({entry.object_id for _, entry in todo.write_files}))
         return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
 
     def snapshot(self) -> SandboxCheckpoint:
@@ -306,7 +308,7 @@ class FileSandbox(SnapshotEngine):
         todo = difference(present, target, self._stored.read_tree, self._stored.read_ahead)
         with os_errors_as("The sandbox could not be restored"):
             self._refuse_unless_possible(todo, present, target, snapshot_id)
-            blobs = _ReadAhead(self._stored, _needed(todo))
+            blobs = _ReadAhead(self._stored, todo)
             with self._tracker.rewriting(todo):
                 if self._git is not None:
                     self._git.restore(target.git)
@@ -351,16 +353,28 @@ class FileSandbox(SnapshotEngine):
         )
 
 
+@contextmanager
+def os_errors_as(what: str) -> Generator[None]:
+    """Raises SnapshotError for a full disk or a missing permission; `what` says what failed."""
+    try:
+        yield
+    except OSError as error:
+        raise SnapshotError(
+            f"{what}: {error}", hint="Make room or give permission, then try again"
+        ) from error
+
+
 class _ReadAhead:
     """The bytes that a restore will write, all read and checked before the first file is touched.
 
     They stay in memory as far as there is room; the rest is read a second time.
     """
 
-    def __init__(self, stored: StoredSnapshots, needed: Sequence[str]) -> None:
+    def __init__(self, stored: StoredSnapshots, todo: StateDifference) -> None:
         self._objects = stored.objects
         self._kept: dict[str, bytearray] = {}
         self._room = _READ_AHEAD_BYTES
+        needed = sorted({entry.object_id for _, entry in todo.write_files})
         if needed:
             self._objects.copy_many(needed, self._keep)
 
@@ -382,7 +396,3 @@ class _ReadAhead:
                 content.extend(chunk)
 
         return take
-
-
-def _needed(todo: StateDifference) -> list[str]:
-    return sorted({entry.object_id for _, entry in todo.write_files})

@@ -172,7 +172,7 @@ class SandboxTracker:
 
     def directories(self) -> frozenset[str]:
         """Returns the directories that are looked into, as they were found last."""
-        return frozenset(self._known().directories)
+        return frozenset(self._known().directories.inodes)
 
     def is_unchanged_since(self, moment: FileSystemTime) -> bool:
         """Says whether nothing was touched since a moment before `present` was last asked."""
@@ -200,11 +200,10 @@ class SandboxTracker:
         """Notes that a state which `present` returned is stored, kept by a ref."""
         live = self._known()
         self._stored_bytes += added_bytes
-        live.forget_unsaved(self._room())
         self._snapshots.add(ref.rpartition("/")[2])
         self._to_save = SavedState(
             ref,
-            live.remembered(captured),
+            live.note_stored(captured, self._room()),
             self._moment,
             self._git.seen if self._git is not None else None,
             frozenset(self._snapshots),
@@ -314,11 +313,13 @@ class SandboxTracker:
         for snapshot in self._snapshots - state.snapshots:
             with suppress(CleverAgentsError):
                 held, once = self._stored.load(snapshot), state.remembered.captured_once
-                changes = tree_changes(self._stored.read_tree, state.captured.tree, held.tree)
+                changes = tree_changes(
+                    self._stored.read_tree, state.remembered.captured.tree, held.tree
+                )
                 once.update(
                     path for path, _, now in changes if now is not None and now[0] != DIRECTORY
                 )
-                empty = held.empty_directories - state.captured.empty_directories
+                empty = held.empty_directories - state.remembered.captured.empty_directories
                 once.update(f"{path}/" for path in empty)
 
     def _take_in(self, told: PendingChanges) -> None:
@@ -379,7 +380,7 @@ class SandboxTracker:
         for item in found:
             if not item.is_directory:
                 continue
-            if not item.path or live.directories.inode(item.path) == item.inode:
+            if not item.path or live.directories.inodes.get(item.path) == item.inode:
                 known.append(item.path)
             else:
                 replaced.add(item.path)
