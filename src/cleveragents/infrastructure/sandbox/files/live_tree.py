@@ -97,17 +97,17 @@ class KnownDirectories:
         return gone
 
 
+@dataclass
 class HardLinks:
     """Files that have several names: a watch reports only the name that was used."""
 
-    def __init__(self) -> None:
-        self._names: dict[int, set[str]] = {}
-        self._files: dict[str, int] = {}
-        self._below: dict[str, set[str]] = {}
-        """Known names by each directory above them, so that no look goes through all of them."""
-        self._counts: dict[int, int] = {}
-        self.are_unknown = False
-        """Whether a file has names that were never met: a scan finds those inside."""
+    are_unknown: bool = False
+    """Whether a file has names that were never met: a scan finds those inside."""
+    _names: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    _files: dict[str, int] = field(default_factory=dict[str, int])
+    _below: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Known names by each directory above them, so that no look goes through all of them."""
+    _counts: dict[int, int] = field(default_factory=dict[int, int])
 
     def meet(self, path: str, status: os.stat_result) -> Set[str]:
         """Returns the other known names of the file that is at a path now."""
@@ -187,7 +187,15 @@ class LiveTree:
         self._overdue: set[str] = set()
         self._todo: Sequence[str] = ()
         self._waiting_rules: set[str] = set()
-        self._unsettled = self._left_out_under_other_limits()
+        # Under other limits than last time, what was left out may not have to be any more.
+        wanted = {
+            path
+            for path in (path.rstrip("/") for path in self._ignored)
+            if limits.includes_everything
+            or self._wanted.takes(path)
+            or self._wanted.may_take_below(path)
+        }
+        self._unsettled = wanted.union(path.rstrip("/") for path in self._not_captured)
         """What has to be looked at once more, though it is as it was."""
         self._same_file: set[str] = set()
         """Other names of files that were looked at."""
@@ -203,17 +211,6 @@ class LiveTree:
         """Whether anything may differ from the value `captured` last returned."""
         self.is_blind = False
         """Whether a directory could not be watched: from then on, scanning has to do."""
-
-    def _left_out_under_other_limits(self) -> set[str]:
-        """Returns what was left out and may not have to be any more."""
-        everything = self._limits.includes_everything
-        bare = {path.rstrip("/") for path in self._ignored}
-        wanted = {
-            path
-            for path in bare
-            if everything or self._wanted.takes(path) or self._wanted.may_take_below(path)
-        }
-        return wanted.union(path.rstrip("/") for path in self._not_captured)
 
     def captured(
         self, git: GitState, git_uncaptured: Iterable[tuple[str, Reason]]

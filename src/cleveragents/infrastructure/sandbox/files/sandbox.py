@@ -190,7 +190,7 @@ class FileSandbox(SnapshotEngine):
     def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:
         wanted = sorted({inside(path) for path in paths})
         self.snapshot()  # What is there now must be stored before anything is overwritten.
-        present = self._tracker.known()
+        present, _ = self._tracker.known()
         other = self._stored.load(snapshot_id)
         made = with_taken(present, other, wanted, self._stored.read_tree)
         if made.captured != present:
@@ -273,7 +273,8 @@ class FileSandbox(SnapshotEngine):
             if known.is_same and self._tracker.holds(target, ref):
                 return
         report = self._restore_to(target, snapshot_id, ref)
-        if self._tracker.known().tree != target.tree:
+        found, _ = self._tracker.known()
+        if found.tree != target.tree:
             # What the source ignores by later rules is something to remove under those of then.
             report = self._restore_to(target, snapshot_id, ref)
         refuse_differences(report)
@@ -315,7 +316,22 @@ class FileSandbox(SnapshotEngine):
                 if not todo.is_nothing:
                     with closing(SandboxWriter(self._sandbox.path)) as writer:
                         writer.apply(todo, blobs.copy)
-        return self._read_back(todo, target, ref)
+        # The report is measured: what is on disk now is compared with what was wanted.
+        found, _ = self._tracker.known()
+        # What was ignored may no longer be under the restored rules: it stays all the same.
+        stayed = {item.path for item in todo.left_alone}
+        spared = replace(target, ignored=target.ignored | stayed)
+        left = difference(found, spared, self._stored.read_tree)
+        wrong = [f"{change.file} should be {change.action}" for change in left.changes]
+        if found.git != target.git:
+            wrong.append("HEAD, branch or index differ")
+        self._tracker.holds(target, ref)
+        return RestoreReport(
+            changes=todo.changes,
+            left_alone=todo.left_alone,
+            state_hash=state_hash_of(found.document()),
+            differences=tuple(wrong),
+        )
 
     def _refuse_unless_possible(
         self,
@@ -333,24 +349,6 @@ class FileSandbox(SnapshotEngine):
             )
         if self._git is not None and present.git != target.git:
             self._stored.check_git(target.git, snapshot_id)
-
-    def _read_back(self, done: StateDifference, target: CapturedState, ref: str) -> RestoreReport:
-        """Compares what is on disk now with what was wanted: the report is measured."""
-        found = self._tracker.known()
-        # What was ignored may no longer be under the restored rules: it stays all the same.
-        stayed = {item.path for item in done.left_alone}
-        spared = replace(target, ignored=target.ignored | stayed)
-        left = difference(found, spared, self._stored.read_tree)
-        wrong = [f"{change.file} should be {change.action}" for change in left.changes]
-        if found.git != target.git:
-            wrong.append("HEAD, branch or index differ")
-        self._tracker.holds(target, ref)
-        return RestoreReport(
-            changes=done.changes,
-            left_alone=done.left_alone,
-            state_hash=state_hash_of(found.document()),
-            differences=tuple(wrong),
-        )
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cleveragents.infrastructure.sandbox.files.live_tree import KnownDirectories
@@ -116,7 +116,7 @@ def scan(
     looker.list(".")
     few = len(known.inodes) <= _FEW_DIRECTORIES and since != BEGINNING
     if not few and sys.platform == "linux" and os.access(_FIND, os.X_OK):
-        parts = [part for part in looker.split(known) if part]
+        parts = [part for part in looker.split() if part]
         found, looker.waiting = _find(root, start, parts, skip, known, environment)
         looker.found += found
     while looker.waiting:
@@ -125,30 +125,28 @@ def scan(
     return looker.found
 
 
+@dataclass
 class _Scanner:
     """Lists directories itself, one by one, noting what is late."""
 
-    def __init__(
-        self, root: str, start: int, skip: frozenset[str], known: KnownDirectories
-    ) -> None:
-        self._root = root
-        self._start = start
-        self._skip = skip
-        self._known = known
-        self.found: list[ScanHit] = []
-        self.waiting: list[str] = []
-        """Directories that were seen and not looked into."""
+    root: str
+    start: int
+    skip: frozenset[str]
+    known: KnownDirectories
+    found: list[ScanHit] = field(default_factory=list[ScanHit])
+    waiting: list[str] = field(default_factory=list[str])
+    """Directories that were seen and not looked into."""
 
     def list(self, path: str) -> None:
         """Notes what is directly in a directory. Raises OSError when that cannot be read."""
         top = path == "."
-        full = self._root if top else f"{self._root}/{path}"
-        if top and os.lstat(full).st_ctime_ns >= self._start:
+        full = self.root if top else f"{self.root}/{path}"
+        if top and os.lstat(full).st_ctime_ns >= self.start:
             self.found.append(ScanHit("", is_directory=True, inode=0))
         before = "" if top else f"{path}/"
         # Nothing is called in here that need not be: this runs for every file. Names are looked
         # up from the open directory, because the path of a sandbox is long.
-        late, skip, known = self._start, self._skip, self._known.inodes
+        late, skip, known = self.start, self.skip, self.known.inodes
         found, waiting = self.found, self.waiting
         directory = os.open(full, _OPEN_DIRECTORY)
         try:
@@ -173,9 +171,9 @@ class _Scanner:
         finally:
             os.close(directory)
 
-    def split(self, known: KnownDirectories) -> Sequence[Sequence[str]]:
+    def split(self) -> Sequence[Sequence[str]]:
         """Returns the directories that are left in two parts of about the same work."""
-        sizes = {path: _size(known, path) for path in self.waiting}
+        sizes = {path: _size(self.known, path) for path in self.waiting}
         while sizes and len(sizes) < _PARTS:
             largest = max(sizes, key=lambda path: sizes[path])
             if sizes[largest] <= _UNDIVIDED:
@@ -184,7 +182,7 @@ class _Scanner:
             self.waiting = []
             with suppress(OSError):
                 self.list(largest)
-            sizes |= {path: _size(known, path) for path in self.waiting}
+            sizes |= {path: _size(self.known, path) for path in self.waiting}
         parts: tuple[list[str], list[str]] = ([], [])
         weights = [0, 0]
         for path in sorted(sizes, key=lambda path: -sizes[path]):
