@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cleveragents.infrastructure.sandbox.files.ignore_rules import IncludePatterns
-from cleveragents.infrastructure.sandbox.files.known_paths import KnownDirectories
+from cleveragents.infrastructure.sandbox.files.live_tree import KnownDirectories
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     NewObject,
@@ -233,14 +233,12 @@ class KnownDirectoriesTest(unittest.TestCase):
                 gone = [each for each in model if each == path or each.startswith(f"{path}/")]
                 self.assertEqual(sorted(known.remove(path)), sorted(gone))
                 model = {each: inode for each, inode in model.items() if each not in gone}
-            self.assertEqual(known.copy(), model)
-            self.assertEqual((sorted(known), len(known)), (sorted(model), len(model)))
-            self.assertTrue(
-                all(each in known and known.inode(each) == model[each] for each in model)
-            )
+            self.assertEqual(known.inodes, model)
             inside = {each for each in model if each.rpartition("/")[0] == "a"}
-            self.assertEqual(set(known.directly_in("a")), inside)
-            self.assertEqual(KnownDirectories(model).copy(), model)
+            self.assertEqual(known.inside.get("a", set()), inside)
+            anew = KnownDirectories(model)
+            self.assertEqual(anew.inodes, model)
+            self.assertEqual(anew.inside.get("a", set()), inside)
 
 
 if __name__ == "__main__":

@@ -167,14 +167,11 @@ class CheckpointManager(SnapshotStore):
             case SandboxStrategy.NONE:
                 return NoSnapshots(sandbox)
             case _:
-                return self._file_engine(sandbox)
-
-    def _file_engine(self, sandbox: SandboxRef) -> FileSandbox:
-        try:
-            return FileSandbox(sandbox, self._git, self._limits)
-        except OSError as error:
-            raise SnapshotError(
-                f"The private repository {sandbox.store} cannot be used: {error.strerror}",
-                hint="Restore it, or give yourself permission to use it",
-                store=sandbox.store,
-            ) from error
+                try:
+                    return FileSandbox(sandbox, self._git, self._limits)
+                except OSError as error:
+                    raise SnapshotError(
+                        f"The private repository {sandbox.store} cannot be used: {error.strerror}",
+                        hint="Restore it, or give yourself permission to use it",
+                        store=sandbox.store,
+                    ) from error

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from cleveragents.application.ports.sandboxes import LockedSandbox
-from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
 
 
@@ -38,3 +39,13 @@ class SnapshotEngine(LockedSandbox, Protocol):
     def sizes(self, hashes: Collection[str]) -> Mapping[str, int]:
         del hashes
         return {}
+
+
+def refuse_differences(report: RestoreReport) -> None:
+    """Raises SnapshotError unless everything is as it should be."""
+    if report.differences:
+        raise SnapshotError(
+            "The sandbox differs from what was stored: " + "; ".join(report.differences),
+            hint="End the processes that write to it, then try again",
+            differences=list(report.differences),
+        )

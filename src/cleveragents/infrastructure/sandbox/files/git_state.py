@@ -53,12 +53,8 @@ class ObservedGit:
     uncaptured: tuple[tuple[str, Reason], ...] = ()
     """What a snapshot does not hold, and why."""
     tracked_though_ignored: frozenset[str] = frozenset()
-
-    @property
-    def staged(self) -> set[str]:
-        """The blobs that only a listing leads to."""
-        listings = [item for item in self.objects if item.kind is ObjectKind.BLOB]
-        return {name for item in listings for name in staged_objects(item.data or b"")}
+    staged: frozenset[str] = frozenset()
+    """The blobs that only a listing leads to."""
 
 
 class SandboxGit:
@@ -70,6 +66,8 @@ class SandboxGit:
         self.git = git_on_sandbox(git, sandbox)
         self.seen: tuple[Stamps, ObservedGit] | None = None
         """What was found last, and by which stamps to know that it still holds."""
+        self._link = Path(sandbox.path) / ".git"
+        self._link_content = os.fsencode(f"gitdir: {self._admin}\n")
         self._made: Stamps | None = None
         """The stamps of what we have just made, while nobody else has the sandbox."""
 
@@ -84,12 +82,24 @@ class SandboxGit:
         places = [f"{admin}/HEAD", f"{admin}/index", f"{self._sandbox.path}/.git"]
         places += [f"{self._sandbox.store}/{name}" for name in (branch, "packed-refs")]
         places += [f"{admin}/{name}" for name in GIT_OPERATIONS]
-        return [_stamp(place) for place in places]
+        stamps: Stamps = []
+        for place in places:
+            try:
+                status = os.lstat(place)
+            except OSError:
+                stamps.append(None)
+            else:
+                times = [status.st_mtime_ns, status.st_ctime_ns]
+                stamps.append([*times, status.st_size, status.st_ino])
+        return stamps
 
     def look(self) -> ObservedGit:
         """Returns HEAD, branch and index; git is asked only if they may have changed."""
         stamps = self.stamps()
-        doubtful = stamps != self._made and _is_fresh(stamps)
+        newest = max((time for stamp in stamps if stamp for time in stamp[:2]), default=0)
+        # Right after a write, another one could leave the same stamps.
+        is_fresh = newest > time_ns() - SLACK_NANOSECONDS
+        doubtful = is_fresh and stamps != self._made
         if self.seen is None or self.seen[0] != stamps or doubtful:
             self.seen = (stamps, self._look())
         return self.seen[1]
@@ -121,6 +131,7 @@ class SandboxGit:
             objects=objects,
             uncaptured=(*self._under_way(), *self._strange_link(), *by_name),
             tracked_though_ignored=frozenset(map(os.fsdecode, forced.split(b"\0")[:-1])),
+            staged=frozenset(staged_objects(listing) if tree is None else ()),
         )
 
     def _index_tree(self, git: Git, commit: str) -> tuple[str, tuple[NewObject, ...]]:
@@ -170,7 +181,8 @@ class SandboxGit:
 
     def restore(self, wanted: GitState) -> None:
         """Puts HEAD, branch and index back, and the link to them if it was damaged."""
-        self._restore_link()
+        if not self._is_linked():
+            self._restore_link()
         present = self.look().state
         if present == wanted:
             return
@@ -244,14 +256,6 @@ class SandboxGit:
                 names = b"".join(line.partition(b"\t")[2] + b"\0" for line in chosen)
                 git.run("update-index", option, "-z", "--stdin", stdin=names)
 
-    @property
-    def _link(self) -> Path:
-        return Path(self._sandbox.path) / ".git"
-
-    @property
-    def _link_content(self) -> bytes:
-        return os.fsencode(f"gitdir: {self._admin}\n")
-
     def _is_linked(self) -> bool:
         try:
             regular = stat.S_ISREG(os.lstat(self._link).st_mode)
@@ -261,8 +265,6 @@ class SandboxGit:
 
     def _restore_link(self) -> None:
         """An agent may remove or replace `.git`: what it put there is moved aside, not deleted."""
-        if self._is_linked():
-            return
         plan_directory = self._link.parent.parent
         if os.path.lexists(self._link):
             aside = f".{self._sandbox.resource}.git-found-{secrets.token_hex(4)}"
@@ -282,17 +284,3 @@ def forked(state: GitState, source: SandboxRef, fork: SandboxRef) -> GitState:
     """Returns where the git of a fork is to be: on its own branch if the source was on its own."""
     on_branch = state.branch == f"refs/heads/{source.branch}" or state.commit is None
     return replace(state, branch=f"refs/heads/{fork.branch}" if on_branch else None)
-
-
-def _stamp(path: str) -> list[int] | None:
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return None
-    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
-
-
-def _is_fresh(stamps: Stamps) -> bool:
-    """Says whether a later write could leave the same stamps."""
-    newest = max((time for stamp in stamps if stamp for time in stamp[:2]), default=0)
-    return newest > time_ns() - SLACK_NANOSECONDS

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess  # nosec B404 # started by `Git`, with an argument list
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Protocol
 
 from cleveragents.domain.errors import GitCommandError
-from cleveragents.infrastructure.descriptors import readable
 from cleveragents.infrastructure.sandbox.git.command import Git
 
 _FIELDS = 4
@@ -20,7 +20,7 @@ _ASKED_AT_ONCE = 24_000
 class IgnoreRules(Protocol):
     """Says which paths are left out of snapshots."""
 
-    def start(self) -> None:
+    def start(self) -> object:
         """Gets ready while something else is done."""
         ...
 
@@ -40,7 +40,9 @@ class IgnoreRules(Protocol):
         """Makes sure that rules which have changed are read again."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Ends what was started; answers that were given stay until `settle` or `forget`."""
+        ...
 
 
 class NoIgnoreRules(IgnoreRules):
@@ -76,8 +78,13 @@ class GitIgnoreRules(IgnoreRules):
         self._answers: dict[str, bool] = {}
         self._has_read_rules = False
 
-    def start(self) -> None:
-        self._running()
+    def start(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = self._git.start(
+                *("-C", self._root, "check-ignore"),
+                *("-z", "--stdin", "--verbose", "--non-matching", "--no-index"),
+            )
+        return self._process
 
     def learn(self, paths: Iterable[str]) -> None:
         batch: list[str] = []
@@ -100,11 +107,13 @@ class GitIgnoreRules(IgnoreRules):
     def forget(self) -> None:
         self._answers.clear()
         if self._has_read_rules:
-            self._end()
+            self.close()
 
     def close(self) -> None:
-        self._answers.clear()
-        self._end()
+        if self._process is not None:
+            self._git.end(self._process)
+            self._process = None
+        self._has_read_rules = False
 
     def settle(self) -> None:
         self._answers.clear()
@@ -113,14 +122,14 @@ class GitIgnoreRules(IgnoreRules):
         """Asks about paths; of what git will not speak about, nothing is ignored."""
         asked = b"".join(os.fsencode(f"./{path}") + b"\0" for path in paths)
         try:
-            process = self._running()
+            process = self.start()
             self._has_read_rules = True
             questions, _ = Git.pipes(process)
             questions.write(asked)
             questions.flush()
             said = self._read(process, len(paths) * _FIELDS)
         except (OSError, EOFError):
-            self._end()
+            self.close()
             if len(paths) == 1:
                 self._answers[paths[0]] = False
                 return
@@ -136,10 +145,12 @@ class GitIgnoreRules(IgnoreRules):
         said = bytearray()
         missing = fields
         descriptor = Git.pipes(process)[1].fileno()
+        waiting = select.poll()  # `select` refuses descriptors from 1,024 on.
+        waiting.register(descriptor, select.POLLIN)
         while missing > 0:
-            if not readable([descriptor], self._git.patience):
+            if not waiting.poll(self._git.patience * 1000):
                 process.kill()
-                self._end()
+                self.close()
                 raise GitCommandError(
                     "git", -1, f"it was still running after {self._git.patience:g} seconds"
                 )
@@ -149,20 +160,6 @@ class GitIgnoreRules(IgnoreRules):
             said += chunk
             missing -= chunk.count(b"\0")
         return bytes(said).split(b"\0")[:fields]
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            self._process = self._git.start(
-                *("-C", self._root, "check-ignore"),
-                *("-z", "--stdin", "--verbose", "--non-matching", "--no-index"),
-            )
-        return self._process
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._git.end(self._process)
-            self._process = None
-        self._has_read_rules = False
 
 
 class IncludePatterns:

@@ -95,7 +95,18 @@ class Watch:
                 data = os.read(self._descriptor, _BUFFER)
             except BlockingIOError:
                 break
-            self._read(data, told)
+            position = 0
+            while position < len(data):
+                number, mask, cookie, length = _HEADER.unpack_from(data, position)
+                position += _HEADER.size
+                name = data[position : position + length].rstrip(b"\0")
+                position += length
+                if mask & _OVERFLOW:
+                    told.lost = True
+                elif mask & _IGNORED:
+                    self._dropped(number)
+                elif number in self._paths:
+                    _note(self._paths[number], os.fsdecode(name), mask, cookie, told)
         told.doubtful |= any(told.moving.values())  # Moved out of what is watched.
         return told
 
@@ -106,20 +117,6 @@ class Watch:
             return
         threading.Thread(target=os.close, args=(self._descriptor,), daemon=True).start()
 
-    def _read(self, data: bytes, told: PendingChanges) -> None:
-        position = 0
-        while position < len(data):
-            number, mask, cookie, length = _HEADER.unpack_from(data, position)
-            position += _HEADER.size
-            name = data[position : position + length].rstrip(b"\0")
-            position += length
-            if mask & _OVERFLOW:
-                told.lost = True
-            elif mask & _IGNORED:
-                self._dropped(number)
-            elif number in self._paths:
-                _note(self._paths[number], os.fsdecode(name), mask, cookie, told)
-
     def _dropped(self, number: int) -> None:
         path = self._paths.pop(number, None)
         if path is not None and self._numbers.get(path) == number:
@@ -127,22 +124,19 @@ class Watch:
 
 
 def _note(directory: str, name: str, mask: int, cookie: int, told: PendingChanges) -> None:
+    """Notes one event; keeps in mind which names of files are new, and if a used one is gone."""
     if not name:
         if directory:
             told.paths.add(directory)
         return
     path = f"{directory}/{name}" if directory else name
     told.paths.add(path)
+    came_or_went = mask & _CAME_OR_WENT
     if mask & _IS_DIRECTORY:
-        if mask & _CAME_OR_WENT:
+        if came_or_went:
             told.replaced.add(path)
-    else:
-        _follow(path, mask, cookie, told)
-
-
-def _follow(path: str, mask: int, cookie: int, told: PendingChanges) -> None:
-    """Keeps in mind which names of files are new, and whether one that was used is gone."""
-    if not mask & _CAME_OR_WENT:
+        return
+    if not came_or_went:
         if path in told.new:
             told.new[path] = True
         return

@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from cleveragents.domain.errors import SnapshotError
@@ -26,7 +26,6 @@ from cleveragents.domain.sandboxes.uncaptured import (
 )
 from cleveragents.infrastructure.sandbox.files.ignore_rules import IgnoreRules, IncludePatterns
 from cleveragents.infrastructure.sandbox.files.inotify import Watch, WatchUnavailableError
-from cleveragents.infrastructure.sandbox.files.known_paths import HardLinks, KnownDirectories
 from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
     ObjectChangedError,
@@ -65,6 +64,73 @@ class RememberedFile:
     """Inode of the sandbox's own directory."""
     captured_once: set[str] = field(default_factory=set[str])
     """Paths that some snapshot holds and the present does not; an empty directory ends with `/`."""
+
+
+class KnownDirectories:
+    """The directories that are looked into; a whole subtree is found without going through all."""
+
+    def __init__(self, inodes: Mapping[str, int]) -> None:
+        self.inodes = dict(inodes)
+        """Inode of each, by its path: another directory in its place has another."""
+        self.inside: dict[str, set[str]] = {}
+        """The paths of those directly in one. Read only: `add` and `remove` keep it right."""
+        for path in self.inodes:
+            self.inside.setdefault(path.rpartition("/")[0], set()).add(path)
+
+    def add(self, path: str, inode: int) -> None:
+        self.inodes[path] = inode
+        self.inside.setdefault(path.rpartition("/")[0], set()).add(path)
+
+    def remove(self, path: str) -> list[str]:
+        """Removes a directory and all below it, and returns them."""
+        if path not in self.inodes:
+            return []
+        self.inside[path.rpartition("/")[0]].discard(path)
+        gone: list[str] = []
+        waiting = [path]
+        while waiting:
+            each = waiting.pop()
+            gone.append(each)
+            del self.inodes[each]
+            waiting += self.inside.pop(each, ())
+        return gone
+
+
+@dataclass
+class HardLinks:
+    """Files that have several names: a watch reports only the name that was used."""
+
+    are_unknown: bool = False
+    """Whether a file has names that were never met: a scan finds those inside."""
+    _names: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    _files: dict[str, int] = field(default_factory=dict[str, int])
+    _below: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Known names by each directory above them, so that no look goes through all of them."""
+    _counts: dict[int, int] = field(default_factory=dict[int, int])
+
+    def meet(self, path: str, status: os.stat_result) -> Set[str]:
+        """Returns the other known names of the file that is at a path now."""
+        names = self._names.setdefault(status.st_ino, set())
+        names.add(path)
+        self._files[path] = status.st_ino
+        for directory in ancestors(path):
+            self._below.setdefault(directory, set()).add(path)
+        if self._counts.get(status.st_ino) != status.st_nlink:
+            self._counts[status.st_ino] = status.st_nlink
+            self.are_unknown = True
+        return names - {path}
+
+    def met_with(self, paths: Iterable[str], directories: Iterable[str]) -> set[str]:
+        """Returns the names of all files that were met at these paths or below these directories.
+
+        What is there now may be something else: then its other names tell what was changed.
+        """
+        if not self._files:
+            return set()
+        found = {path for path in paths if path in self._files}
+        for directory in directories:
+            found |= self._below.get(directory, set())
+        return {name for path in found for name in self._names[self._files[path]]}
 
 
 class LiveTree:
@@ -120,7 +186,15 @@ class LiveTree:
         self._overdue: set[str] = set()
         self._todo: Sequence[str] = ()
         self._waiting_rules: set[str] = set()
-        self._unsettled = self._left_out_under_other_limits()
+        # Under other limits than last time, what was left out may not have to be any more.
+        wanted = {
+            path
+            for path in (path.rstrip("/") for path in self._ignored)
+            if "all" in limits.include_ignored
+            or self._wanted.takes(path)
+            or self._wanted.may_take_below(path)
+        }
+        self._unsettled = wanted.union(path.rstrip("/") for path in self._not_captured)
         """What has to be looked at once more, though it is as it was."""
         self._same_file: set[str] = set()
         """Other names of files that were looked at."""
@@ -136,17 +210,6 @@ class LiveTree:
         """Whether anything may differ from the value `captured` last returned."""
         self.is_blind = False
         """Whether a directory could not be watched: from then on, scanning has to do."""
-
-    def _left_out_under_other_limits(self) -> set[str]:
-        """Returns what was left out and may not have to be any more."""
-        everything = "all" in self._limits.include_ignored
-        bare = {path.rstrip("/") for path in self._ignored}
-        wanted = {
-            path
-            for path in bare
-            if everything or self._wanted.takes(path) or self._wanted.may_take_below(path)
-        }
-        return wanted.union(path.rstrip("/") for path in self._not_captured)
 
     def captured(
         self, git: GitState, git_uncaptured: Iterable[tuple[str, Reason]]
@@ -166,16 +229,19 @@ class LiveTree:
             git=git,
         )
 
-    def remembered(self, captured: CapturedState) -> RememberedFile:
-        """Returns what has to be written down with a state that `captured` returned."""
-        return RememberedFile(captured, self.directories.copy(), self.top, set(self._captured_once))
+    def note_stored(self, captured: CapturedState, room: int | None) -> RememberedFile:
+        """Notes that everything read so far is stored, and how much room that left.
 
-    def forget_unsaved(self, room: int | None) -> None:
-        """Notes that everything read so far is stored, and how much room that left."""
+        Returns:
+            What has to be written down with the state, which `captured` returned.
+        """
         self._unsaved.clear()
         self._in_memory = 0
         self._room = room
         self._tree.shrink()
+        # Copies: what is written down later must not have learned of later changes.
+        directories, once = dict(self.directories.inodes), set(self._captured_once)
+        return RememberedFile(captured, directories, self.top, once)
 
     def skipped(self) -> list[str]:
         """Returns paths a scan need not look at."""
@@ -192,7 +258,7 @@ class LiveTree:
         self.is_blind = False
         if watch is not None:
             watch.add("")
-            for path in self.directories:
+            for path in self.directories.inodes:
                 watch.add(path)
 
     def force(self, tracked: Set[str]) -> None:
@@ -233,7 +299,7 @@ class LiveTree:
     def known_at_top(self) -> set[str]:
         """Returns everything that is known directly in the sandbox."""
         left_out = _by_parent((*self._not_captured, *self._ignored)).get("", [])
-        return {*self._tree.names(""), *self.directories.directly_in(""), *left_out}
+        return {*self._tree.names(""), *self.directories.inside.get("", ()), *left_out}
 
     def names_changed(self, directories: Iterable[str]) -> Iterator[str]:
         """Yields paths directly in some directories that came or went, and these themselves."""
@@ -249,8 +315,8 @@ class LiveTree:
             if self._own_git and not directory:
                 there.pop(".git", None)
             start = f"{directory}/" if directory else ""
-            inside = self.directories.directly_in(directory)
-            inodes = {path[len(start) :]: self.directories.inode(path) for path in inside}
+            inside = self.directories.inside.get(directory, ())
+            inodes = {path[len(start) :]: self.directories.inodes[path] for path in inside}
             known = {*self._tree.names(directory), *not_captured.get(directory, ()), *inodes}
             moved = {name for name, inode in inodes.items() if there.get(name) != inode}
             # A scan skips ignored directories, so they are looked at here.
@@ -380,7 +446,7 @@ class LiveTree:
 
     def _is_as_known(self, path: str, status: os.stat_result, *, replaced: bool) -> bool:
         """Says whether nothing new can be in a directory but what was told of by its own path."""
-        if replaced or self.directories.inode(path) != status.st_ino:
+        if replaced or self.directories.inodes.get(path) != status.st_ino:
             return False
         modes = self._unusual.get(path, self._usual.directory) & status.st_mode
         readable = os.access(f"{self._root}/{path}", os.R_OK | os.X_OK)
@@ -447,12 +513,17 @@ class LiveTree:
         self._lose(path, CHANGING)
 
     def _capture(self, path: str, full: str, status: os.stat_result) -> None:
+        most = self._limits.max_file_bytes
         if stat.S_ISLNK(status.st_mode):
             blob, mode = NewObject.of(ObjectKind.BLOB, os.fsencode(os.readlink(full))), LINK_MODE
         elif not stat.S_ISREG(status.st_mode):
             self._lose(path, special_file(special_kind(status.st_mode)))
             return
-        elif self._is_too_large(path, status.st_size):
+        elif most is not None and status.st_size > most:
+            self._lose(path, too_large(most))
+            return
+        elif self._room is not None and status.st_size > self._room:
+            self._lose(path, PLAN_LIMIT)
             return
         else:
             blob, mode = self._read(full)
@@ -495,16 +566,6 @@ class LiveTree:
         ):
             raise ObjectChangedError(full)
         return blob, after.st_mode
-
-    def _is_too_large(self, path: str, needed: int) -> bool:
-        most = self._limits.max_file_bytes
-        if most is not None and needed > most:
-            self._lose(path, too_large(most))
-            return True
-        if self._room is not None and needed > self._room:
-            self._lose(path, PLAN_LIMIT)
-            return True
-        return False
 
     def _lose(self, path: str, reason: Reason) -> None:
         self._forget(path.rstrip("/"))
@@ -561,14 +622,16 @@ class LiveTree:
         waiting = self._touched
         while waiting:
             path = waiting.pop()
-            if not path or path not in self.directories:
+            if not path or path not in self.directories.inodes:
                 self._empty.discard(path)
                 continue
-            holds = self._tree.names(path) or self.directories.directly_in(path)
+            holds = self._tree.names(path) or self.directories.inside.get(path)
             (self._empty.discard if holds else self._empty.add)(path)
 
     def _is_ignored(self, path: str, *, is_directory: bool) -> bool:
-        if _in_nested_git(path) or self._wanted.takes(path) or path in self._forced:
+        if "/.git/" in f"/{path}/":
+            return False  # A repository of which parts are left out is not one any more.
+        if self._wanted.takes(path) or path in self._forced:
             return False
         if is_directory and path in self._forced_above:
             return False
@@ -591,11 +654,6 @@ def _above_ignored(paths: Iterable[str], ignored: Set[str]) -> Iterator[str]:
     """Yields the ignored directories that some of the paths are in."""
     for path in paths:
         yield from (above for above in ancestors(path) if f"{above}/" in ignored)
-
-
-def _in_nested_git(path: str) -> bool:
-    """A repository of which parts are left out is none any more."""
-    return path == ".git" or path.startswith(".git/") or "/.git/" in path or path.endswith("/.git")
 
 
 def _is_fifo(full: str) -> bool:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,8 +33,10 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
     TreeDiff,
 )
-from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
-from cleveragents.infrastructure.sandbox.files.errors import os_errors_as, refuse_differences
+from cleveragents.infrastructure.sandbox.files.engine_protocol import (
+    SnapshotEngine,
+    refuse_differences,
+)
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, forked
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
@@ -127,7 +129,7 @@ class FileSandbox(SnapshotEngine):
             target, read, ahead = made.captured, made.reader(read), not_ahead
         todo = difference(present, target, read, ahead)
         self._refuse_unless_possible(todo, present, target, snapshot_id)
-        self._stored.objects.check(_needed(todo))
+        self._stored.objects.check(sorted({entry.object_id for _, entry in todo.write_files}))
         return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
 
     def snapshot(self) -> SandboxCheckpoint:
@@ -190,7 +192,7 @@ class FileSandbox(SnapshotEngine):
     def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:
         wanted = sorted({inside(path) for path in paths})
         self.snapshot()  # What is there now must be stored before anything is overwritten.
-        present = self._tracker.known()
+        present, _ = self._tracker.known()
         other = self._stored.load(snapshot_id)
         made = with_taken(present, other, wanted, self._stored.read_tree)
         if made.captured != present:
@@ -273,7 +275,8 @@ class FileSandbox(SnapshotEngine):
             if known.is_same and self._tracker.holds(target, ref):
                 return
         report = self._restore_to(target, snapshot_id, ref)
-        if self._tracker.known().tree != target.tree:
+        found, _ = self._tracker.known()
+        if found.tree != target.tree:
             # What the source ignores by later rules is something to remove under those of then.
             report = self._restore_to(target, snapshot_id, ref)
         refuse_differences(report)
@@ -308,14 +311,29 @@ class FileSandbox(SnapshotEngine):
         todo = difference(present, target, self._stored.read_tree, self._stored.read_ahead)
         with os_errors_as("The sandbox could not be restored"):
             self._refuse_unless_possible(todo, present, target, snapshot_id)
-            blobs = _ReadAhead(self._stored, _needed(todo))
+            blobs = _ReadAhead(self._stored, todo)
             with self._tracker.rewriting(todo):
                 if self._git is not None:
                     self._git.restore(target.git)
                 if todo.touched or todo.set_modes:
                     with closing(SandboxWriter(self._sandbox.path)) as writer:
                         writer.apply(todo, blobs.copy)
-        return self._read_back(todo, target, ref)
+        # The report is measured: what is on disk now is compared with what was wanted.
+        found, _ = self._tracker.known()
+        # What was ignored may no longer be under the restored rules: it stays all the same.
+        stayed = {item.path for item in todo.left_alone}
+        spared = replace(target, ignored=target.ignored | stayed)
+        left = difference(found, spared, self._stored.read_tree)
+        wrong = [f"{change.file} should be {change.action}" for change in left.changes]
+        if found.git != target.git:
+            wrong.append("HEAD, branch or index differ")
+        self._tracker.holds(target, ref)
+        return RestoreReport(
+            changes=todo.changes,
+            left_alone=todo.left_alone,
+            state_hash=hashlib.sha256(found.document()).hexdigest(),
+            differences=tuple(wrong),
+        )
 
     def _refuse_unless_possible(
         self,
@@ -334,23 +352,16 @@ class FileSandbox(SnapshotEngine):
         if self._git is not None and present.git != target.git:
             self._stored.check_git(target.git, snapshot_id)
 
-    def _read_back(self, done: StateDifference, target: CapturedState, ref: str) -> RestoreReport:
-        """Compares what is on disk now with what was wanted: the report is measured."""
-        found = self._tracker.known()
-        # What was ignored may no longer be under the restored rules: it stays all the same.
-        stayed = {item.path for item in done.left_alone}
-        spared = replace(target, ignored=target.ignored | stayed)
-        left = difference(found, spared, self._stored.read_tree)
-        wrong = [f"{change.file} should be {change.action}" for change in left.changes]
-        if found.git != target.git:
-            wrong.append("HEAD, branch or index differ")
-        self._tracker.holds(target, ref)
-        return RestoreReport(
-            changes=done.changes,
-            left_alone=done.left_alone,
-            state_hash=hashlib.sha256(found.document()).hexdigest(),
-            differences=tuple(wrong),
-        )
+
+@contextmanager
+def os_errors_as(what: str) -> Generator[None]:
+    """Raises SnapshotError for a full disk or a missing permission; `what` says what failed."""
+    try:
+        yield
+    except OSError as error:
+        raise SnapshotError(
+            f"{what}: {error}", hint="Make room or give permission, then try again"
+        ) from error
 
 
 class _ReadAhead:
@@ -359,10 +370,11 @@ class _ReadAhead:
     They stay in memory as far as there is room; the rest is read a second time.
     """
 
-    def __init__(self, stored: StoredSnapshots, needed: Sequence[str]) -> None:
+    def __init__(self, stored: StoredSnapshots, todo: StateDifference) -> None:
         self._objects = stored.objects
         self._kept: dict[str, bytearray] = {}
         self._room = _READ_AHEAD_BYTES
+        needed = sorted({entry.object_id for _, entry in todo.write_files})
         if needed:
             self._objects.copy_many(needed, self._keep)
 
@@ -384,7 +396,3 @@ class _ReadAhead:
                 content.extend(chunk)
 
         return take
-
-
-def _needed(todo: StateDifference) -> list[str]:
-    return sorted({entry.object_id for _, entry in todo.write_files})

@@ -19,7 +19,7 @@ from cleveragents.infrastructure.files import write_note
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, Stamps
 from cleveragents.infrastructure.sandbox.files.live_tree import RememberedFile
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
-from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, captured_from
+from cleveragents.infrastructure.sandbox.store.captured_state import captured_from
 
 _VERSION = 4
 
@@ -39,10 +39,6 @@ class SavedState:
     stored_bytes: int
     """What all snapshots of the sandbox have added to the store."""
 
-    @property
-    def captured(self) -> CapturedState:
-        return self.remembered.captured
-
 
 def state_path(sandbox: SandboxRef) -> Path:
     return Path(sandbox.path).parent / f".{sandbox.resource}.state.json"
@@ -58,20 +54,31 @@ def load_state(sandbox: SandboxRef) -> SavedState | None:
         captured = captured_from(content["document"].encode(), content["ignored"])
     except (OSError, ValueError, SnapshotCorruptError):
         return None
+    seen: tuple[Stamps, ObservedGit] | None = None
+    if (git := content["git"]) is not None:
+        uncaptured = tuple((path, reason_from(text)) for path, text in git["uncaptured"])
+        look = ObservedGit(captured.git, (), uncaptured, frozenset(git["forced"]))
+        seen = (git["stamps"], look)
     return SavedState(
         proof=content["proof"],
         remembered=RememberedFile(
             captured, content["directories"], content["top"], set(content["captured_once"])
         ),
         moment=FileSystemTime(*content["moment"]),
-        git=_git_from(content["git"], captured),
+        git=seen,
         snapshots=frozenset(content["snapshots"]),
         stored_bytes=content["stored_bytes"],
     )
 
 
 def save_state(sandbox: SandboxRef, state: SavedState) -> None:
-    captured = state.captured
+    captured = state.remembered.captured
+    git: dict[str, object] | None = None
+    if state.git is not None and state.git[1].state.index_listing is None:
+        stamps, look = state.git
+        uncaptured = [(path, reason.text) for path, reason in look.uncaptured]
+        forced = sorted(look.tracked_though_ignored)
+        git = {"stamps": stamps, "uncaptured": uncaptured, "forced": forced}
     content: dict[str, object] = {
         "proof": state.proof,
         "document": captured.document().decode(),
@@ -80,7 +87,7 @@ def save_state(sandbox: SandboxRef, state: SavedState) -> None:
         "top": state.remembered.top,
         "captured_once": sorted(state.remembered.captured_once),
         "moment": [state.moment.nanoseconds, state.moment.clock_offset, state.moment.boot],
-        "git": _git_document(state.git),
+        "git": git,
         "snapshots": sorted(state.snapshots),
         "stored_bytes": state.stored_bytes,
     }
@@ -88,23 +95,6 @@ def save_state(sandbox: SandboxRef, state: SavedState) -> None:
     # What a kill leaves half is not believed, and after a power failure nothing is: the moment is
     # of another boot.
     write_note(state_path(sandbox), _checksum(body) + b"\n" + body)
-
-
-def _git_document(seen: tuple[Stamps, ObservedGit] | None) -> dict[str, object] | None:
-    if seen is None or seen[1].state.index_listing is not None:
-        return None
-    stamps, look = seen
-    uncaptured = [(path, reason.text) for path, reason in look.uncaptured]
-    forced = sorted(look.tracked_though_ignored)
-    return {"stamps": stamps, "uncaptured": uncaptured, "forced": forced}
-
-
-def _git_from(content: Any, captured: CapturedState) -> tuple[Stamps, ObservedGit] | None:
-    if content is None:
-        return None
-    uncaptured = tuple((path, reason_from(text)) for path, text in content["uncaptured"])
-    look = ObservedGit(captured.git, (), uncaptured, frozenset(content["forced"]))
-    return content["stamps"], look
 
 
 def _checksum(body: bytes) -> bytes:

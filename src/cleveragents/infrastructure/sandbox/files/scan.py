@@ -13,12 +13,12 @@ import re
 import subprocess  # nosec B404 # `find` is started with an argument list, never through a shell
 import sys
 import time
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from cleveragents.infrastructure.sandbox.files.known_paths import KnownDirectories
+from cleveragents.infrastructure.sandbox.files.live_tree import KnownDirectories
 
 SLACK_NANOSECONDS = 20_000_000
 _COARSE_NANOSECONDS = 2_500_000_000
@@ -30,6 +30,9 @@ _UNDIVIDED = 30
 """Directories that are not worth dividing among two programs."""
 _PRUNED_AT_MOST = 500
 _FIND = "/usr/bin/find"
+_OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# It goes on while the machine sleeps, as the clock of the files does.
+_BOOT_CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,16 @@ class FileSystemClock:
 
     def __init__(self, directory: Path) -> None:
         self._probe = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._boot = _boot()
+        try:
+            with open("/proc/sys/kernel/random/boot_id", "rb", buffering=0) as boot:
+                self._boot = boot.read().strip().decode()
+        except OSError:
+            self._boot = "unknown"
 
     def now(self) -> FileSystemTime:
         os.utime(self._probe)
         stamp = os.fstat(self._probe).st_mtime_ns
-        offset = time.time_ns() - time.clock_gettime_ns(_boot_clock())
+        offset = time.time_ns() - time.clock_gettime_ns(_BOOT_CLOCK)
         return FileSystemTime(stamp, offset, self._boot)
 
     def close(self) -> None:
@@ -107,68 +114,66 @@ def scan(
     start = max(since.nanoseconds - slack, 0)
     looker = _Scanner(root, start, frozenset(skip), known)
     looker.list(".")
-    few = len(known) <= _FEW_DIRECTORIES and since != BEGINNING
-    if few or sys.platform != "linux" or not os.access(_FIND, os.X_OK):
-        looker.descend_everywhere()
-        return looker.found
-    parts = [part for part in looker.split(known) if part]
-    found, looker.waiting = _find(root, start, parts, skip, known, environment)
-    looker.found += found
-    looker.descend_everywhere()
+    few = len(known.inodes) <= _FEW_DIRECTORIES and since != BEGINNING
+    if not few and sys.platform == "linux" and os.access(_FIND, os.X_OK):
+        parts = [part for part in looker.split() if part]
+        found, looker.waiting = _find(root, start, parts, skip, known, environment)
+        looker.found += found
+    while looker.waiting:
+        with suppress(OSError):
+            looker.list(looker.waiting.pop())
     return looker.found
 
 
+@dataclass
 class _Scanner:
     """Lists directories itself, one by one, noting what is late."""
 
-    def __init__(
-        self, root: str, start: int, skip: frozenset[str], known: KnownDirectories
-    ) -> None:
-        self._root = root
-        self._start = start
-        self._skip = skip
-        self._known = known
-        self.found: list[ScanHit] = []
-        self.waiting: list[str] = []
-        """Directories that were seen and not looked into."""
+    root: str
+    start: int
+    skip: frozenset[str]
+    known: KnownDirectories
+    found: list[ScanHit] = field(default_factory=list[ScanHit])
+    waiting: list[str] = field(default_factory=list[str])
+    """Directories that were seen and not looked into."""
 
     def list(self, path: str) -> None:
         """Notes what is directly in a directory. Raises OSError when that cannot be read."""
         top = path == "."
-        full = self._root if top else f"{self._root}/{path}"
-        if top and os.lstat(full).st_ctime_ns >= self._start:
+        full = self.root if top else f"{self.root}/{path}"
+        if top and os.lstat(full).st_ctime_ns >= self.start:
             self.found.append(ScanHit("", is_directory=True, inode=0))
         before = "" if top else f"{path}/"
         # Nothing is called in here that need not be: this runs for every file. Names are looked
         # up from the open directory, because the path of a sandbox is long.
-        late, skip, found, waiting = self._start, self._skip, self.found, self.waiting
-        with _opened(full) as directory, os.scandir(directory) as entries:
-            for entry in entries:
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except OSError:
-                    continue  # Gone: its directory is late for that.
-                if entry.is_dir(follow_symlinks=False):
-                    inner = before + entry.name
-                    if inner in skip:
-                        continue
-                    if status.st_ctime_ns >= late:
-                        found.append(ScanHit(inner, is_directory=True, inode=status.st_ino))
-                        if self._known.inode(inner) != status.st_ino:
+        late, skip, known = self.start, self.skip, self.known.inodes
+        found, waiting = self.found, self.waiting
+        directory = os.open(full, _OPEN_DIRECTORY)
+        try:
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    try:
+                        status = entry.stat(follow_symlinks=False)
+                    except OSError:
+                        continue  # Gone: its directory is late for that.
+                    if entry.is_dir(follow_symlinks=False):
+                        inner = before + entry.name
+                        if inner in skip:
                             continue
-                    waiting.append(inner)
-                elif status.st_ctime_ns >= late and before + entry.name not in skip:
-                    inner = before + entry.name
-                    found.append(ScanHit(inner, is_directory=False, inode=status.st_ino))
+                        if status.st_ctime_ns >= late:
+                            found.append(ScanHit(inner, is_directory=True, inode=status.st_ino))
+                            if known.get(inner) != status.st_ino:
+                                continue
+                        waiting.append(inner)
+                    elif status.st_ctime_ns >= late and before + entry.name not in skip:
+                        inner = before + entry.name
+                        found.append(ScanHit(inner, is_directory=False, inode=status.st_ino))
+        finally:
+            os.close(directory)
 
-    def descend_everywhere(self) -> None:
-        while self.waiting:
-            with suppress(OSError):
-                self.list(self.waiting.pop())
-
-    def split(self, known: KnownDirectories) -> Sequence[Sequence[str]]:
+    def split(self) -> Sequence[Sequence[str]]:
         """Returns the directories that are left in two parts of about the same work."""
-        sizes = {path: _size(known, path) for path in self.waiting}
+        sizes = {path: _size(self.known, path) for path in self.waiting}
         while sizes and len(sizes) < _PARTS:
             largest = max(sizes, key=lambda path: sizes[path])
             if sizes[largest] <= _UNDIVIDED:
@@ -177,7 +182,7 @@ class _Scanner:
             self.waiting = []
             with suppress(OSError):
                 self.list(largest)
-            sizes |= {path: _size(known, path) for path in self.waiting}
+            sizes |= {path: _size(self.known, path) for path in self.waiting}
         parts: tuple[list[str], list[str]] = ([], [])
         weights = [0, 0]
         for path in sorted(sizes, key=lambda path: -sizes[path]):
@@ -187,21 +192,12 @@ class _Scanner:
         return parts
 
 
-@contextmanager
-def _opened(directory: str) -> Generator[int]:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def _size(known: KnownDirectories, path: str) -> int:
     """Returns how many directories are known at and below one."""
     count, waiting = 0, [path]
     while waiting:
         count += 1
-        waiting += known.directly_in(waiting.pop())
+        waiting += known.inside.get(waiting.pop(), ())
     return count
 
 
@@ -237,7 +233,7 @@ def _find(
                 continue
             item = ScanHit(os.fsdecode(path[2:]), kind == b"d", int(inode))
             found.append(item)
-            if item.is_directory and known.inode(item.path) != item.inode:
+            if item.is_directory and known.inodes.get(item.path) != item.inode:
                 inside_new = path + b"/"  # What is in a directory follows it.
     return found, unseen
 
@@ -266,15 +262,3 @@ def _pruned(skip: Iterable[str]) -> list[str]:
         pattern = re.sub(r"([*?\[\\])", r"\\\1", path)
         arguments += ["-o", "-path", f"./{pattern}"]
     return ["(", *arguments[1:], ")", "-prune", "-o"] if arguments else []
-
-
-def _boot_clock() -> int:
-    return getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-
-
-def _boot() -> str:
-    try:
-        with open("/proc/sys/kernel/random/boot_id", "rb", buffering=0) as boot:
-            return boot.read().strip().decode()
-    except OSError:
-        return "unknown"

@@ -87,6 +87,8 @@ class SandboxTracker:
         self._moment = BEGINNING
         """Everything was found by a scan at this time, whatever the watch has reported since."""
         self._stored_bytes = 0
+        self._room: int | None = None
+        """How many bytes may still be stored for the plan; None for any number."""
         self._snapshots: set[str] = set()
         self._present: tuple[CapturedState, ObservedGit] | None = None
         self._to_save: SavedState | None = None
@@ -100,9 +102,21 @@ class SandboxTracker:
         """How the last `present` found out what changed."""
 
     def watch(self) -> None:
-        """Has the kernel report changes from now on, if that is possible."""
-        if self._watch is None:
-            self._start_watching()
+        """Has the kernel report changes from now on, if that is possible.
+
+        What is wrong with a sandbox says whoever uses it next.
+        """
+        if self._watch is not None:
+            return
+        try:
+            live = self._known()
+            self._watch = Watch(self._sandbox.path)
+            self._rules.start()
+            # Watches first: what changes while the scan runs is told, what changed before is found.
+            live.watch_with(self._watch)
+            self._scan(live)
+        except (WatchUnavailableError, OSError):
+            self._stop_watching()
 
     def close(self) -> None:
         """Writes down what is known, and ends watch and processes."""
@@ -142,11 +156,21 @@ class SandboxTracker:
             raise SnapshotError(
                 f"The sandbox cannot be read: {error}", hint="Give yourself permission to read it"
             ) from error
-        return self._value()
+        return self.known()
 
-    def known(self) -> CapturedState:
-        """Returns the sandbox as it was found last; nothing is looked for."""
-        return self._value()[0]
+    def known(self) -> tuple[CapturedState, ObservedGit]:
+        """Returns the sandbox's files as they were found last, and its git as it is now."""
+        live = self._known()
+        look = self._git.look() if self._git is not None else _NO_GIT
+        if self._present is None or self._present[1] is not look:
+            live.force(look.tracked_though_ignored)
+        if self._present is None or live.changed or self._present[1] is not look:
+            captured = live.captured(look.state, look.uncaptured)
+            if self._present is None or self._present[0] != captured:
+                self._present = (captured, look)
+            else:
+                self._present = (self._present[0], look)
+        return self._present
 
     def now(self) -> FileSystemTime:
         """Returns the time by the clock that stamps the files of the sandbox."""
@@ -160,7 +184,7 @@ class SandboxTracker:
         if self._watch is None:
             return []
         self._scan(self._known())
-        after, _ = self._value()
+        after, _ = self.known()
         changed = {
             path for path, _, _ in tree_changes(self._stored.read_tree, before.tree, after.tree)
         }
@@ -172,7 +196,7 @@ class SandboxTracker:
 
     def directories(self) -> frozenset[str]:
         """Returns the directories that are looked into, as they were found last."""
-        return frozenset(self._known().directories)
+        return frozenset(self._known().directories.inodes)
 
     def is_unchanged_since(self, moment: FileSystemTime) -> bool:
         """Says whether nothing was touched since a moment before `present` was last asked."""
@@ -200,11 +224,12 @@ class SandboxTracker:
         """Notes that a state which `present` returned is stored, kept by a ref."""
         live = self._known()
         self._stored_bytes += added_bytes
-        live.forget_unsaved(self._room())
+        if self._room is not None:
+            self._room = max(self._room - added_bytes, 0)
         self._snapshots.add(ref.rpartition("/")[2])
         self._to_save = SavedState(
             ref,
-            live.remembered(captured),
+            live.note_stored(captured, self._room),
             self._moment,
             self._git.seen if self._git is not None else None,
             frozenset(self._snapshots),
@@ -220,7 +245,7 @@ class SandboxTracker:
 
     def holds(self, target: CapturedState, ref: str) -> bool:
         """Says whether the sandbox is known to hold the bytes that a ref keeps, and notes that."""
-        found = self.known()
+        found, _ = self.known()
         same = (found.tree, found.git) == (target.tree, target.git)
         if same:
             self.note_stored(found, ref, 0)
@@ -247,19 +272,6 @@ class SandboxTracker:
         if changes is not None and changes.lost:
             self._watch_anew()
 
-    def _value(self) -> tuple[CapturedState, ObservedGit]:
-        live = self._known()
-        look = self._git.look() if self._git is not None else _NO_GIT
-        if self._present is None or self._present[1] is not look:
-            live.force(look.tracked_though_ignored)
-        if self._present is None or live.changed or self._present[1] is not look:
-            captured = live.captured(look.state, look.uncaptured)
-            if self._present is None or self._present[0] != captured:
-                self._present = (captured, look)
-            else:
-                self._present = (self._present[0], look)
-        return self._present
-
     def _known(self) -> LiveTree:
         if self._live is not None:
             return self._live
@@ -267,15 +279,29 @@ class SandboxTracker:
         self._snapshots = set(self._stored.refs.ids(inherited=True))
         if state is None or not self._stored.refs.has(state.proof):
             state = self._from_scratch(state)
-        self._learn_of_snapshots(state)
+        # Nothing that a rollback could overwrite may be missing from the snapshot before it, so
+        # what was captured once is captured even if it is ignored by now. The state may be older
+        # than some snapshots: it is told what these hold.
+        was, once = state.remembered.captured, state.remembered.captured_once
+        for snapshot in self._snapshots - state.snapshots:
+            with suppress(CleverAgentsError):
+                held = self._stored.load(snapshot)
+                for path, _, now in tree_changes(self._stored.read_tree, was.tree, held.tree):
+                    if now is not None and now[0] != DIRECTORY:
+                        once.add(path)
+                empty = held.empty_directories - was.empty_directories
+                once.update(f"{path}/" for path in empty)
         return self._begin_from(state)
 
     def _begin_from(self, state: SavedState) -> LiveTree:
         self._proof = state.proof
         self._moment = state.moment
         self._stored_bytes = state.stored_bytes
+        most = self._limits.max_plan_bytes
+        self._room = None if most is None else max(most - self._stored_bytes, 0)
         self._present = None
         self._stored.unsaved.clear()
+        self._rules.settle()  # An error may have left answers about what was there before.
         if self._git is not None:
             self._git.seen = state.git
         self._live = LiveTree(
@@ -285,14 +311,9 @@ class SandboxTracker:
             rules=self._rules,
             limits=self._limits,
             stored=self._stored,
-            room=self._room(),
+            room=self._room,
         )
         return self._live
-
-    def _room(self) -> int | None:
-        """Returns how many bytes may still be stored for the plan."""
-        most = self._limits.max_plan_bytes
-        return None if most is None else max(most - self._stored_bytes, 0)
 
     def _from_scratch(self, untrusted: SavedState | None) -> SavedState:
         """Returns a state from which everything is looked at."""
@@ -305,22 +326,6 @@ class SandboxTracker:
         stored_bytes = untrusted.stored_bytes if untrusted else 0
         return nothing_known(usual or usual_modes_in(self._sandbox.path), once, stored_bytes)
 
-    def _learn_of_snapshots(self, state: SavedState) -> None:
-        """Adds what snapshots hold of which the state does not know.
-
-        Nothing that a rollback could overwrite may be missing from the snapshot
-        before it, so what was captured once is captured even if it is ignored by now.
-        """
-        for snapshot in self._snapshots - state.snapshots:
-            with suppress(CleverAgentsError):
-                held, once = self._stored.load(snapshot), state.remembered.captured_once
-                changes = tree_changes(self._stored.read_tree, state.captured.tree, held.tree)
-                once.update(
-                    path for path, _, now in changes if now is not None and now[0] != DIRECTORY
-                )
-                empty = held.empty_directories - state.captured.empty_directories
-                once.update(f"{path}/" for path in empty)
-
     def _take_in(self, told: PendingChanges) -> None:
         if told.lost:
             self._watch_anew()
@@ -331,22 +336,10 @@ class SandboxTracker:
         if live.links.are_unknown or told.doubtful:
             self._scan(live)
 
-    def _start_watching(self) -> None:
-        """Watches if that is possible; what is wrong with a sandbox says whoever uses it next."""
-        try:
-            live = self._known()
-            self._watch = Watch(self._sandbox.path)
-            self._rules.start()
-            # Watches first: what changes while the scan runs is told, what changed before is found.
-            live.watch_with(self._watch)
-            self._scan(live)
-        except (WatchUnavailableError, OSError):
-            self._stop_watching()
-
     def _watch_anew(self) -> None:
         """Starts again after events were lost, or goes on without."""
         self._stop_watching()
-        self._start_watching()
+        self.watch()
         if self._watch is None:
             self._scan(self._known())
 
@@ -365,25 +358,24 @@ class SandboxTracker:
             live.look_at([*top, *live.known_at_top()], [*top, *live.known_at_top()])
             self.evidence = Evidence.COMPLETE
         else:
-            self._look_at_found(live, since)
+            found = scan(
+                self._sandbox.path, since, live.skipped(), live.directories, self._environment
+            )
+            self._nothing_late, self._scanned_from = not found, since.nanoseconds
+            paths: set[str] = set()
+            replaced: set[str] = set()
+            known: list[str] = []
+            for item in found:
+                if not item.is_directory:
+                    paths.add(item.path)
+                elif not item.path or live.directories.inodes.get(item.path) == item.inode:
+                    known.append(item.path)
+                else:
+                    replaced.add(item.path)
+            live.look_at(paths.union(live.names_changed(known)), replaced)
             self.evidence = Evidence.SCAN
         live.links.are_unknown = False
         self._moment = now
-
-    def _look_at_found(self, live: LiveTree, since: FileSystemTime) -> None:
-        found = scan(self._sandbox.path, since, live.skipped(), live.directories, self._environment)
-        self._nothing_late, self._scanned_from = not found, since.nanoseconds
-        paths = {item.path for item in found if not item.is_directory}
-        replaced: set[str] = set()
-        known: list[str] = []
-        for item in found:
-            if not item.is_directory:
-                continue
-            if not item.path or live.directories.inode(item.path) == item.inode:
-                known.append(item.path)
-            else:
-                replaced.add(item.path)
-        live.look_at(paths.union(live.names_changed(known)), replaced)
 
     def _save(self) -> None:
         self._not_saved = 0

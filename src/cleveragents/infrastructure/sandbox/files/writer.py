@@ -13,8 +13,8 @@ import ctypes
 import errno
 import os
 import stat
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 from cleveragents.infrastructure.sandbox.states.difference import (
     TOP,
@@ -52,18 +52,32 @@ class SandboxWriter:
 
     def apply(self, difference: StateDifference, blob: WriteBlob) -> None:
         """Does everything the difference says, and makes it durable."""
-        self._open_top()
+        mode = stat.S_IMODE(os.fstat(self._root).st_mode)
+        if mode & 0o700 != 0o700:
+            self._opened_up[TOP] = mode
+            os.fchmod(self._root, mode | 0o700)
         synced = len(difference.touched) <= _SYNCED_ONE_BY_ONE
         try:
             for path in difference.remove_files:
-                self._unlink(path)
+                with suppress(FileNotFoundError):
+                    parent, name = self._parent(path)
+                    os.unlink(name, dir_fd=parent)
             for path in difference.remove_directories:
-                self._remove_directory(path)
+                with suppress(FileNotFoundError):
+                    parent, name = self._parent(path)
+                    os.rmdir(name, dir_fd=parent)
+                    self._opened_up.pop(path, None)
             for path in difference.make_directories:
-                self._make_directory(path)
+                parent, name = self._parent(path)
+                _remove_special(name, parent)
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=parent)
             for path, entry in difference.write_files:
                 self._write(path, entry, blob, synced=synced)
-            self._open_above(path for path, _ in difference.set_modes)
+            # What is above must be open before the first of these modes closes something.
+            for path, _ in difference.set_modes:
+                with suppress(FileNotFoundError):
+                    self._parent(path)
             if synced:
                 self._sync_directories({path.rpartition("/")[0] for path in difference.touched})
         except BaseException:
@@ -73,30 +87,21 @@ class SandboxWriter:
         if not synced:
             _flush(self._root)
 
-    def _open_top(self) -> None:
-        mode = stat.S_IMODE(os.fstat(self._root).st_mode)
-        if mode & 0o700 != 0o700:
-            self._opened_up[TOP] = mode
-            os.fchmod(self._root, mode | 0o700)
-
-    def _open_above(self, paths: Iterable[str]) -> None:
-        for path in paths:
-            with suppress(FileNotFoundError), self._parent(path):
-                continue
-
     def _set_modes(self, modes: Mapping[str, int]) -> None:
         """Deepest first: everything above what is being set is still open."""
         for path in sorted(modes, key=lambda path: (path == TOP, -path.count("/"))):
             self._set_mode(path, modes[path])
 
-    @contextmanager
-    def _parent(self, path: str) -> Generator[tuple[int, str]]:
-        """Yields a descriptor of the directory a path is in, made writable, and its last name."""
+    def _parent(self, path: str) -> tuple[int, str]:
+        """Returns a descriptor of the directory a path is in, made writable, and its last name.
+
+        The descriptor is good until this is asked about another path.
+        """
         directory, _, name = path.rpartition("/")
         if self._last is None or self._last[0] != directory:
             self._leave()
             self._last = (directory, self._descend(directory))
-        yield self._last[1], name
+        return self._last[1], name
 
     def _leave(self) -> None:
         if self._last is not None:
@@ -119,49 +124,35 @@ class SandboxWriter:
             raise
         return descriptor
 
-    def _unlink(self, path: str) -> None:
-        with suppress(FileNotFoundError), self._parent(path) as (parent, name):
-            os.unlink(name, dir_fd=parent)
-
-    def _remove_directory(self, path: str) -> None:
-        with suppress(FileNotFoundError), self._parent(path) as (parent, name):
-            os.rmdir(name, dir_fd=parent)
-            self._opened_up.pop(path, None)
-
-    def _make_directory(self, path: str) -> None:
-        with self._parent(path) as (parent, name):
-            _remove_special(name, parent)
-            with suppress(FileExistsError):
-                os.mkdir(name, 0o700, dir_fd=parent)
-
     def _write(self, path: str, entry: TreeEntry, blob: WriteBlob, *, synced: bool) -> None:
-        with self._parent(path) as (parent, name):
-            if entry.is_link:
-                _write_link(name, parent, entry, blob)
-                return
-            descriptor = _open_for_writing(name, parent)
-            with open(descriptor, "wb", buffering=0) as stream:
-                size = 0
+        parent, name = self._parent(path)
+        if entry.is_link:
+            _write_link(name, parent, entry, blob)
+            return
+        descriptor = _open_for_writing(name, parent)
+        with open(descriptor, "wb", buffering=0) as stream:
+            size = 0
 
-                def put(chunk: bytes) -> None:
-                    nonlocal size
-                    view = memoryview(chunk)
-                    while view:
-                        written = stream.write(view)
-                        size += written
-                        view = view[written:]
+            def put(chunk: bytes) -> None:
+                nonlocal size
+                view = memoryview(chunk)
+                while view:
+                    written = stream.write(view)
+                    size += written
+                    view = view[written:]
 
-                blob(entry.object_id, put)
-                os.ftruncate(descriptor, size)
-                os.fchmod(descriptor, stat.S_IMODE(entry.mode))
-                if synced:
-                    os.fsync(descriptor)
+            blob(entry.object_id, put)
+            os.ftruncate(descriptor, size)
+            os.fchmod(descriptor, stat.S_IMODE(entry.mode))
+            if synced:
+                os.fsync(descriptor)
 
     def _set_mode(self, path: str, mode: int) -> None:
         if path == TOP:
             os.fchmod(self._root, mode)
             return
-        with suppress(FileNotFoundError), self._parent(path) as (parent, name):
+        with suppress(FileNotFoundError):
+            parent, name = self._parent(path)
             _chmod_directory(name, parent, mode)
 
     def _sync_directories(self, paths: Iterable[str]) -> None:

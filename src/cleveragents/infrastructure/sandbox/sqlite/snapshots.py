@@ -34,8 +34,10 @@ from cleveragents.domain.sandboxes.sandbox import (
     TreeDiff,
     Uncaptured,
 )
-from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
-from cleveragents.infrastructure.sandbox.files.errors import refuse_differences
+from cleveragents.infrastructure.sandbox.files.engine_protocol import (
+    SnapshotEngine,
+    refuse_differences,
+)
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
