@@ -13,13 +13,13 @@ Feature: Wiring
       | CorrectionService  |
       | DecisionService    |
       | DoctorService      |
-      | HistoryService     |
       | LogService         |
       | MaintenanceService |
       | PlanApplyService   |
       | PlanExecutor       |
       | PlanResumeService  |
       | PlanService        |
+      | Recovery           |
       | RetentionService   |
       | ToolRunner         |
 

@@ -37,7 +37,7 @@ Feature: Configuration files
       Given the user's file is the one in their own directory and says "core.format = 'plain'"
       When the user runs "agents config set max_checkpoints_per_plan 3 --project .."
       Then the exit code is 2
-      And the error output says "is the user's own configuration"
+      And the error output says "is your user configuration"
 
     Scenario Outline: The project around the current directory is found
       Given a <mark> above the current directory, whose project keeps 20 checkpoints
