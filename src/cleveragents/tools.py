@@ -23,7 +23,7 @@ count-lines = "acme.tools:count_lines"
 
 The function runs in a process of its own, in the sandbox's directory, and is ended when
 its `timeout` is over. It gives back text or a `ToolResult`, and fails by raising. It can do
-whatever the user can: only what it does in the sandbox can be taken back.
+whatever the user can: only what it does in the sandbox can be undone.
 """
 
 from __future__ import annotations

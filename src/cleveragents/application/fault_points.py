@@ -45,7 +45,7 @@ class FaultPoint(StrEnum):
     """One resource of several is at the checkpoint."""
     ROLLBACK_RECORDED = "rollback-recorded"
     COMPENSATED = "compensated"
-    """A rollback that failed has been taken back; the journal does not say so yet."""
+    """A failed rollback has been undone; the journal does not say so yet."""
     CHILD_APPENDED = "child-appended"
     CANCEL_RECORDED = "cancel-recorded"
     DELETION_RECORDED = "deletion-recorded"

@@ -47,7 +47,7 @@ class _Held:
 
 @dataclass
 class _HeldPlan(PlanLease):
-    """A lease as whoever holds it sees it."""
+    """A lease from the side of its holder."""
 
     plan_id: str
     _locks: DatabaseLocks

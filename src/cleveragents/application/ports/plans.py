@@ -27,7 +27,7 @@ class ChildRun(Protocol):
         ...
 
     def close(self) -> None:
-        """Lets go of an ended run, which says nothing any more then. MUST be repeatable."""
+        """Releases a finished run; its output is no longer available. MUST be repeatable."""
         ...
 
     def warnings(self) -> Sequence[str]:

@@ -26,7 +26,7 @@ class Sandboxes(Protocol):
     """Makes the private copies that plans work in."""
 
     def project_root(self, path: Path) -> str:
-        """Returns the top of the repository that a directory is in; no more is looked at.
+        """Returns the top of the repository that a directory is in; reads nothing else.
 
         Raises ProjectRefusedError when there is none, or it may not be a project.
         """
@@ -74,7 +74,7 @@ class Sandboxes(Protocol):
             snapshot_id: A snapshot of the source.
 
         Raises:
-            SnapshotMissingError: nothing keeps that snapshot any more.
+            SnapshotMissingError: no ref keeps that snapshot.
         """
         ...
 
@@ -83,7 +83,7 @@ class Sandboxes(Protocol):
         ...
 
     def reopen(self, sandbox: SandboxRef) -> None:
-        """Makes a sandbox that is gone anew and empty, for a snapshot to fill.
+        """Creates a missing sandbox again, empty, for a snapshot to fill.
 
         MUST raise SandboxMissingError, and touch nothing, where something stands in its place.
         """
@@ -322,7 +322,7 @@ class SnapshotStore(Protocol):
         ...
 
     def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
-        """Says what became of each path between two snapshots, in the order of the paths.
+        """Lists how each path differs between two snapshots, in the order of the paths.
 
         Every file, link and directory that is other, or in one of them only, is one
         entry. MUST leave out what one of the snapshots could not hold, and MUST NOT

@@ -18,7 +18,7 @@ class OpenTarget(Protocol):
     def lock(self) -> None:
         """Keeps other programs out as far as the resource allows it, and checks it once more.
 
-        Raises ConflictError when somebody else is working on it, or has changed it since `plan`.
+        Raises ConflictError when another program is working on it, or has changed it since `plan`.
         """
         ...
 
@@ -33,7 +33,7 @@ class OpenTarget(Protocol):
     def undo(self) -> None:
         """Restores the resource as `plan` saw it, from wherever the other acts came to.
 
-        Raises ConflictError for what somebody else has changed since.
+        Raises ConflictError for what another program has changed since.
         """
         ...
 

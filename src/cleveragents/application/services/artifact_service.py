@@ -42,7 +42,7 @@ class ArtifactService:
         self._snapshots = snapshots
 
     def artifacts(self, plan_id: str) -> PlanArtifacts:
-        """Returns what became of each path, the work of child plans that was merged included."""
+        """Returns how each path changed, including the merged work of child plans."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             makers = {

@@ -167,7 +167,7 @@ class ConflictService:
     def _keep_edits(
         self, lease: PlanLease, plan: Plan, present: Mapping[str, str], step_index: int
     ) -> None:
-        """Makes a checkpoint of what somebody has edited and is about to be replaced."""
+        """Takes a checkpoint of edits that are about to be replaced."""
         with self._database.read() as transaction:
             last = plan.last_checkpoint_id
             kept = transaction.checkpoints.group_of(last).snapshots if last is not None else {}

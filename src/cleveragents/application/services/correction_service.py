@@ -1,4 +1,4 @@
-"""CorrectionService: decides anew, or adds to what was decided."""
+"""CorrectionService: changes a decision, or adds to what was decided."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class CorrectionPreview:
     artifacts: Sequence[str]
     """What had come of it."""
     seconds: float
-    """How long the steps took that would have to be done anew."""
+    """How long the steps took that would have to run again."""
     rollback: RollbackPreview
 
 
 @dataclass(frozen=True)
 class RevertResult:
-    """A decision that will be made anew."""
+    """A decision that will be made again."""
 
     plan: Plan
     attempt: CorrectionAttempt
@@ -143,10 +143,10 @@ class CorrectionService:
         )
 
     def revert(self, decision: Decision, guidance: str, choose: str | None) -> RevertResult:
-        """Takes the plan back to before the decision, and has it decide anew.
+        """Rolls the plan back to before the decision, so that it is made again.
 
         Raises:
-            DecisionSupersededError: it does not stand any more.
+            DecisionSupersededError: it is superseded.
             NoEarlierCheckpointError: no checkpoint from before it exists.
             ChildAppliedError: a child plan that came of it is applied.
             UsageError: it has no such option.
@@ -164,7 +164,7 @@ class CorrectionService:
         """Has a child plan do more; everything that was decided and done stays.
 
         Raises:
-            DecisionSupersededError: the decision does not stand any more.
+            DecisionSupersededError: the decision is superseded.
             PlanAppliedError: the plan is applied.
         """
         wish = self._wish(guidance, None)

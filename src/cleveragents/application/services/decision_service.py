@@ -1,4 +1,4 @@
-"""DecisionService: the tree of a plan's decisions, and what hangs on one of them."""
+"""DecisionService: the tree of a plan's decisions, and what depends on one of them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class DecisionTree:
     plan: Plan
     decisions: Sequence[Decision]
     superseded: int
-    """How many decisions of the plan do not stand any more, shown or not."""
+    """How many decisions of the plan are superseded, shown or not."""
     children: Sequence[Plan]
     """The plans that were spawned below it, each after its parent."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One decision with what led to it and what hangs on it."""
+    """One decision with what led to it and what depends on it."""
 
     plan: Plan
     decision: Decision
@@ -72,7 +72,7 @@ class DecisionService:
             return transaction.decisions.get(chosen)
 
     def tree(self, plan_id: str, *, superseded: bool = False) -> DecisionTree:
-        """Returns the plan's decisions; with `superseded` also those that do not stand any more."""
+        """Returns the plan's decisions; with `superseded` also the superseded ones."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             every = transaction.decisions.list(plan_id, superseded=True)
@@ -82,7 +82,7 @@ class DecisionService:
         return DecisionTree(plan, shown, gone, children)
 
     def explain(self, decision: Decision) -> Explanation:
-        """Says what led to a decision and what hangs on it."""
+        """Returns what led to a decision and what depends on it."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(decision.plan_id)
             standing = transaction.decisions.list(plan.id)

@@ -76,7 +76,7 @@ class DoctorService:
         self._on_disk = StoreHealth(database, stores, locks, maintenance)
 
     def examine(self, asked: HealthExamination) -> HealthReport:
-        """Looks at everything that can be looked at; what is wrong is part of the report."""
+        """Checks everything that can be checked; the report lists what is wrong."""
         git, git_version = self._git()
         home, home_is_usable = self._home(fix=asked.fix)
         checks = [self._program(), git, home, self._configuration(asked)]

@@ -15,7 +15,7 @@ from cleveragents.domain.tools.tool import ToolCall
 
 @dataclass(frozen=True)
 class UndoneWork:
-    """What an operation took back, so that whoever goes on knows what was tried already."""
+    """What an operation undid, so that the next attempt knows what was tried already."""
 
     calls: Sequence[ToolCall]
     decisions: Sequence[Decision]

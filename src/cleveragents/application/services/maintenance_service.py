@@ -96,7 +96,7 @@ class MaintenanceService:
         return [self._report(kept, kept.checkpoints, self._lost(kept)) for kept in found]
 
     def _robbed(self) -> set[str]:
-        """Returns the keys of stores in which nothing keeps some checkpoint's bytes any more.
+        """Returns the keys of mirrors that have lost a ref to some checkpoint's snapshot.
 
         An agent can write to them, and may have deleted refs.
         """
@@ -135,7 +135,7 @@ class MaintenanceService:
         return problems
 
     def _lost(self, kept: KeptCheckpoints) -> dict[Stored, str]:
-        """Returns the snapshots of each sandbox whose bytes nothing keeps any more."""
+        """Returns the snapshots of each sandbox that have lost their ref."""
         problems: dict[Stored, str] = {}
         for sandbox in kept.sandboxes:
             try:

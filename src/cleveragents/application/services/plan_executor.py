@@ -62,7 +62,7 @@ from cleveragents.domain.tools.effects import repeated_by
 
 
 class PlanExecutor:
-    """Starts plans, and goes on with those that were rolled back, failed or were interrupted."""
+    """Starts plans, and continues those that were rolled back, failed or were interrupted."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class PlanExecutor:
             ExecutionError: a step failed. The plan is errored, its policy was followed.
             InterruptedByUserError: the user stopped it between two durable steps.
             RepeatedEffectError: something irreversible would happen again; nothing was done.
-            SubplanConflictError: what subplans made conflicts, and somebody has to say what holds.
+            SubplanConflictError: changes of subplans conflict, and the user has to resolve them.
             CheckpointRequiredError: the first checkpoint of the run could not be made, and the
                 plan requires it. No step was run; the plan is errored.
             ConflictError: another process holds the plan.

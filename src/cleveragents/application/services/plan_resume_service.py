@@ -1,4 +1,4 @@
-"""PlanResumeService: whether and where a plan can go on, and going on with it."""
+"""PlanResumeService: whether and where a plan can continue, and continuing it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from cleveragents.domain.tools.effects import Effect, repeated_by
 
 @dataclass(frozen=True)
 class ResumeSummary:
-    """Where a plan would go on; nothing was changed to find out."""
+    """Where a plan would continue; finding out changed nothing."""
 
     plan: Plan
     reason: str
-    """`ok`, or a code that says why it cannot go on."""
+    """`ok`, or a code that says why it cannot continue."""
     next_step: int
     step_name: str | None
     """None when only the end of the run is missing."""
@@ -34,7 +34,7 @@ class ResumeSummary:
     decision: Decision | None
     """The last one that still stands."""
     drifted: tuple[str, ...]
-    """Resources that are not as the checkpoint left them, or gone: they are taken back."""
+    """Resources that differ from the checkpoint or are gone: they are restored."""
     effects: tuple[Effect, ...]
     """What no rollback can undo and would happen once more."""
     operation: Operation | None
@@ -79,7 +79,7 @@ class PlanResumeService:
         self._locks = locks
 
     def summary(self, plan_id: str) -> ResumeSummary:
-        """Says where the plan would go on, or why it cannot; changes nothing."""
+        """Returns where the plan would continue, or why it cannot; changes nothing."""
         holder = self._locks.holder(plan_id)
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
@@ -132,7 +132,7 @@ class PlanResumeService:
         """Goes on at the next step.
 
         Raises:
-            PlanStateError: there is nothing to go on with; the details have a `reason`.
+            PlanStateError: it cannot continue; the details have a `reason`.
             ConflictError: another process holds the plan.
             Whatever `PlanExecutor.execute` raises.
         """
@@ -165,7 +165,7 @@ def _reason(plan: Plan, holder: Holder | None) -> str:
 
 
 def _done(plan: Plan, point: Checkpoint | None) -> int:
-    """Returns the step after which the plan goes on; one that did not end goes back first."""
+    """Returns the step after which the plan continues; an unfinished one is rolled back first."""
     ended = plan.state not in (PlanState.ERRORED, PlanState.PROCESSING)
     return plan.last_completed_step if ended or not point else point.metadata.last_completed_step
 

@@ -1,4 +1,4 @@
-"""PlanService: makes plans out of plan files, and answers what became of them."""
+"""PlanService: creates plans from plan files, and reports their status."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class PlanStatus:
 
 @dataclass(frozen=True)
 class Cancellation:
-    """A plan that was given up, and what is left of its children's work."""
+    """A cancelled plan, and what is left of its children's work."""
 
     status: PlanStatus
     files_kept_by_children: int
@@ -137,7 +137,7 @@ class PlanService:
         *,
         include_uncommitted: bool = False,
     ) -> Plan:
-        """Strategizes: reads, checks and records a plan; the project is only looked at.
+        """Strategizes: reads, checks and records a plan; the project is only read.
 
         Args:
             plan_file: The file.
@@ -150,7 +150,7 @@ class PlanService:
             PlanFileError: the file is not a valid plan.
             UsageError: an argument is missing, unknown or of the wrong type.
             ProjectRefusedError: the project cannot be sandboxed whole.
-            CheckpointRequiredError: a tool of the plan could not be taken back.
+            CheckpointRequiredError: a tool of the plan could not be rolled back.
         """
         definition = self._plan_files.load(plan_file)
         values = resolve_arguments(definition, arguments)

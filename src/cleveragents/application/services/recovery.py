@@ -2,10 +2,10 @@
 
 In this order, because each needs what is before it:
 
-1. end the processes that tools of the killed run left behind: nothing else writes any more
+1. end the processes that tools of the killed run left behind, so that nothing else writes
 2. complete the operation in the journal, or undo it
 3. delete the snapshots that no record names
-4. remove the sandboxes that the records have given up
+4. remove the sandboxes that the records have discarded
 
 Each can be killed and repeated.
 """
@@ -51,7 +51,7 @@ class Recovery:
         self._removal = removal
 
     def finish(self, plan_id: str) -> RecoveryOutcome | None:
-        """Finishes what is left of killed processes; returns what became of an operation, if any.
+        """Finishes what killed processes left; returns the outcome of an operation, if any.
 
         After an error the plan is as unfinished as before, and the next call tries again.
 

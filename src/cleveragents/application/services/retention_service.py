@@ -133,7 +133,7 @@ class RetentionService:
         return PinResult(plan_id, concerned, after, changed)
 
     def _delete_snapshots(self, lease: PlanLease) -> int | None:
-        """Deletes what no record names any more; a failure does not restore the records."""
+        """Deletes what no record names; a failure does not restore the records."""
         try:
             return delete_unnamed_snapshots(self._database, self._snapshots, lease)
         except SnapshotError as error:
@@ -189,7 +189,7 @@ def _checkpoints_of(
 
 
 def _needs(transaction: Transaction, plan: Plan) -> dict[str, DeletionBlocker]:
-    """Returns what the plan cannot do without: where it is, goes on from and goes back to."""
+    """Returns what the plan needs: where it is, where it resumes, where it can go back to."""
     needs: dict[str, DeletionBlocker] = {}
     pending = transaction.operations.pending(plan.id)
     if pending is not None:

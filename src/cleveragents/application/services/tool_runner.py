@@ -65,7 +65,7 @@ class _SnapshotBefore:
 
 
 class ToolRunner:
-    """Runs tools so that each call can be taken back and each change has an author."""
+    """Runs tools so that each call can be undone and each change has an author."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class ToolRunner:
         """Returns what the tool declares; the plan's own tools come before the built-in ones.
 
         Raises:
-            ExecutionError: there is no such tool any more.
+            ExecutionError: the tool is no longer available.
         """
         spec = plan.definition.tools.get(name) or self._tools.specs().get(name)
         if spec is None:

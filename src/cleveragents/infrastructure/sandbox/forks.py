@@ -130,7 +130,7 @@ class SandboxForks:
         self._fill(fork, origin, None)
 
     def _likeness(self, origin: ForkOrigin, since: FileSystemTime) -> CopyComparison | None:
-        """What is wrong with the source is no concern of the fork: it is looked at by itself."""
+        """A damaged source does not matter here: the fork is then read by itself."""
         try:
             return self._snapshots.compare_copy(origin.source, origin.snapshot_id, since)
         except SnapshotError:

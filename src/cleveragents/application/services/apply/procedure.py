@@ -141,7 +141,7 @@ class ApplyProcedure:
             return
         self._check_lease(operation.plan_id)
         try:
-            # Opened anew: a failed act may have left an open target in any state.
+            # Opened again: a failed act may have left an open target in any state.
             for planned in reversed(_touched(operation)):
                 with self._targets.open(planned) as target:
                     target.undo()

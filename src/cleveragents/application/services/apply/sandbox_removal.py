@@ -23,7 +23,7 @@ def give_up_sandboxes(transaction: Transaction, plan_id: str) -> None:
 
 
 class SandboxRemoval:
-    """Removes the files of sandboxes that were given up. The caller holds the plan's lease."""
+    """Removes the files of discarded sandboxes. The caller holds the plan's lease."""
 
     def __init__(self, database: Database, sandboxes: Sandboxes, faults: FaultPoints) -> None:
         self._database = database

@@ -32,7 +32,7 @@ class PruneResult:
 
     groups: int = 0
     snapshots: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """The snapshots, by resource id, that no group of the plan has any more."""
+    """The snapshots, by resource id, that no group of the plan has."""
 
 
 def prune(
@@ -144,4 +144,4 @@ def _needed_to_go_on(
 
 
 _UNDER_WAY = (PlanState.PROCESSING, PlanState.ERRORED)
-"""States from which a plan goes on with the run that it was in."""
+"""States from which a plan continues its run."""

@@ -1,4 +1,4 @@
-"""The sandboxes a plan works in: made at its first run, and made anew where one was lost."""
+"""The sandboxes a plan works in: created at its first run, and recreated if one was lost."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SandboxSetup:
     def ready(self, lease: PlanLease) -> Sequence[SandboxRef]:
         """Returns the plan's sandboxes, made now if this is its first run.
 
-        One that is gone is made anew, as the checkpoint has it that the plan goes on from.
+        A missing one is recreated from the checkpoint that the plan resumes at.
 
         Raises:
             SandboxMissingError: something that is not ours stands in the place of one.
@@ -56,7 +56,7 @@ class SandboxSetup:
         return [self._mended(lease, sandbox) for sandbox in sandboxes]
 
     def _mended(self, lease: PlanLease, sandbox: SandboxRef) -> SandboxRef:
-        """Returns the sandbox as it is, or made anew if it is gone.
+        """Returns the sandbox as it is, or recreated if it is gone.
 
         That it is not whole is recorded before it is made: a kill before it is filled
         leaves an empty directory, which nothing else would tell from what it held.

@@ -107,9 +107,9 @@ class PlanHealth:
         ]
 
     def _unattended(self, records: Sequence[PlanRecord]) -> list[PlanRecord]:
-        """Returns the plans that somebody began to work on whom there is no more.
+        """Returns plans left unfinished by a process that no longer runs.
 
-        Each is looked at once more after asking for its holder, who may just have ended well.
+        Each is read again after asking for its holder, which may just have finished.
         """
         begun = [record.id for record in records if _is_begun(record)]
         without = [plan_id for plan_id in begun if self._locks.holder(plan_id) is None]
@@ -148,7 +148,7 @@ class PlanHealth:
         )
 
     def _missing_sandboxes(self, records: Sequence[PlanRecord]) -> Check:
-        """A sandbox that is gone stops a plan that is to go on; a finished one has its result."""
+        """A missing sandbox stops a plan that should continue; a finished one has its result."""
         lost = {
             record.id: (record, reasons)
             for record in records
@@ -226,7 +226,7 @@ def _operations(pending: Sequence[PlanRecord], attempts: Mapping[str, RepairAtte
 def _interrupted(
     before: Sequence[PlanRecord], now: Sequence[PlanRecord], attempts: Mapping[str, RepairAttempt]
 ) -> Check:
-    """What was interrupted goes on when its user wants it to, so it stays a warning."""
+    """An interrupted plan continues when its user resumes it, so this stays a warning."""
     unattended = {record.id for record in before}
     left = [
         record

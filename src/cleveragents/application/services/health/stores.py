@@ -111,7 +111,7 @@ class StoreHealth:
             known = transaction.plans.ids()
             recorded = [box for plan_id in known for box in transaction.sandboxes.list(plan_id)]
         named = {(box.plan_id, box.resource) for box in recorded if not box.is_given_up}
-        # What a collection removes, or leaves alone for a reason, is not looked at here.
+        # What a collection removes, or leaves alone for a reason, is not checked here.
         seen_to = {self._stores.plan_of(path) for store in stores for path in store.sandboxes}
         seen_to |= {plan for store in stores for plan in store.unknown_plans}
         apart = {plan: present[plan] for plan in present if plan not in seen_to}

@@ -361,7 +361,7 @@ class RollbackProcedure:
         """Stores snapshots of the present state with a part of the destination in it.
 
         The paths are compared with the safety checkpoint: since the guards looked at the
-        files, somebody may have changed them.
+        files, another process may have changed them.
         """
         present = snapshot_ids(taken)
         paths = self._paths(destination, part, [sandbox for sandbox, _ in taken], present)

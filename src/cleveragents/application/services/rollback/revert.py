@@ -224,7 +224,7 @@ def artifacts_of(decision: Decision, plan: Plan, changes: Sequence[AuthoredChang
 
 
 def _first_step(decision: Decision) -> int:
-    """Returns the step that has to be done anew first."""
+    """Returns the first step that has to run again."""
     if decision.parent_id is None:
         return 0
     if decision.step_index is None:
@@ -282,7 +282,7 @@ def _point_before(
 def _calls_before(
     transaction: Transaction, plan: Plan, there: Position, first_step: int
 ) -> tuple[tuple[int, int], ...]:
-    """Returns the calls that the sandboxes hold there, without any of the steps to be done anew."""
+    """Returns the calls that the sandboxes hold there, without any of the steps that run again."""
     later = {
         call.sequence
         for call in transaction.tool_calls.list(plan.id)

@@ -1,6 +1,6 @@
 """A step with subplans: wave by wave they are spawned, run beside this process, and merged.
 
-Everything that is done is found again by looking, so a run that goes on after a kill spawns,
+The records show what is done, so a run that continues after a kill spawns,
 runs and merges only what is missing.
 """
 

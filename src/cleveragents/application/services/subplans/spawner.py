@@ -60,7 +60,7 @@ class ChildSpawner:
         self._faults = faults
 
     def children(self, context: StepContext) -> dict[str, Plan]:
-        """Returns the children of the step by their names; those that were given up are gone."""
+        """Returns the children of the step by their names; cancelled ones are left out."""
         with self._database.read() as transaction:
             return _children(transaction, context)
 

@@ -74,7 +74,7 @@ def refuse_branch(work: TargetWork, request: ApplyRequest) -> None:
 
 
 def _updates(project: ProjectFiles, work: TargetWork) -> tuple[list[PathUpdate], list[str]]:
-    """Returns what becomes of each file, and those that are not as the plan found them."""
+    """Returns the new state of each file, and the files that differ from what the plan found."""
     old, new = files_of(work.changes)
     files: list[PathUpdate] = []
     conflicts: list[str] = []

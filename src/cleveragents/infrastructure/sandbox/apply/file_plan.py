@@ -122,7 +122,7 @@ def is_same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
 
 
 def status_of(before: TreeEntry | None, after: TreeEntry | None) -> str:
-    """Returns what becomes of a file, in a word."""
+    """Returns one word for how a file changes."""
     if before is None:
         return "added"
     if after is None:

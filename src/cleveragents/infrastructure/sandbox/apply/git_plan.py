@@ -257,7 +257,7 @@ class _GitPlan:
     def _updates(
         self, present: str, merged: str, edited: Iterable[str]
     ) -> tuple[PathUpdates, list[NewObject]]:
-        """Returns what becomes of each file, and the bytes that the mirror may lack."""
+        """Returns the new state of each file, and the bytes that the mirror may lack."""
         differing = self._workspace.differing(present, merged)
         files, lost = self._uncommitted_updates(differing)
         lost += [path for path in differing if path not in edited and self._is_uncommitted(path)]
@@ -294,7 +294,7 @@ class _GitPlan:
         return updates, [*new.values(), *stored_objects(self._repository.root, before)]
 
     def _uncommitted_updates(self, others: Iterable[str]) -> tuple[list[PathUpdate], list[str]]:
-        """Returns what becomes of files whose change no commit shows, and those not free for it.
+        """Returns updates of files whose change no commit shows, and the paths in the way.
 
         These are ignored files, and changes of line endings or permission bits alone.
         """

@@ -136,7 +136,7 @@ class ApplyJournal:
 
     @staticmethod
     def load(document: bytes) -> ApplyJournal:
-        """Raises SnapshotCorruptError when it is not one of ours."""
+        """Raises SnapshotCorruptError when it has another format."""
         try:
             content: dict[str, Any] = json.loads(document)
             move, git_dir = content["move"], content["git_dir"]

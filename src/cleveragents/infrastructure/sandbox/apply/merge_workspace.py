@@ -53,7 +53,7 @@ class MergeWorkspace:
     """A directory in which the files of one apply become trees."""
 
     def __init__(self, mirror: Git, store: Path, objects: BlobReader, path: Path) -> None:
-        """Args: `path` is an empty directory; whoever gave it removes it."""
+        """Args: `path` is an empty directory; the caller removes it."""
         self.git = mirror
         self._private = private_directory(store)
         self._objects = objects

@@ -45,7 +45,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class ProjectFiles:
-    """A directory of the user's, looked at by path."""
+    """A directory of the user, read path by path."""
 
     root: Path
 
@@ -208,7 +208,7 @@ class ProjectWriter:
         shutil.rmtree(self._staging)
 
     def _is_to_do(self, item: PathUpdate) -> bool:
-        """Says whether a path is as it was; raises where somebody has just changed it."""
+        """Returns whether a path is unchanged; raises if another program has just changed it."""
         present = self._files.entry(item.path)
         if present not in (item.before, item.after):
             raise OSError(None, f"another program is changing {item.path}")

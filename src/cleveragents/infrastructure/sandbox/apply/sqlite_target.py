@@ -129,7 +129,7 @@ class SqliteTarget(OpenTarget):
         """Does nothing: `settle` leaves nothing behind."""
 
     def _move(self, old: DatabaseState, new: DatabaseState) -> None:
-        """Gives it the new state if it has the old one; refuses if somebody else wrote to it."""
+        """Writes the new state over the old one; refuses if another program wrote to it."""
         files = DatabaseFiles(self.root)
         seen = files.content_signature()
         found = self._found()
@@ -163,7 +163,7 @@ def _is_same(one: DatabaseState, other: DatabaseState) -> bool:
 
 
 def _kept(found: DatabaseState, old: DatabaseState, new: DatabaseState) -> DatabaseState:
-    """Returns the new state with the bits and the journal that somebody else has set since."""
+    """Returns the new state, with permissions and journal mode as they are now."""
     mode = new.mode if old.mode != new.mode else found.mode
     journal = new.write_ahead if old.write_ahead != new.write_ahead else found.write_ahead
     return replace(new, mode=mode, write_ahead=journal)

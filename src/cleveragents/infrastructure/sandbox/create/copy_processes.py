@@ -98,7 +98,7 @@ class CopyWorkers(AbstractContextManager["CopyWorkers"]):
         return bool(self._workers)
 
     def copy(self, waiting: list[str]) -> Generator[CopyResult]:
-        """Copies directories and all in them; yields what became of each.
+        """Copies directories and all in them; yields the result of each.
 
         Args:
             waiting: Directories that are made and still empty.

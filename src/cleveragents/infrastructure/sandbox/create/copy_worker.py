@@ -17,7 +17,7 @@ _PIECE = 1 << 16
 
 
 def main(source: str, target: str, *, share: bool, streams: tuple[int, int] = (0, 1)) -> None:
-    """Serves whoever started this process.
+    """Serves the process that started this one.
 
     Args:
         source: The top of what is copied.

@@ -31,7 +31,7 @@ class CopyResult:
         self.inside: list[str] = []
         """The directories in it, made and still empty; each ends with a slash."""
         self.later: list[tuple[str, int]] = []
-        """Directories that could not be filled any more if they had their mode already."""
+        """Directories that could not be filled if they already had their final mode."""
         self.special: dict[str, str] = {}
         self.unreadable: dict[str, int] = {}
         """The number of the error, by path."""
@@ -77,7 +77,7 @@ class DirectoryCopy:
             relative: The directory below the top, with a slash at its end; empty for the top.
 
         Raises:
-            FileNotFoundError: there is no top any more.
+            FileNotFoundError: the top directory is gone.
             OSError: the copy cannot be written.
         """
         copied = CopyResult()

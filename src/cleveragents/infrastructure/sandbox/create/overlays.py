@@ -116,7 +116,7 @@ def attach(place: Path) -> None:
     """Mounts a sandbox where its files are to be seen, unless it is mounted.
 
     Raises:
-        OSError: it cannot be, or is no overlay of ours.
+        OSError: it cannot be mounted, or is not one of our overlays.
     """
     if not is_overlay(place):
         layers = _layers(place)
@@ -128,7 +128,7 @@ def detach(place: Path) -> None:
     """Unmounts a sandbox; what was written to it stays in its upper layer.
 
     Raises:
-        ConflictError: somebody is at work in it.
+        ConflictError: a process is working in it.
     """
     while is_overlay(place):
         try:

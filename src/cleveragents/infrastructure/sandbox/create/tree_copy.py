@@ -198,7 +198,7 @@ class TreeCopy:
             self._do_without(relative, error.strerror or str(error))
 
     def _do_without(self, relative: str, reason: str) -> None:
-        """What may not be read is no reason to go on.
+        """Stops the copy at a file that may not be read.
 
         Unless it is ours: then it is named, and a directory stays empty.
         """

@@ -274,7 +274,7 @@ class SandboxGit:
         draft.replace(self._link)
 
     def _remove_locks(self, wanted: GitState) -> None:
-        """A tool that was killed may have left locks of its git; it does not run any more."""
+        """A tool that was killed may have left locks of its git; it no longer runs."""
         for place in (self._admin / "HEAD", Path(self._sandbox.store) / (wanted.branch or "HEAD")):
             with suppress(FileNotFoundError):
                 place.with_name(f"{place.name}.lock").unlink()

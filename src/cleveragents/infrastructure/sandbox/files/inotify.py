@@ -39,7 +39,7 @@ class PendingChanges:
     paths: set[str] = field(default_factory=set[str])
     """Paths whose entry may differ."""
     replaced: set[str] = field(default_factory=set[str])
-    """Directories that came or went: nothing known below them holds any more."""
+    """Directories that came or went: what was known below them is no longer valid."""
     lost: bool = False
     """Events were dropped: only a scan can tell."""
     doubtful: bool = False

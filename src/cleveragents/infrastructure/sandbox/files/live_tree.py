@@ -195,9 +195,9 @@ class LiveTree:
             or self._wanted.may_take_below(path)
         }
         self._unsettled = wanted.union(path.rstrip("/") for path in self._not_captured)
-        """What has to be looked at once more, though it is as it was."""
+        """What must be read again although it has not changed."""
         self._same_file: set[str] = set()
-        """Other names of files that were looked at."""
+        """Other names of files that were read."""
         self.directories = KnownDirectories(remembered.directories)
         self.links = HardLinks()
         self._unsaved = stored.unsaved
@@ -319,7 +319,7 @@ class LiveTree:
             inodes = {path[len(start) :]: self.directories.inodes[path] for path in inside}
             known = {*self._tree.names(directory), *not_captured.get(directory, ()), *inodes}
             moved = {name for name, inode in inodes.items() if there.get(name) != inode}
-            # A scan skips ignored directories, so they are looked at here.
+            # A scan skips ignored directories, so they are read here.
             for name in (known ^ there.keys()).union(moved, ignored.get(directory, ())):
                 yield start + name
 
@@ -328,7 +328,7 @@ class LiveTree:
 
         Args:
             paths: Where something may differ.
-            replaced: Directories below which nothing known holds any more.
+            replaced: Directories below which nothing known is valid.
         """
         seconds = self._limits.deadline_seconds
         deadline = float("inf") if seconds is None else time.monotonic() + seconds
@@ -400,7 +400,7 @@ class LiveTree:
         )
 
     def _read_rules_again(self, deadline: float) -> None:
-        """What was ignored may not be any more; what is captured stays captured."""
+        """Reads what is no longer ignored; what is captured stays captured."""
         self._rules.learn(path.rstrip("/") for path in self._ignored)
         for path in sorted(self._ignored):
             bare = path.rstrip("/")
@@ -453,7 +453,7 @@ class LiveTree:
         return modes & 0o500 == 0o500 and readable and f"{path}/" not in self._not_captured
 
     def _is_listed_directory(self, path: str) -> bool:
-        """Asks the directory that a path is in, where the path itself may not be looked at."""
+        """Asks the directory that a path is in, where the path itself cannot be read."""
         try:
             with os.scandir(os.path.dirname(f"{self._root}/{path}")) as entries:
                 return any(
@@ -630,7 +630,7 @@ class LiveTree:
 
     def _is_ignored(self, path: str, *, is_directory: bool) -> bool:
         if "/.git/" in f"/{path}/":
-            return False  # A repository of which parts are left out is not one any more.
+            return False  # A repository without some of its files would be broken.
         if self._wanted.takes(path) or path in self._forced:
             return False
         if is_directory and path in self._forced_above:

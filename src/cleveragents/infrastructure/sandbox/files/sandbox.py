@@ -146,7 +146,7 @@ class FileSandbox(SnapshotEngine):
                     return self._snapshot()
             except ObjectChangedError as changed:
                 # A large file is only hashed when it is found and read again when it is packed.
-                # One that was written to in between is read anew, and left out in the end.
+                # One that was written to in between is read again, and left out in the end.
                 path = os.path.relpath(changed.path, self._sandbox.path)
                 spoiled[path] += 1
                 self._tracker.look_again(path, give_up=spoiled[path] > _SECOND_CHANCES)

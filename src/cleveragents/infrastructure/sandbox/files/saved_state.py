@@ -33,7 +33,7 @@ class SavedState:
     remembered: RememberedFile
     moment: FileSystemTime
     git: tuple[Stamps, ObservedGit] | None
-    """What was found of the sandbox's git, unless that is better looked at again."""
+    """What was found of the sandbox's git; None if it must be read again."""
     snapshots: frozenset[str]
     """The snapshots there were: what these hold is in `remembered`."""
     stored_bytes: int

@@ -31,7 +31,7 @@ _UNDIVIDED = 30
 _PRUNED_AT_MOST = 500
 _FIND = "/usr/bin/find"
 _OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# It goes on while the machine sleeps, as the clock of the files does.
+# It keeps running while the machine sleeps, as the clock of the files does.
 _BOOT_CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 

@@ -2,7 +2,7 @@
 
 A watch tells what changes while a plan runs. A new process, an overflow or any
 doubt is answered by a scan from the last good moment; without such a moment
-everything is looked at.
+everything is read.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class SandboxTracker:
     def watch(self) -> None:
         """Has the kernel report changes from now on, if that is possible.
 
-        What is wrong with a sandbox says whoever uses it next.
+        The next user of the sandbox reports what is wrong with it.
         """
         if self._watch is not None:
             return
@@ -260,7 +260,7 @@ class SandboxTracker:
         try:
             yield
         except BaseException:
-            self._live = None  # Nobody knows how far it got: everything is read anew.
+            self._live = None  # How far it got is unknown: everything is read again.
             self._stop_watching()
             raise
         changes = self._watch.drain() if self._watch is not None else None
@@ -316,7 +316,7 @@ class SandboxTracker:
         return self._live
 
     def _from_scratch(self, untrusted: SavedState | None) -> SavedState:
-        """Returns a state from which everything is looked at."""
+        """Returns a state from which everything is read."""
         usual: UsualModes | None = None
         for snapshot in sorted(self._snapshots):
             with suppress(CleverAgentsError):
@@ -337,7 +337,7 @@ class SandboxTracker:
             self._scan(live)
 
     def _watch_anew(self) -> None:
-        """Starts again after events were lost, or goes on without."""
+        """Starts again after events were lost, or continues without a watch."""
         self._stop_watching()
         self.watch()
         if self._watch is None:
@@ -385,7 +385,7 @@ class SandboxTracker:
 
 
 def nothing_known(usual: UsualModes, once: set[str], stored_bytes: int) -> SavedState:
-    """Returns the state from which everything has to be looked at."""
+    """Returns a state from which everything has to be read."""
     captured = CapturedState(EMPTY_TREE, usual, {}, 0, frozenset(), {}, frozenset(), GitState())
     remembered = RememberedFile(captured, {}, 0, once)
     return SavedState("", remembered, BEGINNING, None, frozenset(), stored_bytes)

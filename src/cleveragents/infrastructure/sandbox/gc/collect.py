@@ -1,4 +1,4 @@
-"""Taking out of a store what nobody needs any more.
+"""Removing from a mirror what nothing needs.
 
 Nobody else may use the store meanwhile, and the records are asked only then,
 so what they do not name, nobody is about to name. Order: temporary files,

@@ -1,7 +1,7 @@
-"""Which objects of a store go, which packs are written anew for that, and doing it.
+"""Which objects of a store go, which packs are rewritten for that, and removing them.
 
 Packs of which nothing is needed simply go. Those of which something is needed
-are written anew together with loose objects. What the project shares with the
+are rewritten together with loose objects. What the project shares with the
 store is left as it is: it costs nothing, and it is the project's.
 """
 
@@ -38,7 +38,7 @@ class ObjectPlan:
     """What is to become of the objects of a store, decided before anything is touched."""
 
     seen: object
-    """The store as it was looked at; what changed since then may need what is to go."""
+    """The mirror as it was read; later changes may need what is about to go."""
     seen_packs: dict[str, tuple[int, float]]
     dead: Sequence[Pack]
     """Packs of which nothing is needed."""
@@ -75,7 +75,7 @@ def plan_objects(
         git: Any git.
         store: The mirror.
         refs: The ids that the refs to be kept point to.
-        removed: Files that will not be there any more.
+        removed: Files that will be gone.
 
     Raises:
         GitCommandError: something that is needed is missing.
@@ -90,7 +90,7 @@ def plan_objects(
     owned = {item.object_id for item in loose}.union(*mine.values())
     needed = needed_objects(inside, store, refs, owned)
 
-    # A pack goes as a whole, is written anew without what nobody needs, or stays as it is.
+    # A pack goes as a whole, is rewritten without what nothing needs, or stays as it is.
     # Small ones among the last are combined with the new pack, or their number would grow.
     dead = [pack for pack, ids in mine.items() if needed.ids.isdisjoint(ids)]
     mixed = [pack for pack, ids in mine.items() if pack not in dead and not ids <= needed.ids]

@@ -57,7 +57,7 @@ def find_orphans(git: Git, store: Path, sandboxes: Path, named: KnownRecords) ->
     same store: records that know none belong to another home, or were lost.
     """
     plans = plans_of(git, store)
-    # Deleting the only copy of somebody's work is worse than keeping garbage.
+    # Deleting the only copy of a user's work is worse than keeping garbage.
     doubtful = plans if plans.isdisjoint(named.plans) else set[str]()
     present = refs_of(git_on_mirror(git, store)) if store.is_dir() else dict[str, str]()
     refs = {

@@ -29,7 +29,7 @@ def database_changes(name: str, old: bytes, new: bytes) -> Sequence[PathChange]:
     Something that is no file in the place of the database counts as nothing.
 
     Raises:
-        SnapshotCorruptError: a document is not one of ours.
+        SnapshotCorruptError: a document has another format.
     """
     change = change_of(name, _state(old), _state(new))
     if change is None:

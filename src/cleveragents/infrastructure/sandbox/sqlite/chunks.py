@@ -109,7 +109,7 @@ def snapshot_of(state: DatabaseState, name: str) -> ChunkedSnapshot:
 
 
 def document_id(snapshot_id: str, commit: bytes) -> str:
-    """Raises SnapshotCorruptError when the commit is not a snapshot of ours."""
+    """Raises SnapshotCorruptError unless the commit is one of our snapshots."""
     found = dict(_TRAILER.findall(commit))
     if found.keys() != {b"Document", b"State-Hash"}:
         raise SnapshotCorruptError(f"{snapshot_id} is not a snapshot of a database")
@@ -120,7 +120,7 @@ def state_from(document: bytes, tree: Mapping[str, str]) -> DatabaseState:
     """Returns the state that was stored; `tree` has an object id for every path.
 
     Raises:
-        SnapshotCorruptError: the document is not one of ours.
+        SnapshotCorruptError: the document has another format.
     """
     try:
         content: dict[str, Any] = json.loads(document)

@@ -25,7 +25,7 @@ from typing import NoReturn
 from urllib.parse import quote
 
 PATIENCE_SECONDS = 15.0
-"""How long somebody else's transaction is waited for."""
+"""How long to wait for another program's transaction."""
 _PAUSE = 0.05
 _KEPT_IN_MEMORY = 1 << 20
 _WAIT_IN_ONE_CALL = 0.1
@@ -42,7 +42,7 @@ class DatabaseBusyError(Exception):
 
 
 class DatabaseChangedError(Exception):
-    """Somebody else has written to the database since it was looked at."""
+    """Another program has written to the database since it was read."""
 
 
 class DatabaseDamagedError(Exception):
@@ -114,7 +114,7 @@ def back_up(
         source: What is copied.
         target: What becomes the same.
         deadline: When to stop waiting.
-        check: Called when nobody else can write to the target any more; if it raises, the
+        check: Called when no other program can write to the target; if it raises, the
             target stays as it was.
 
     Raises:
@@ -205,7 +205,7 @@ def _copy_through(source: Path, options: str, target: Path, deadline: float) -> 
 
 
 def _copy_in_order(files: DatabaseFiles, target: Path, deadline: float) -> None:
-    """Has SQLite finish or take back on a copy what a killed program left."""
+    """Has SQLite finish or undo, on a copy, what a killed program left."""
     copy = DatabaseFiles(target.with_name(f"{target.name}.raw"))
     pairs = ((files.main, copy.main), (files.wal, copy.wal), (files.journal, copy.journal))
     try:

@@ -86,7 +86,7 @@ def line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, int
 
 
 def _statuses(old: CapturedState, new: CapturedState, read: ReadTree) -> dict[str, str]:
-    """Returns what became of each path: nothing that was left out counts, so nothing is spared."""
+    """Returns how each path changed; paths that were left out count too."""
     acts = difference(_all_captured(old), _all_captured(new), read)
     before = LazyTree(old.tree, read)
     found = dict.fromkeys(acts.remove_files, "deleted")

@@ -32,7 +32,7 @@ class LineMerge:
     """Merges stored files of one store."""
 
     def __init__(self, git: Git, objects: BlobReader, room: Path, names: MergeNames) -> None:
-        """Args: `room` is an empty directory; whoever gave it removes it."""
+        """Args: `room` is an empty directory; the caller removes it."""
         self._git = git
         self._objects = objects
         self._room = room

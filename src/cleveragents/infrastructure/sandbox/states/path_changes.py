@@ -62,7 +62,7 @@ class PathStates:
 
 
 def path_changes(old: CapturedState, new: CapturedState, read: ReadTree) -> list[PathChange]:
-    """Returns what became of each path, in the order of the paths.
+    """Returns how each path changed, in the order of the paths.
 
     A path that one of the states left out, ignored or too large, is left out
     here: nobody knows what was there. A special file counts as nothing.

@@ -1,6 +1,6 @@
 """A captured state that is changed path by path, without a sandbox.
 
-Only the trees above changed paths are read and written anew.
+Only the trees above changed paths are read and rewritten.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def captured_from(document: bytes, ignored: Iterable[str]) -> CapturedState:
     """Returns what was stored as `document`.
 
     Raises:
-        SnapshotCorruptError: the document is not one of ours.
+        SnapshotCorruptError: the document has another format.
     """
     try:
         content: dict[str, Any] = json.loads(document)

@@ -80,7 +80,7 @@ def _remove(draft: Path) -> None:
 
 
 def is_held(draft: Path) -> bool:
-    """Returns whether somebody is filling it, or has just finished: then it has its final name."""
+    """Returns whether a process is filling it, or has just finished: then it has its final name."""
     try:
         descriptor = os.open(draft, _FLAGS)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A git tree of which only the directories that are looked at are in memory.
+"""A git tree of which only the directories that were read are in memory.
 
 Changing one file loads and rewrites the trees from it to the root and no others,
 so the cost follows what changed, not the size of the project.

@@ -151,7 +151,7 @@ def loose_objects(store: Path) -> Iterator[LooseObjects]:
 def remove_packs(store: Path, doomed: Iterable[Pack]) -> None:
     """Removes packs in an order in which git never sees half of one.
 
-    A git that has one open goes on reading it; one that has only seen its name looks again.
+    A git that has one open continues to read it; one that has only seen its name looks again.
     """
     doomed = list(doomed)
     if not doomed:

@@ -95,7 +95,7 @@ class SnapshotRefs:
         """Keeps a snapshot of another sandbox of the store, durably; returns the ref that does.
 
         Raises:
-            SnapshotMissingError: no ref leads to it any more.
+            SnapshotMissingError: no ref leads to it.
         """
         name = self._inherited_name(snapshot_id)
         of_source = SnapshotRefs(source, self._git)

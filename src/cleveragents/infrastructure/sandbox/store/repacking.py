@@ -41,7 +41,7 @@ _OPTIONS = ("--quiet", "--delta-base-offset", "--window-memory=128m")
 def combine_packs(git: Git, store: Path) -> int:
     """Combines small packs where there are many; returns how many went into one, mostly 0.
 
-    Nothing is lost, reachable or not, and other processes may go on reading
+    Nothing is lost, reachable or not, and other processes may continue to read
     and writing meanwhile. What git or the disk refuses is left as it was: the
     store is whole either way, only slower. To be called between checkpoints.
     """
