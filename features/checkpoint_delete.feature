@@ -81,7 +81,7 @@ Feature: Deleting checkpoints
       And the store refuses to drop snapshots
       When the user deletes the checkpoints "mine"
       Then the exit code is 0
-      And it warns that "their snapshots could not be dropped yet: The disk gave up"
+      And it warns that "their snapshots could not be deleted yet: The disk gave up"
       And 1 snapshots more are stored than recorded
       And taking the plan up again drops them
 

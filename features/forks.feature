@@ -141,7 +141,7 @@ Feature: A child plan starts from a copy of its parent's sandbox
         | git_worktree    | the disk is full half-way    | The sandbox could not be created |
         | git_worktree    | there is hardly any room     | a copy needs                  |
         | git_worktree    | git fails at the end         | git read-tree                 |
-        | git_worktree    | the source has a broken copy | is not what it was to be      |
+        | git_worktree    | the source has a broken copy | differs from what was stored  |
         | filesystem_copy | the disk is full half-way    | The sandbox could not be created |
         | filesystem_copy | the stored bytes are gone    | are missing in                |
 
