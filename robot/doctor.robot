@@ -14,7 +14,7 @@ A Healthy Installation Is Called Healthy
     And The Document's Status Is    ok
     And The Data Field 'summary.problems' Is    ${0}
     And The Data Field 'disk.projects.0.plans.0.plan_id' Is    ${PLAN}
-    And The Messages Say    All is well
+    And The Messages Say    Found no problems
     And The User's Repository Is Untouched
 
 Looking Makes Nothing
@@ -31,7 +31,7 @@ A Sandbox That No Plan Has Is Removed
     And The Check 'orphaned-sandboxes' Is    fixed
     And The Sandbox That No Plan Has Is Gone
     And The User Runs    agents doctor --format json
-    And The Messages Say    All is well
+    And The Messages Say    Found no problems
 
 Others Are Kept Out Of The Home Directory
     Given A Plan Has Run    mistake.yaml

@@ -53,6 +53,6 @@ People Read Sentences
     And The User Rolls Back
     When The User Runs    agents plan log ${PLAN}
     Then The Command Succeeds
-    And Standard Output Contains    Checkpoint `before tidy up` made
+    And Standard Output Contains    Checkpoint `before tidy up` created
     And Standard Output Contains    Step 2: shell started
     And Standard Output Contains    Rolled back to `before tidy up`
