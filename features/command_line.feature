@@ -116,7 +116,7 @@ Feature: Calling agents
         | refused       | 4    | The plan is applied             |
         | missing       | 5    | There is no plan `P1`           |
         | busy          | 6    | The plan is held by process 7   |
-        | damaged       | 7    | The stored bytes of snapshot S1 |
+        | damaged       | 7    | Some stored objects of snapshot S1 |
         | failed plan   | 8    | Step 2 failed                   |
         | configuration | 10   | No                              |
         | interrupt     | 130  | Interrupted                     |

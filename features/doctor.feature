@@ -123,13 +123,13 @@ Feature: Looking at the whole installation
         | there is a sandbox that a known plan does not have            | 0    | orphaned-sandboxes | warning | sandboxes/PLAN/data                  |
         | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-sandboxes | warning | 01ARZ3NDEKTSV4RRFFQ69G5FAV/project   |
         | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-snapshots | warning | plan-01ARZ3NDEKTSV4RRFFQ69G5FAV      |
-        | there is a directory that is not ours                         | 0    | orphaned-sandboxes | ok      | Every sandbox on disk is that of a   |
+        | there is a directory that is not ours                         | 0    | orphaned-sandboxes | ok      | Every sandbox on disk belongs to a   |
         | there is a snapshot that no record names                      | 0    | orphaned-snapshots | warning | refs/cleveragents/snapshots/PLAN     |
         | there is half a sandbox                                       | 0    | leftovers          | warning | B of unfinished sandboxes            |
         | a killed run has left half a pack                             | 0    | leftovers          | warning | tmp_pack_cleveragents_1_00112233     |
         | the database was lost, and a new one made                     | 0    | orphaned-snapshots | warning | it knows no other plan of that store |
-        | stored bytes are gone                                         | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be gone    |
-        | an agent has deleted the refs of the snapshots                | 1    | snapshots          | problem | 6 of 6 checkpoints cannot be gone    |
+        | stored bytes are gone                                         | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be restored|
+        | an agent has deleted the refs of the snapshots                | 1    | snapshots          | problem | 6 of 6 checkpoints cannot be restored|
         | all stores are gone                                           | 1    | snapshots          | problem | cannot be used: No such file         |
         | the refs of a store are damaged                               | 1    | stores             | problem | `git for-each-ref` failed            |
         | a store is in use                                             | 0    | stores             | warning | it is in use                         |

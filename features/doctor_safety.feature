@@ -12,7 +12,7 @@ Feature: Mending endangers nothing
       And another process is executing the plan
       When the user has the installation mended
       Then the exit code is 3
-      And the check "stores" is warning: was not looked through
+      And the check "stores" is warning: was not checked
       And the check "interrupted-plans" is ok: No plan was interrupted
       And the other process ends well once the cause of its waiting is mended
 

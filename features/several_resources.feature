@@ -80,6 +80,6 @@ Feature: A plan with several kinds of resources
   Scenario: Without isolation the plan works on the resource itself, and says so
     Given a plan on `data` that requires no sandbox
     When the plan is run and rolled back to its first checkpoint
-    Then it ends with exit code 4 and `keeps nothing and cannot be rolled back`
+    Then it ends with exit code 4 and `stores nothing and cannot be rolled back`
     And the directory `data` has the plan's own file
-    And the run warned that nothing done to
+    And the run warned that cannot be rolled back
