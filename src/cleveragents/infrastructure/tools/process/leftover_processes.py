@@ -28,6 +28,9 @@ PLAN_VARIABLE = "CLEVERAGENTS_PLAN_ID"
 CALL_VARIABLE = "CLEVERAGENTS_CALL_ID"
 
 GRACE_SECONDS = 2.0
+_KILL_SECONDS = 30.0
+"""Processes that fork faster than a busy machine lets us look are killed in the end."""
+_EMPTY_LOOKS = 4
 _POLL_SECONDS = 0.01
 _PROC = Path("/proc")
 _STAT_BYTES = 1024
@@ -109,19 +112,32 @@ def _end(find: Finder) -> int:
     try:
         _signal(found, signal.SIGTERM)
         _signal(found, signal.SIGCONT)  # A stopped process could not end.
-        _wait_for_end(find, None)
+        _wait_for_end(find, None, GRACE_SECONDS)
     finally:
         # Also if a second Ctrl-C interrupts the wait.
-        _wait_for_end(find, signal.SIGKILL)
+        _wait_for_end(find, signal.SIGKILL, _KILL_SECONDS)
     return len(found)
 
 
-def _wait_for_end(find: Finder, number: signal.Signals | None) -> None:
-    """Waits until no process is found. Signals those that are found until then."""
-    deadline = time.monotonic() + GRACE_SECONDS
-    # Look twice: a process can fork and exit while the table is being read.
-    while (found := find() or find()) and time.monotonic() < deadline:
-        if number is not None:
+def _wait_for_end(find: Finder, number: signal.Signals | None, seconds: float) -> None:
+    """Waits until no process is found. Signals those that are found until then.
+
+    A process can fork and exit while the table is being read, and then neither it nor its
+    child is found. So only several empty looks in a row mean that none is left.
+    """
+    now = time.monotonic()
+    quiet, deadline = now + GRACE_SECONDS, now + seconds
+    empty_looks = 0
+    seen: set[Process] = set()
+    # Processes that do not end although they are signaled are given up after the grace time:
+    # those of another user, or those that hang in the kernel.
+    while empty_looks < _EMPTY_LOOKS and (now := time.monotonic()) < min(quiet, deadline):
+        found = find()
+        empty_looks = 0 if found else empty_looks + 1
+        if not seen.issuperset(found):
+            seen.update(found)
+            quiet = now + GRACE_SECONDS
+        if found and number is not None:
             _signal(found, number)
         time.sleep(_POLL_SECONDS)
 
