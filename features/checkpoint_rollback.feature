@@ -125,7 +125,7 @@ Feature: Rolling back a plan
       And the plan has been rolled back to "before one"
       When the user rolls the plan back to "before rollback to before one"
       Then the sandbox is as it was at "after execution"
-      And the plan is execute/queued with 2 steps done
+      And the plan is execute/complete with 2 steps done
       And the checkpoints are before execution, before one, after one, before two, after two, after execution, before rollback to before one, before rollback to before rollback to before one
       And the tool calls in effect are
         | step | tool       | status    |

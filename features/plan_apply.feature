@@ -70,6 +70,13 @@ Feature: Bringing a plan's result into the project
       When the user applies the plan
       Then it is refused with the code 4 and the sentence A plan in execute/queued cannot be applied
 
+    Scenario: A rollback to the end of the run leaves nothing to run
+      Given the sandbox was changed by hand
+      And the plan was rolled back to "after execution"
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And the plan is apply/applied with 1 steps done
+
     Scenario: What nobody has looked at is not applied
       Given the sandbox was changed by hand
       When the user applies the plan

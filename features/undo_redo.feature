@@ -106,5 +106,5 @@ Feature: Undo and redo
       And the plan has been rolled back to "before execution"
       When the user rolls the plan back to the newest checkpoint called "before rollback to before execution"
       Then the sandbox is as it was at "after execution"
-      And the plan is execute/queued with 2 steps done
+      And the plan is execute/complete with 2 steps done
       And the checkpoints of the run are all in sight

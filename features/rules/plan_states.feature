@@ -13,6 +13,7 @@ Feature: The states of a plan
       | execute    | processing | execute    | execute/processing    |
       | execute    | errored    | execute    | execute/processing    |
       | execute    | processing | finish     | execute/complete      |
+      | execute    | queued     | finish     | execute/complete      |
       | execute    | processing | fail       | execute/errored       |
       | execute    | processing | come into conflict | execute/conflict |
       | execute    | conflict   | be resolved | execute/queued       |

@@ -34,6 +34,28 @@ Feature: What can be done about a plan
       | apply   | errored     | apply, revert, cancel |
       | execute | queued      | none                  |
 
+  Scenario Outline: A refusal in <phase>/<state> names the next command
+    Given a plan that is <phase>/<state>, with a checkpoint
+    When somebody asks for what its state does not allow
+    Then the hint names the plan and `agents plan <command>`
+
+    Examples:
+      | phase      | state       | command   |
+      | strategize | queued      | execute   |
+      | strategize | complete    | execute   |
+      | strategize | errored     | errors    |
+      | execute    | queued      | execute   |
+      | execute    | processing  | status    |
+      | execute    | complete    | apply     |
+      | execute    | errored     | errors    |
+      | execute    | cancelled   | rollback  |
+      | execute    | conflict    | conflicts |
+      | apply      | processing  | apply     |
+      | apply      | errored     | apply     |
+      | apply      | cancelled   | rollback  |
+      | apply      | constrained | errors    |
+      | apply      | applied     | diff      |
+
   Scenario: A journal that nobody can read
     When somebody reads the journal of an apply from another program
     Then it is refused as damaged

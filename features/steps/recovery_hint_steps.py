@@ -3,8 +3,8 @@ from __future__ import annotations
 from behave import given, then, when
 from behave.runner import Context
 
-from cleveragents.domain.errors import SnapshotCorruptError
-from cleveragents.domain.plans.plan import PlanPhase, PlanState
+from cleveragents.domain.errors import PlanStateError, SnapshotCorruptError
+from cleveragents.domain.plans.plan import TRANSITIONS, Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.recovery import options_after_failed_apply, recovery_hints
 from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal
 from cleveragents.testing import sample_records as sample
@@ -37,6 +37,33 @@ def ask_after_apply(context: Context) -> None:
 def hints_are(context: Context, hints: str) -> None:
     found = ", ".join(hint.action.value for hint in context.hints) or "none"
     assert found == hints, context.hints
+
+
+@when("somebody asks for what its state does not allow")
+def ask_for_refused(context: Context) -> None:
+    allowed = {event for phase, state, event in TRANSITIONS if is_at(context.plan, phase, state)}
+    (context.refused, *_) = [
+        refusal_of(context.plan, event) for event in PlanAction if event not in allowed
+    ]
+
+
+def is_at(plan: Plan, phase: PlanPhase, state: PlanState) -> bool:
+    return (plan.phase, plan.state) == (phase, state)
+
+
+def refusal_of(plan: Plan, event: PlanAction) -> PlanStateError:
+    try:
+        plan.after(event, plan.updated_at)
+    except PlanStateError as error:
+        return error
+    raise AssertionError(event)
+
+
+@then("the hint names the plan and `{command}`")
+def hint_names(context: Context, command: str) -> None:
+    plan_id = context.plan.id
+    assert f"`{command} {plan_id}`" in context.refused.hint, context.refused.hint
+    assert context.refused.details["plan_id"] == plan_id, context.refused.details
 
 
 @when("somebody reads the journal of an apply from another program")

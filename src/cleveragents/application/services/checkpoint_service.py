@@ -39,7 +39,6 @@ from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CheckpointPlanMismatchError,
     CheckpointRequiredError,
-    PlanStateError,
     SnapshotError,
 )
 from cleveragents.domain.plans.plan import Plan
@@ -184,12 +183,7 @@ class CheckpointService:
                 plan = transaction.plans.get(plan_id)
                 sandboxes = transaction.sandboxes.list(plan_id)
             if not sandboxes:
-                raise PlanStateError(
-                    "be checkpointed: it has no sandbox yet",
-                    plan.phase.value,
-                    plan.state.value,
-                    hint=f"Run `agents plan execute {plan_id}` first",
-                )
+                raise plan.refusal("be checkpointed: it has no sandbox yet")
             moment = Milestone(
                 CheckpointType.MANUAL,
                 label=label,

@@ -29,7 +29,6 @@ from cleveragents.domain.errors import (
     CorrectionNotFoundError,
     DecisionSupersededError,
     PlanAppliedError,
-    PlanStateError,
     UndoTargetMissingError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanState
@@ -220,7 +219,7 @@ class CorrectionService:
         with self._locks.hold(plan_id), self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
             if plan.state in (PlanState.CANCELLED, PlanState.APPLIED):
-                raise PlanStateError("take guidance", plan.phase.value, plan.state.value)
+                raise plan.refusal("take guidance")
             decision = revert.guidance_of(
                 transaction, plan, self._ids.new(), text, self._clock.now()
             )

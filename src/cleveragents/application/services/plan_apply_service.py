@@ -25,7 +25,6 @@ from cleveragents.domain.errors import (
     CheckpointRequiredError,
     ChildPlanError,
     ConflictError,
-    PlanStateError,
     SandboxChangedError,
 )
 from cleveragents.domain.plans.apply import (
@@ -149,7 +148,7 @@ class PlanApplyService:
                 results = transaction.validations.list(plan_id)[-count:] if count else ()
             done = [item.apply for item in operations if item.apply is not None]
             if not plan.is_applied or not done:
-                raise PlanStateError("show what was applied", plan.phase.value, plan.state.value)
+                raise plan.refusal("show what was applied")
             problems = self._removal.remove_given_up(plan_id)
             with held_below(self._database, self._locks, plan_id) as family:
                 for child in family:

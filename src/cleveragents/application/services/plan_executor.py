@@ -343,7 +343,8 @@ class PlanExecutor:
                 "be executed: it has no steps yet",
                 plan.phase.value,
                 plan.state.value,
-                hint="Write its steps first; `agents plan status` shows its prompt",
+                hint=f"Run `agents plan status {plan.id}` to see its prompt",
+                plan_id=plan.id,
             )
         if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.QUEUED):
             plan = plan.after(PlanAction.STRATEGIZE, now).after(PlanAction.FINISH, now)

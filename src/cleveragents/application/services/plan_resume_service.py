@@ -12,7 +12,7 @@ from cleveragents.application.services.plan_executor import PlanExecutor
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.checkpoints.operation import Operation
 from cleveragents.domain.decisions.decision import Decision
-from cleveragents.domain.errors import PlanStateError, SandboxMissingError
+from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.plans.lease import Holder
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
@@ -52,12 +52,6 @@ _REASONS = {
     PlanState.APPLIED: "applied",
     PlanState.CONFLICT: "conflict",
     PlanState.CONSTRAINED: "constrained",
-}
-_HINTS = {
-    "cancelled": "Run `agents plan rollback {plan}` to roll back to one of its checkpoints first",
-    "conflict": "Run `agents plan conflicts {plan}` to resolve them, then resume",
-    "in_apply": "Run `agents plan apply {plan}` to continue applying it",
-    "constrained": "Run `agents plan rollback {plan}` to roll back, or apply it again",
 }
 
 
@@ -146,14 +140,7 @@ def _refuse_unless_resumable(plan: Plan) -> None:
     """Raises PlanStateError, with a `reason`, for a plan that nothing is left to do of."""
     reason = _reason(plan, None)
     if reason != "ok":
-        hint = _HINTS.get(reason, "Run `agents plan status {plan}` to see the plan")
-        raise PlanStateError(
-            "be resumed",
-            plan.phase.value,
-            plan.state.value,
-            hint=hint.format(plan=plan.id),
-            reason=reason,
-        )
+        raise plan.refusal("be resumed", reason=reason)
 
 
 def _reason(plan: Plan, holder: Holder | None) -> str:

@@ -35,7 +35,6 @@ from cleveragents.domain.errors import (
     CleverAgentsError,
     ExecutionError,
     InterruptedByUserError,
-    PlanStateError,
     SandboxMissingError,
     SnapshotError,
 )
@@ -116,11 +115,7 @@ class ToolRunner:
         """
         spec = self.spec(context.plan, context.step.tool)
         if spec.writes and context.plan.phase is not PlanPhase.EXECUTE:
-            raise PlanStateError(
-                f"run `{spec.name}`, which writes",
-                context.plan.phase.value,
-                context.plan.state.value,
-            )
+            raise context.plan.refusal(f"run `{spec.name}`, which writes")
         before = self._look(context)
         if spec.checkpointable:
             self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, None, before)

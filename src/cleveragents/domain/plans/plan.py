@@ -75,6 +75,8 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanAction], tuple[PlanPhase, P
             (_EXECUTE, _State.PROCESSING, _Action.EXECUTE): (_EXECUTE, _State.PROCESSING),
             (_EXECUTE, _State.ERRORED, _Action.EXECUTE): (_EXECUTE, _State.PROCESSING),
             (_EXECUTE, _State.PROCESSING, _Action.FINISH): (_EXECUTE, _State.COMPLETE),
+            # A rollback to the state after the last step leaves nothing to run.
+            (_EXECUTE, _State.QUEUED, _Action.FINISH): (_EXECUTE, _State.COMPLETE),
             (_EXECUTE, _State.PROCESSING, _Action.FAIL): (_EXECUTE, _State.ERRORED),
             (_EXECUTE, _State.PROCESSING, _Action.CONFLICT): (_EXECUTE, _State.CONFLICT),
             (_EXECUTE, _State.CONFLICT, _Action.RESOLVE): (_EXECUTE, _State.QUEUED),
@@ -131,9 +133,31 @@ def transition(
     try:
         return TRANSITIONS[phase, state, event]
     except KeyError:
-        raise PlanStateError(
-            event.value, phase.value, state.value, hint="Run `agents plan status` to see the plan"
-        ) from None
+        raise PlanStateError(event.value, phase.value, state.value) from None
+
+
+_NEXT: Mapping[tuple[PlanPhase, PlanState], str] = MappingProxyType(
+    {
+        (_STRATEGIZE, _State.COMPLETE): "Run `agents plan execute {plan}` to run its steps",
+        (_STRATEGIZE, _State.ERRORED): "Run `agents plan errors {plan}` to see what is wrong",
+        (_APPLY, _State.PROCESSING): "Run `agents plan apply {plan}` to finish the apply",
+        (_APPLY, _State.ERRORED): "Run `agents plan apply {plan}` to try again",
+    }
+)
+"""The command that leads on, where the phase matters."""
+
+_NEXT_IN_ANY_PHASE: Mapping[PlanState, str] = MappingProxyType(
+    {
+        _State.QUEUED: "Run `agents plan execute {plan}` to run its steps",
+        _State.PROCESSING: "Run `agents plan status {plan}` to see who works on it",
+        _State.COMPLETE: "Run `agents plan apply {plan}` to apply its result",
+        _State.ERRORED: "Run `agents plan errors {plan}` to see what failed and what you can do",
+        _State.CANCELLED: "Run `agents plan rollback {plan}` to continue from a checkpoint",
+        _State.CONFLICT: "Run `agents plan conflicts {plan}` to resolve the conflicts",
+        _State.APPLIED: "Run `agents plan diff {plan}` to see what it changed",
+        _State.CONSTRAINED: "Run `agents plan errors {plan}` to see which validation failed",
+    }
+)
 
 
 class PlanError(Record):
@@ -205,8 +229,31 @@ class Plan(Record):
 
     def after(self, event: PlanAction, now: datetime) -> Plan:
         """Returns the plan after `event`."""
-        phase, state = transition(self.phase, self.state, event)
+        phase, state = self.moved_by(event)
         return self.model_copy(update={"phase": phase, "state": state, "updated_at": now})
+
+    def moved_by(self, event: PlanAction) -> tuple[PlanPhase, PlanState]:
+        """Returns the phase and state after `event`.
+
+        Raises:
+            PlanStateError: the event is not possible now; the hint is the next command.
+        """
+        try:
+            return transition(self.phase, self.state, event)
+        except PlanStateError:
+            raise self.refusal(event.value) from None
+
+    def refusal(self, action: str, **details: object) -> PlanStateError:
+        """Returns the error of an action that the plan's state does not allow."""
+        hint = _NEXT.get((self.phase, self.state)) or _NEXT_IN_ANY_PHASE[self.state]
+        return PlanStateError(
+            action,
+            self.phase.value,
+            self.state.value,
+            hint=hint.format(plan=self.id),
+            plan_id=self.id,
+            **details,
+        )
 
     @property
     def is_applied(self) -> bool:

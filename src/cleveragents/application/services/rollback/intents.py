@@ -25,7 +25,7 @@ from cleveragents.domain.errors import (
     SnapshotCorruptError,
     UndoTargetMissingError,
 )
-from cleveragents.domain.plans.plan import Plan, PlanAction, transition
+from cleveragents.domain.plans.plan import Plan, PlanAction
 from cleveragents.domain.sandboxes.change import PathChange
 
 
@@ -105,7 +105,7 @@ class UndoRedo:
         if not stack:
             raise NothingToUndoError(self.kind.value, plan.id)
         # Whatever could not be rolled back now cannot go anywhere else either.
-        transition(plan.phase, plan.state, PlanAction.ROLL_BACK)
+        plan.moved_by(PlanAction.ROLL_BACK)
         operation = stack[-1]
         if self.expected not in (None, operation.id):
             raise ConflictError(

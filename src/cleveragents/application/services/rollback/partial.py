@@ -27,7 +27,7 @@ from cleveragents.domain.errors import (
     UndoTargetMissingError,
     UsageError,
 )
-from cleveragents.domain.plans.plan import Plan, PlanAction, transition
+from cleveragents.domain.plans.plan import Plan, PlanAction
 from cleveragents.domain.sandboxes.change import AuthoredChange, PathChange, PathState, change_of
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.wording import listed
@@ -41,7 +41,7 @@ class RollbackPaths:
     paths: Sequence[str]
 
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
-        transition(plan.phase, plan.state, PlanAction.ROLL_BACK)
+        plan.moved_by(PlanAction.ROLL_BACK)
         group = group_to_restore(transaction, plan, self.checkpoint)
         sandboxes = transaction.sandboxes.list(plan.id)
         wanted: dict[str, list[str]] = {}
@@ -66,7 +66,7 @@ class RollbackStep:
     step_index: int
 
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
-        transition(plan.phase, plan.state, PlanAction.ROLL_BACK)
+        plan.moved_by(PlanAction.ROLL_BACK)
         label = f"step {self.step_index + 1}"
         changes = self._changes(transaction, plan)
         present = positions.present(transaction, plan)

@@ -17,7 +17,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
 from cleveragents.domain.checkpoints.number_ranges import Ranges, holds, numbers_in, ranges_of
 from cleveragents.domain.checkpoints.operation import Operation, Position
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanState, transition
-from cleveragents.domain.plans.step_sequence import resolve_choices
+from cleveragents.domain.plans.step_sequence import resolve_choices, step_sequence
 from cleveragents.domain.tools.tool import ToolCall
 
 INVALIDATED = "its parent was rolled back to before it was spawned"
@@ -61,22 +61,28 @@ def at(
     transaction: Transaction, plan: Plan, checkpoint: Checkpoint, group: CheckpointGroup
 ) -> Position:
     """Returns where the plan stands once it is rolled back to a checkpoint."""
-    phase, state = transition(plan.phase, plan.state, PlanAction.ROLL_BACK)
+    phase, state = plan.moved_by(PlanAction.ROLL_BACK)
     known = known_at(transaction, checkpoint, group)
     choices = group.way.choices if group.way else plan.choices
     if choices is None:  # It was made before the first correction.
         first = plan.attempt == 1
         choices = plan.choices if first else resolve_choices(plan.definition, plan.arguments)
+    done = checkpoint.metadata.last_completed_step
+    finished = None
+    if done + 1 == len(step_sequence(plan.definition, choices)):
+        # Nothing is left to run, so the result can be applied at once.
+        phase, state = transition(phase, state, PlanAction.FINISH)
+        finished = checkpoint.created_at
     return Position(
         phase=phase,
         state=state,
         attempt=plan.attempt,
-        last_completed_step=checkpoint.metadata.last_completed_step,
+        last_completed_step=done,
         last_checkpoint_id=checkpoint.id,
         choices=choices,
         error=None,
         cancel_reason=None,
-        finished_at=None,
+        finished_at=finished,
         calls=known.calls,
         decisions=known.decisions,
         groups=known.groups,

@@ -28,7 +28,7 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.events import DecisionCorrected
-from cleveragents.domain.plans.plan import Plan, PlanAction, transition
+from cleveragents.domain.plans.plan import Plan, PlanAction
 from cleveragents.domain.sandboxes.change import AuthoredChange
 
 
@@ -54,7 +54,7 @@ class Revert:
         decision = transaction.decisions.get(self.decision.id)
         if decision.superseded_by is not None:
             raise DecisionSupersededError(decision.id, plan.id)
-        phase, state = transition(plan.phase, plan.state, PlanAction.REVERT)
+        phase, state = plan.moved_by(PlanAction.REVERT)
         first_step = _first_step(decision)
         choices = _choices(plan, decision, self.request.choose)
         checkpoint = _point_before(transaction, plan, decision, first_step)
