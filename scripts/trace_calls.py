@@ -2,7 +2,8 @@
 
     python scripts/trace_calls.py [--list] [--limit ACT=MODULES/FUNCTIONS ...]
 
-The acts, each in a small git project and in a process that has done the same before:
+The acts, each in a small git project, in a process that has done the same before, and with the
+database open: every command opens it, so that is not part of an act.
 
 - `step`: one `write-file` step of a plan with its two checkpoints, from the event that
   says that it begins to the one that says that the next begins;
@@ -145,6 +146,8 @@ class Acts:
         self._plans.prepare("plan", "execute", self._plans.plan_id)
         with closing(self._plans.container(Nobody())) as container:
             service = container.plan_apply_service()
+            with container.database().read() as stored:
+                stored.plans.get(self._plans.plan_id)
             request = ApplyRequest(mode=ApplyMode.COMMIT)
             trace.of(lambda: service.apply(self._plans.plan_id, request))
         return trace
