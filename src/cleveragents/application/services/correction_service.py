@@ -170,7 +170,7 @@ class CorrectionService:
         with self._locks.hold(decision.plan_id), self._database.write() as transaction:
             decision = transaction.decisions.get(decision.id)
             plan = transaction.plans.get(decision.plan_id)
-            if plan.is_applied:
+            if plan.state is PlanState.APPLIED:
                 raise PlanAppliedError(plan.id)
             if decision.superseded_by is not None:
                 raise DecisionSupersededError(decision.id, plan.id)

@@ -22,7 +22,7 @@ from cleveragents.domain.health.maintenance import (
     VerifiedCheckpoint,
     VerifyReport,
 )
-from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 
 
 class MaintenanceService:
@@ -186,6 +186,7 @@ class MaintenanceService:
             sandboxes = [
                 sandbox for plan_id in plans for sandbox in transaction.sandboxes.list(plan_id)
             ]
+        removed = [item for item in sandboxes if item.state is SandboxState.CLEANED_UP]
         return KnownRecords(
             plans=plans,
             snapshots={
@@ -193,7 +194,7 @@ class MaintenanceService:
                 for group in groups
                 for snapshot in group.snapshots.values()
             },
-            sandboxes={(item.plan_id, item.resource) for item in sandboxes if not item.is_given_up},
-            given_up={(item.plan_id, item.resource) for item in sandboxes if item.is_given_up},
+            sandboxes={(item.plan_id, item.resource) for item in sandboxes if item not in removed},
+            given_up={(item.plan_id, item.resource) for item in removed},
             holder=None if holder is None else str(holder),
         )

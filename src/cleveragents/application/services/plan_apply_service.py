@@ -147,7 +147,7 @@ class PlanApplyService:
                 # Each attempt to apply has run all of them; the newest results are its own.
                 results = transaction.validations.list(plan_id)[-count:] if count else ()
             done = [item.apply for item in operations if item.apply is not None]
-            if not plan.is_applied or not done:
+            if plan.state is not PlanState.APPLIED or not done:
                 raise plan.refusal("show what was applied")
             problems = self._removal.remove_given_up(plan_id)
             with held_below(self._database, self._locks, plan_id) as family:

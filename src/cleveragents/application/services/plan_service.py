@@ -49,7 +49,7 @@ from cleveragents.domain.plans.step_sequence import resolve_choices
 from cleveragents.domain.plans.subplan_merge import OpenConflict, open_conflicts
 from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.sandboxes.resource import ResourceType
-from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 
 
@@ -252,7 +252,7 @@ class PlanService:
                 children=transaction.plans.children(plan_id),
                 interrupted=transaction.operations.pending(plan_id),
                 validations=list(latest.values()),
-                applied=done[-1] if done and plan.is_applied else None,
+                applied=done[-1] if done and plan.state is PlanState.APPLIED else None,
                 conflicts=open_conflicts(calls),
                 decisions_made=len(transaction.decisions.list(plan_id)),
                 files_modified=transaction.changes.count(plan_id).files,
@@ -382,7 +382,10 @@ def _files_kept(transaction: Transaction, plans: Sequence[Plan]) -> int:
     return sum(
         transaction.changes.count(plan.id).files
         for plan in plans
-        if any(not sandbox.is_given_up for sandbox in transaction.sandboxes.list(plan.id))
+        if any(
+            sandbox.state is not SandboxState.CLEANED_UP
+            for sandbox in transaction.sandboxes.list(plan.id)
+        )
     )
 
 

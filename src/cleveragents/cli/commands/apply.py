@@ -82,6 +82,7 @@ def apply_plan(
 ) -> Report:
     """Applies a plan; shows a preview and asks first, unless `yes`."""
     from cleveragents.domain.checkpoints.operation import OperationKind
+    from cleveragents.domain.plans.plan import PlanState
     from cleveragents.reports.plans.apply import preview_report, preview_text, result_report
 
     service, plans = container.plan_apply_service(), container.plan_service()
@@ -97,7 +98,7 @@ def apply_plan(
     try:
         done = service.apply(plan_id, request)
     except (KeyboardInterrupt, InterruptedByUserError):
-        if not plans.status(plan_id).plan.is_applied:
+        if plans.status(plan_id).plan.state is not PlanState.APPLIED:
             raise _interrupted(plans.status(plan_id)) from None
         done = service.finished(plan_id)  # The interrupt came too late to stop it.
     return result_report(done, plans.status(plan_id))

@@ -32,4 +32,4 @@ def is_removed_when_cancelled(cleanup: SandboxCleanup, plan: Plan, *, discard: b
 def is_finished(plan: Plan) -> bool:
     """Returns whether the plan has done all its steps and is not applied."""
     complete = (plan.phase, plan.state) == (PlanPhase.EXECUTE, PlanState.COMPLETE)
-    return complete or (plan.phase is PlanPhase.APPLY and not plan.is_applied)
+    return complete or (plan.phase is PlanPhase.APPLY and plan.state is not PlanState.APPLIED)

@@ -254,7 +254,3 @@ class Plan(Record):
             plan_id=self.id,
             **details,
         )
-
-    @property
-    def is_applied(self) -> bool:
-        return self.state is PlanState.APPLIED

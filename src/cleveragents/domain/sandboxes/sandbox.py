@@ -88,11 +88,6 @@ class SandboxRef(Record):
     skipped: tuple[Uncaptured, ...] = ()
     """Paths of the original that the sandbox does not contain."""
 
-    @property
-    def is_given_up(self) -> bool:
-        """Whether its files are no longer needed."""
-        return self.state is SandboxState.CLEANED_UP
-
 
 class Evidence(StrEnum):
     """How the content of a snapshot was determined."""

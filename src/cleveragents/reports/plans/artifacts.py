@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cleveragents.application.services.artifact_service import PlanArtifacts
+from cleveragents.domain.plans.plan import PlanState
 from cleveragents.domain.sandboxes.artifact import Artifact
 from cleveragents.domain.wording import counted, size
 from cleveragents.reports.described import Description, Field
@@ -28,13 +29,13 @@ def artifacts_report(found: PlanArtifacts) -> Report:
             "total_size": sum(found.sizes.values()),
         },
         "by_plan": [{"plan_id": maker, "artifacts": makers[maker]} for maker in sorted(makers)],
-        "applied": plan.is_applied,
+        "applied": plan.state is PlanState.APPLIED,
         "commits": list(found.commits),
     }
     table = artifact.table(
         "Artifacts", found.artifacts, _COLUMNS, empty="The plan has no artifacts yet."
     )
-    applied = "applied to the project" if plan.is_applied else "not applied yet"
+    applied = "applied to the project" if plan.state is PlanState.APPLIED else "not applied yet"
     return Report(data, (table,), (f"{counted(summary.total, 'artifact')}, {applied}",))
 
 

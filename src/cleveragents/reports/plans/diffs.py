@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
-from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.plan import Plan, PlanState
 from cleveragents.domain.sandboxes.sandbox import DiffFile, FilePatch, TreeDiff
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Report, Section, Text
@@ -48,7 +48,7 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
             "insertions": insertions,
             "deletions": deletions,
             "net_change": insertions - deletions,
-            "applied": plan.is_applied,
+            "applied": plan.state is PlanState.APPLIED,
         },
         "files": FILE.list(diff.files),
         "patch_preview": _PATCH.list(diff.patches),
@@ -60,6 +60,6 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
     if diff.patches:
         sections.append(Text("Patch", diff.patch))
     warnings = ("The patch is too long and was truncated",) if diff.patch_truncated else ()
-    is_result = plan.is_applied and new.id == plan.last_checkpoint_id
+    is_result = plan.state is PlanState.APPLIED and new.id == plan.last_checkpoint_id
     messages = ("These changes were applied to the project",) if is_result else ()
     return Report(data, tuple(sections), messages, warnings=warnings)

@@ -8,7 +8,7 @@ from cleveragents.application.services.plan_resume_service import ResumeSummary
 from cleveragents.application.services.plan_service import Cancellation, PlanProblems, PlanStatus
 from cleveragents.domain.plans.plan import PlanState
 from cleveragents.domain.plans.recovery import RecoveryHint
-from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall
 from cleveragents.reports.checkpoints.restores import effects_data
 from cleveragents.reports.described import Description, Field
@@ -111,7 +111,7 @@ def _in_state(status: PlanStatus, state: PlanState) -> int:
 
 def cancel_report(cancelled: Cancellation) -> Report:
     status, plan = cancelled.status, cancelled.status.plan
-    kept = [item for item in status.sandboxes if not item.is_given_up]
+    kept = [item for item in status.sandboxes if item.state is not SandboxState.CLEANED_UP]
     recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints and kept else []
     data: dict[str, object] = {
         "plan_id": plan.id,

@@ -36,7 +36,7 @@ class SandboxRemoval:
             sandboxes = transaction.sandboxes.list(plan_id)
         problems: list[str] = []
         for sandbox in sandboxes:
-            if sandbox.is_given_up:
+            if sandbox.state is SandboxState.CLEANED_UP:
                 try:
                     self._sandboxes.remove(sandbox)
                 except CleverAgentsError as error:

@@ -16,6 +16,7 @@ from cleveragents.application.services.maintenance_service import MaintenanceSer
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
 from cleveragents.domain.health.health import FIX, Check, CheckStatus, check
 from cleveragents.domain.health.maintenance import StoreFindings
+from cleveragents.domain.sandboxes.sandbox import SandboxState
 from cleveragents.domain.wording import counted, listed, size
 
 _ELSEWHERE = "If they are in another database, set `core.database-url` to it; otherwise remove {}"
@@ -110,7 +111,11 @@ class StoreHealth:
         with self._database.read() as transaction:
             known = transaction.plans.ids()
             recorded = [box for plan_id in known for box in transaction.sandboxes.list(plan_id)]
-        named = {(box.plan_id, box.resource) for box in recorded if not box.is_given_up}
+        named = {
+            (box.plan_id, box.resource)
+            for box in recorded
+            if box.state is not SandboxState.CLEANED_UP
+        }
         # What a collection removes, or leaves alone for a reason, is not checked here.
         seen_to = {self._stores.plan_of(path) for store in stores for path in store.sandboxes}
         seen_to |= {plan for store in stores for plan in store.unknown_plans}

@@ -260,7 +260,7 @@ class RollbackProcedure:
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             sandboxes = transaction.sandboxes.list(plan_id)
-            if plan.is_applied:
+            if plan.state is PlanState.APPLIED:
                 raise PlanAppliedError(plan_id)
             destination = intent.destination(transaction, plan)
             applied = [
