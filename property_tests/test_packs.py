@@ -14,7 +14,7 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
     ObjectKind,
     _index_bytes,
-    store_pack,
+    stored_pack,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
 
@@ -48,7 +48,8 @@ class Packs(unittest.TestCase):
         _, trees = build_trees(files)
         with tempfile.TemporaryDirectory() as place:
             subprocess.run(["git", "init", "-q", "--bare", place], check=True)
-            store_pack(Path(place) / "objects", [*blobs, *trees])
+            with stored_pack(Path(place) / "objects", [*blobs, *trees]):
+                pass
             command = ["git", f"--git-dir={place}", "fsck", "--full", "--strict"]
             subprocess.run(command, check=True, capture_output=True)
             for blob in blobs:

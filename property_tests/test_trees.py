@@ -20,7 +20,7 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
     escaped,
     shown,
-    store_pack,
+    stored_pack,
     unescaped,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
@@ -169,8 +169,8 @@ class TreesInGit(unittest.TestCase):
             put(files, path, node or NODES[0])
         assume(files)
         root = store.of(files)
-        pack = store_pack(self.place / "objects", store.objects.values())
-        pack.release()
+        with stored_pack(self.place / "objects", store.objects.values()):
+            pass
         listing = self._git("ls-tree", "-r", "-z", "--full-tree", root).split(b"\0")[:-1]
         found = {os.fsdecode(name): head.split()[0] for head, _, name in _parts(listing)}
         self.assertEqual({shown(path) for path in found}, files.keys())

@@ -20,7 +20,7 @@ from features.support.situations.applies import NoEvents
 from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
 from cleveragents.infrastructure.files import exclusive
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
-from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 
 
 def store(context: Context) -> dict[str, Any]:

@@ -278,14 +278,14 @@ class Plans:
     @contextmanager
     def room_for(self, count: int) -> Iterator[None]:
         """Makes a disk that takes `count` more snapshots and then is full."""
-        real, left = snapshots.store_pack, iter(range(count))
+        real, left = snapshots.stored_pack, iter(range(count))
 
         def store(place: Path, new: list[Any]) -> Any:
             if new and next(left, None) is None:
                 raise OSError(errno.ENOSPC, "No space left on device")
             return real(place, new)
 
-        with patch.object(snapshots, "store_pack", store):
+        with patch.object(snapshots, "stored_pack", store):
             yield
 
     @contextmanager

@@ -38,7 +38,7 @@ class Case:
     def store_on_full_disk(self) -> None:
         """Stores twice: when nothing can be written, and when that is over."""
         full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        with patch.object(snapshots, "store_pack", side_effect=full):
+        with patch.object(snapshots, "stored_pack", side_effect=full):
             self.work.attempt(self.place.store)
         self.snapshot = self.place.store()
 

@@ -25,7 +25,6 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
     ObjectChangedError,
     ObjectKind,
-    StoredPack,
 )
 from cleveragents.infrastructure.sandbox.store import snapshots
 
@@ -370,15 +369,15 @@ def _when_opened(path: Path, act: Callable[[Path], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _before_storing(act: Callable[[], object]) -> Iterator[None]:
-    real = snapshots.store_pack
+    real = snapshots.stored_pack
     acts = iter([act])
 
-    def store_pack(*arguments: Any) -> StoredPack:
+    def stored_pack(*arguments: Any) -> contextlib.AbstractContextManager[int]:
         for once in acts:
             once()
         return real(*arguments)
 
-    with patch.object(snapshots, "store_pack", store_pack):
+    with patch.object(snapshots, "stored_pack", stored_pack):
         yield
 
 
@@ -403,10 +402,10 @@ def _when_listed(path: Path, act: Callable[[Path], object], *, before: bool) -> 
 def _always_spoiled() -> Iterator[None]:
     numbers = itertools.count()
 
-    def store_pack(*_: object) -> StoredPack:
+    def stored_pack(*_: object) -> contextlib.AbstractContextManager[int]:
         raise ObjectChangedError(f"file-{next(numbers)}")
 
-    with patch.object(snapshots, "store_pack", store_pack):
+    with patch.object(snapshots, "stored_pack", stored_pack):
         yield
 
 

@@ -29,8 +29,8 @@ from cleveragents.infrastructure.sandbox.files.known_copies import CopyCompariso
 from cleveragents.infrastructure.sandbox.files.saved_state import state_path
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemClock, FileSystemTime
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.store.drafts import drafted, reclaim
-from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.directories import drafted, reclaim
+from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
 _COPIED = (SandboxStrategy.GIT_WORKTREE, SandboxStrategy.FILESYSTEM_COPY)

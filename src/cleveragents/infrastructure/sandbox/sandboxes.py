@@ -30,7 +30,7 @@ from cleveragents.infrastructure.sandbox.forks import ForkOrigin, SandboxForks
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoIsolation
 from cleveragents.infrastructure.sandbox.sqlite.copies import SqliteSandboxes
-from cleveragents.infrastructure.sandbox.store.drafts import reclaim
+from cleveragents.infrastructure.sandbox.store.directories import reclaim
 
 
 class AllSandboxes(Sandboxes):

@@ -28,7 +28,7 @@ from cleveragents.infrastructure.sandbox.apply.journal import (
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles, ProjectWriter
 from cleveragents.infrastructure.sandbox.create.overlays import attach, detach, is_one
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.states.diff import line_counts
+from cleveragents.infrastructure.sandbox.states.path_changes import line_counts
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
 
 

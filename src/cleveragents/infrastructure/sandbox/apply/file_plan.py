@@ -104,7 +104,7 @@ def stored_objects(root: Path, found: Mapping[str, TreeEntry | None]) -> list[Ne
         if entry is None:
             continue
         file = root / path
-        if entry.is_link:
+        if stat.S_ISLNK(entry.mode):
             made = NewObject.of(ObjectKind.BLOB, os.readlink(os.fsencode(file)))
         else:
             size = file.lstat().st_size

@@ -60,15 +60,15 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
     ObjectKind,
     escaped,
-    store_pack,
+    stored_pack,
 )
 from cleveragents.infrastructure.sandbox.git.repository import (
     Repository,
     find_repository,
     inspect_repository,
 )
-from cleveragents.infrastructure.sandbox.states.diff import line_counts
 from cleveragents.infrastructure.sandbox.states.difference import TOP
+from cleveragents.infrastructure.sandbox.states.path_changes import line_counts
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     EXECUTABLE,
     LINK,
@@ -237,8 +237,8 @@ class _GitPlan:
         """
         found = {path: self._project_files.entry(path) for path in paths}
         objects = stored_objects(self._repository.root, found)
-        pack = store_pack(Path(self._work.sandbox.store) / "objects", objects)
-        self._packs.callback(pack.release)
+        mirror = Path(self._work.sandbox.store)
+        self._packs.enter_context(stored_pack(mirror / "objects", objects))
         tree = self._workspace.tree_with(self._ours, found)
         nodes = self._workspace.differing(EMPTY_TREE, tree)
         twice = [
@@ -308,11 +308,11 @@ class _GitPlan:
                     lost.append(path)
                     continue
                 content = new
-            elif old is None or new is None or present is None or present.is_link:
+            elif old is None or new is None or present is None or stat.S_ISLNK(present.mode):
                 continue
             else:
                 content = new if present.object_id == old.object_id else present
-            mode = content.mode if content.is_link else self._mode(path, None, present)
+            mode = content.mode if stat.S_ISLNK(content.mode) else self._mode(path, None, present)
             after = TreeEntry(content.object_id, mode)
             if after != present:
                 found.append(PathUpdate(path, present, after))
@@ -326,9 +326,9 @@ class _GitPlan:
         if git_mode == LINK:
             return LINK_MODE
         old, new = self._old.get(path), self._new.get(path)
-        if new is not None and not new.is_link and (old is None or old.mode != new.mode):
+        if new is not None and not stat.S_ISLNK(new.mode) and (old is None or old.mode != new.mode):
             mode = new.mode
-        elif present is not None and not present.is_link:
+        elif present is not None and not stat.S_ISLNK(present.mode):
             mode = present.mode
         else:
             return _FILE_MODES[git_mode == EXECUTABLE]

@@ -15,7 +15,7 @@ from typing import Any
 from cleveragents.domain.errors import SnapshotCorruptError
 from cleveragents.domain.plans.apply import ApplyMode
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
+from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, stored_pack
 from cleveragents.infrastructure.sandbox.store.captured_state import REGULAR, TreeEntry
 from cleveragents.infrastructure.sandbox.store.lazy_tree import build_trees
 from cleveragents.infrastructure.sandbox.store.snapshots import commit_object
@@ -200,14 +200,11 @@ def store_journal(
     _, trees = build_trees({name: (REGULAR, name) for name in sorted(named)})
     anchor = commit_object(trees[-1].id, parents, b"CleverAgents apply\n")
     added = {item.id: item for item in (*new, document, *trees, anchor)}
-    pack = store_pack(objects, list(added.values()))
-    try:
+    with stored_pack(objects, added.values()):
         # An earlier apply with the same result may have been undone, and left its notes.
         ApplyProgress(mirror, journal.plan_id, resource, document.id).drop(WRITTEN, BEGUN)
         name = f"refs/cleveragents/applies/{journal.plan_id}/{resource}"
         mirror.run("update-ref", name, anchor.id)
-    finally:
-        pack.release()
     return document.id
 
 

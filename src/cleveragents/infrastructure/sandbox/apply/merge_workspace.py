@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from cleveragents.domain.errors import MergeConflictError
-from cleveragents.infrastructure.sandbox.git.command import Git, private_directory
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
@@ -52,10 +53,9 @@ class IndexMove:
 class MergeWorkspace:
     """A directory in which the files of one apply become trees."""
 
-    def __init__(self, mirror: Git, store: Path, objects: BlobReader, path: Path) -> None:
+    def __init__(self, mirror: Git, objects: BlobReader, path: Path) -> None:
         """Args: `path` is an empty directory; the caller removes it."""
         self.git = mirror
-        self._private = private_directory(store)
         self._objects = objects
         self._path = path
         self._numbers = count()
@@ -77,7 +77,7 @@ class MergeWorkspace:
                 continue
             file = path / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            if entry.is_link:
+            if stat.S_ISLNK(entry.mode):
                 os.symlink(self._objects.read(entry.object_id), os.fsencode(file))
                 continue
             with file.open("xb") as stream:
@@ -186,7 +186,7 @@ class MergeWorkspace:
         admin.mkdir()
         (admin / "HEAD").write_text("ref: refs/heads/none\n")
         git = self.git.at(admin).with_variables(
-            GIT_COMMON_DIR=str(self._private), GIT_WORK_TREE=str(path)
+            GIT_COMMON_DIR=str(self.git.directory), GIT_WORK_TREE=str(path)
         )
         return git, path
 

@@ -220,7 +220,7 @@ class ProjectWriter:
                 os.chmod(name, mode, dir_fd=parent)
 
     def _write_file(self, path: str, entry: TreeEntry, draft: Path) -> None:
-        if entry.is_link:
+        if stat.S_ISLNK(entry.mode):
             os.symlink(self._objects.read(entry.object_id), os.fsencode(draft))
         else:
             descriptor = os.open(draft, _CREATE, 0o600)

@@ -25,8 +25,8 @@ from cleveragents.infrastructure.sandbox.apply.sqlite_target import SqliteTarget
 from cleveragents.infrastructure.sandbox.create.maker import sandbox_place
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
-from cleveragents.infrastructure.sandbox.store.drafts import scratch
-from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.directories import scratch
+from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 
 
 class AllTargets(Targets):
@@ -62,7 +62,7 @@ class AllTargets(Targets):
         ):
             match resource.type:
                 case ResourceType.GIT_CHECKOUT:
-                    merging = MergeWorkspace(mirror, store, objects, workspace)
+                    merging = MergeWorkspace(mirror, objects, workspace)
                     return plan_git(self._git, merging, work, request)
                 case ResourceType.FS_DIRECTORY:
                     return plan_directory(mirror, work, request)
@@ -91,7 +91,7 @@ class AllTargets(Targets):
                     writer = ProjectWriter(journal, objects, progress, self._faults)
                     opened = DirectoryTarget(journal.root, sandbox, writer)
                 else:
-                    merging = MergeWorkspace(mirror, store, objects, workspace)
+                    merging = MergeWorkspace(mirror, objects, workspace)
                     writer = ProjectWriter(journal, objects, progress, self._faults)
                     opened = GitTarget(
                         journal, git_dir, move, merging, objects, writer, self._faults

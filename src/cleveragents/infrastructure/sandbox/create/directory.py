@@ -18,9 +18,13 @@ from cleveragents.infrastructure.sandbox.create.maker import (
 from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
-from cleveragents.infrastructure.sandbox.store.drafts import drafted, reclaim
+from cleveragents.infrastructure.sandbox.store.directories import (
+    drafted,
+    reclaim,
+    remove_if_empty,
+    remove_tree,
+)
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
-from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty, remove_tree
 
 
 class DirectorySandboxes(SandboxMaker):

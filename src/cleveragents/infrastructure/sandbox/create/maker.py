@@ -11,8 +11,8 @@ from typing import Protocol
 from cleveragents.domain.errors import SandboxMissingError, SnapshotError
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
+from cleveragents.infrastructure.sandbox.store.directories import remove_if_empty
 from cleveragents.infrastructure.sandbox.store.packs import remove_entirely
-from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty
 
 
 class SandboxMaker(Protocol):

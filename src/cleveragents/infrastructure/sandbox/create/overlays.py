@@ -37,8 +37,8 @@ from cleveragents.infrastructure.sandbox.create.overlay_mounts import (
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
+from cleveragents.infrastructure.sandbox.store.directories import remove_if_empty, remove_tree
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
-from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty, remove_tree
 
 _LOWER = "lower"
 """A file that names the directory below; written last, so it tells a finished sandbox."""

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from cleveragents.domain.errors import GitCommandError, ProjectRefusedError
 from cleveragents.domain.sandboxes.sandbox import Uncaptured
 from cleveragents.domain.sandboxes.uncaptured import special_file, special_kind
-from cleveragents.infrastructure.sandbox.git.command import Git, private_directory
+from cleveragents.infrastructure.sandbox.git.command import PRIVATE, Git
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -92,7 +92,7 @@ def _own_index(repository: Repository, git: Git, mirror: Path, scratch: Path) ->
             with suppress(FileNotFoundError):
                 shutil.copyfile(repository.git_dir / name, scratch / name)
         yield git.at(scratch).with_variables(
-            GIT_COMMON_DIR=str(private_directory(mirror)), GIT_WORK_TREE=str(repository.root)
+            GIT_COMMON_DIR=str(mirror.with_suffix(PRIVATE)), GIT_WORK_TREE=str(repository.root)
         )
     finally:
         shutil.rmtree(scratch)

@@ -37,10 +37,9 @@ from cleveragents.infrastructure.sandbox.git.repository import (
     find_repository,
     inspect_repository,
 )
-from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
-from cleveragents.infrastructure.sandbox.store.mirror import refresh_mirror
+from cleveragents.infrastructure.sandbox.store.directories import remove_tree
+from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse, refresh_mirror
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
-from cleveragents.infrastructure.sandbox.store.removal import remove_tree
 
 
 def branch_of(plan_id: str) -> str:

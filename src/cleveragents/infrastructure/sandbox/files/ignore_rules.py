@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess  # nosec B404 # started by `Git`, with an argument list
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Protocol
 
 from cleveragents.domain.errors import GitCommandError
-from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess
 
 _FIELDS = 4
 _ASKED_AT_ONCE = 24_000
@@ -74,11 +73,11 @@ class GitIgnoreRules(IgnoreRules):
         # `check-ignore` refuses this variable; `./` before each path has the same effect.
         self._git = git.with_variables(GIT_LITERAL_PATHSPECS="0")
         self._root = root
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: GitProcess | None = None
         self._answers: dict[str, bool] = {}
         self._has_read_rules = False
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> GitProcess:
         if self._process is None:
             self._process = self._git.start(
                 *("-C", self._root, "check-ignore"),
@@ -111,7 +110,7 @@ class GitIgnoreRules(IgnoreRules):
 
     def close(self) -> None:
         if self._process is not None:
-            self._git.end(self._process)
+            self._process.end()
             self._process = None
         self._has_read_rules = False
 
@@ -124,9 +123,8 @@ class GitIgnoreRules(IgnoreRules):
         try:
             process = self.start()
             self._has_read_rules = True
-            questions, _ = Git.pipes(process)
-            questions.write(asked)
-            questions.flush()
+            process.stdin.write(asked)
+            process.stdin.flush()
             said = self._read(process, len(paths) * _FIELDS)
         except (OSError, EOFError):
             self.close()
@@ -140,16 +138,16 @@ class GitIgnoreRules(IgnoreRules):
             source, _, pattern, _ = said[position * _FIELDS : (position + 1) * _FIELDS]
             self._answers[path] = bool(source) and not pattern.startswith(b"!")
 
-    def _read(self, process: subprocess.Popen[bytes], fields: int) -> list[bytes]:
+    def _read(self, process: GitProcess, fields: int) -> list[bytes]:
         """Returns what git says. Raises EOFError when it has ended, GitCommandError if it hangs."""
         said = bytearray()
         missing = fields
-        descriptor = Git.pipes(process)[1].fileno()
+        descriptor = process.stdout.fileno()
         waiting = select.poll()  # `select` refuses descriptors from 1,024 on.
         waiting.register(descriptor, select.POLLIN)
         while missing > 0:
             if not waiting.poll(self._git.patience * 1000):
-                process.kill()
+                process.process.kill()
                 self.close()
                 raise GitCommandError(
                     "git", -1, f"it was still running after {self._git.patience:g} seconds"

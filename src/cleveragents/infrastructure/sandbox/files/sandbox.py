@@ -57,10 +57,10 @@ from cleveragents.infrastructure.sandbox.states.three_way import (
 )
 from cleveragents.infrastructure.sandbox.store.blobs import object_sizes
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState
-from cleveragents.infrastructure.sandbox.store.drafts import scratch
+from cleveragents.infrastructure.sandbox.store.directories import scratch
 from cleveragents.infrastructure.sandbox.store.lazy_tree import not_ahead
 from cleveragents.infrastructure.sandbox.store.limits import Limits
-from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
 _STORE_ATTEMPTS = 12

@@ -126,7 +126,7 @@ class SandboxWriter:
 
     def _write(self, path: str, entry: TreeEntry, blob: WriteBlob, *, synced: bool) -> None:
         parent, name = self._parent(path)
-        if entry.is_link:
+        if stat.S_ISLNK(entry.mode):
             _write_link(name, parent, entry, blob)
             return
         descriptor = _open_for_writing(name, parent)

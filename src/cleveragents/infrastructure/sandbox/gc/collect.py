@@ -32,14 +32,14 @@ from cleveragents.infrastructure.sandbox.gc.orphans import (
     plans_of,
     refs_of,
 )
-from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror, private_directory
-from cleveragents.infrastructure.sandbox.store.lock import alone
+from cleveragents.infrastructure.sandbox.git.command import PRIVATE, Git, git_on_mirror
+from cleveragents.infrastructure.sandbox.store.directories import remove_tree, trash_path
+from cleveragents.infrastructure.sandbox.store.mirror import alone
 from cleveragents.infrastructure.sandbox.store.packs import (
     not_a_directory,
     remove_entirely,
     tree_bytes,
 )
-from cleveragents.infrastructure.sandbox.store.removal import remove_tree, trash_path
 from cleveragents.infrastructure.sandbox.store.repacking import room_of
 
 _PATIENCE = 24 * 3600.0
@@ -157,7 +157,7 @@ def _collect(
 def occupied(store: Path, others: Sequence[Path] = ()) -> int:
     """Returns what a store takes on disk, with what is being prepared for it, and others."""
     draft = store.with_name(f"{store.name}.new")
-    places = (store, private_directory(store), room_of(store), draft)
+    places = (store, store.with_suffix(PRIVATE), room_of(store), draft)
     outside = [
         path for path in others if path not in places and set(places).isdisjoint(path.parents)
     ]

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from cleveragents.infrastructure.sandbox.git.command import private_directory
+from cleveragents.infrastructure.sandbox.git.command import PRIVATE
 from cleveragents.infrastructure.sandbox.store.packs import pack_directory
 from cleveragents.infrastructure.sandbox.store.repacking import room_of
 
@@ -71,7 +71,8 @@ def _lacks_index(path: Path) -> bool:
 
 def _places(store: Path) -> Iterator[Path]:
     """Yields the directories in which files are written under another name first."""
-    yield from (store, private_directory(store), private_directory(store) / "info", store / "info")
+    private = store.with_suffix(PRIVATE)
+    yield from (store, private, private / "info", store / "info")
     yield store / "objects"
     yield from _entries(store / "objects")
     yield from _entries(store / "worktrees")

@@ -18,7 +18,7 @@ from cleveragents.infrastructure.sandbox.gc.unrecorded import (
     remove_strays,
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.store.drafts import is_held, reclaim
+from cleveragents.infrastructure.sandbox.store.directories import is_held, reclaim
 from cleveragents.infrastructure.sandbox.store.packs import tree_bytes
 
 _NOT_REMOVED = "A sandbox that no plan has could not be removed"

@@ -4,7 +4,7 @@ Main objects:
 
 - `Git` (`command.py`) runs git with an environment built from nothing, an explicit `--git-dir`
   and no shell. No hook, filter, pager or credential helper ever runs because of us.
-- `NewObject`, `store_pack` (`objects.py`) compute object ids and write packs without git.
+- `NewObject`, `stored_pack` (`objects.py`) compute object ids and write packs without git.
 - `Repository` (`repository.py`) describes a user's repository without touching it.
 - `git_on_mirror` (`command.py`) returns git for a mirror, steered by our configuration only.
 

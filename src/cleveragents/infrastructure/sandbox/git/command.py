@@ -57,6 +57,8 @@ _HARMLESS = {
     "log.showSignature": "false",
     "safe.directory": "*",
 }
+PRIVATE = ".private"
+"""The suffix of the directory that steers our own git, beside a mirror's `.git`."""
 SHARED = ("objects", "packed-refs", "refs", "shallow", "worktrees")
 """What `<key>.private` links to in `<key>.git`."""
 _KEPT_VARIABLES = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
@@ -69,26 +71,39 @@ _USER_CONFIGURATION = (
 )
 
 
-def _isolated(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns what git may know: nothing the caller's `GIT_*` or home could steer."""
-    kept = {name: environment[name] for name in _KEPT_VARIABLES if name in environment}
-    return kept | {
-        "LC_ALL": "C",
-        "HOME": "/nonexistent",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_CONFIG_SYSTEM": "/dev/null",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_LITERAL_PATHSPECS": "1",
-        "GIT_AUTHOR_NAME": _IDENTITY,
-        "GIT_AUTHOR_EMAIL": _EMAIL,
-        "GIT_COMMITTER_NAME": _IDENTITY,
-        "GIT_COMMITTER_EMAIL": _EMAIL,
-    }
+_ISOLATING = {
+    "LC_ALL": "C",
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_AUTHOR_NAME": _IDENTITY,
+    "GIT_AUTHOR_EMAIL": _EMAIL,
+    "GIT_COMMITTER_NAME": _IDENTITY,
+    "GIT_COMMITTER_EMAIL": _EMAIL,
+}
+
+
+@dataclass(frozen=True)
+class GitProcess:
+    """A git that was started and answers questions as they are asked."""
+
+    process: subprocess.Popen[bytes]
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+
+    def end(self) -> None:
+        """Ends it: git stops when nothing more can be asked."""
+        for stream in (self.stdin, self.stdout):
+            with suppress(BrokenPipeError):
+                stream.close()
+        self.process.wait()
 
 
 @dataclass(frozen=True)
@@ -149,8 +164,9 @@ class Git:
 
         However much git has to say, no more than that is ever in memory.
         """
-        with self.start(*arguments, stderr=subprocess.PIPE) as process:
-            begun = self.pipes(process)[1].read(limit)
+        started = self.start(*arguments, stderr=subprocess.PIPE)
+        with started.process as process:
+            begun = started.stdout.read(limit)
             if len(begun) == limit:
                 return begun
             said = process.stderr.read() if process.stderr else b""
@@ -187,7 +203,7 @@ class Git:
         }
         isolated = {
             name: value
-            for name, value in _isolated(self.environment).items()
+            for name, value in self._variables().items()
             if name not in _USER_CONFIGURATION
         }
         command = ["git", f"--git-dir={self.directory}", "config", "--includes", "-z", "--list"]
@@ -203,22 +219,22 @@ class Git:
             ConfigurationError: git cannot be started.
         """
         giver, taker = self.start(*arguments), other.start(*taking, stderr=subprocess.PIPE)
-        questions, given = self.pipes(giver)
-        taken, _ = self.pipes(taker)
+        said = b""
         try:
             with suppress(BrokenPipeError):  # Its status tells.
-                questions.write(stdin)
-                questions.close()
-                shutil.copyfileobj(given, taken, _PIECE)
-                taken.close()
-            said = taker.stderr.read() if taker.stderr else b""
+                giver.stdin.write(stdin)
+                giver.stdin.close()
+                shutil.copyfileobj(giver.stdout, taker.stdin, _PIECE)
+                taker.stdin.close()
+            if taker.process.stderr:
+                said = taker.process.stderr.read()
         finally:
-            self.end(giver)
-            self.end(taker)
-        for process, command in ((taker, taking[0]), (giver, arguments[0])):
-            if process.returncode != 0:
+            giver.end()
+            taker.end()
+        for ended, command in ((taker, taking[0]), (giver, arguments[0])):
+            if ended.process.returncode != 0:
                 raise GitCommandError(
-                    f"git {command}", process.returncode, said.decode(errors="replace")
+                    f"git {command}", ended.process.returncode, said.decode(errors="replace")
                 )
 
     @contextmanager
@@ -226,14 +242,14 @@ class Git:
         """Runs a git that answers questions as they are asked: (its stdin, its stdout)."""
         process = self.start(*arguments)
         try:
-            yield self.pipes(process)
+            yield process.stdin, process.stdout
         finally:
-            self.end(process)
+            process.end()
 
-    def start(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
-        """Starts a git that stays until `end`."""
+    def start(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> GitProcess:
+        """Starts a git that stays until its `end`."""
         try:
-            return subprocess.Popen(  # nosec B603
+            process = subprocess.Popen(  # nosec B603
                 self._command(arguments),
                 env=self._variables(),
                 cwd=_NOWHERE,
@@ -244,21 +260,9 @@ class Git:
             )
         except OSError as error:
             raise _not_started(error) from error
-
-    @staticmethod
-    def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-        """Returns where a started git takes questions and gives answers."""
         if process.stdin is None or process.stdout is None:  # pragma: no cover # PIPE was asked for
             raise GitCommandError("git", -1, "no pipes")
-        return process.stdin, process.stdout
-
-    @classmethod
-    def end(cls, process: subprocess.Popen[bytes]) -> None:
-        """Ends a started git: it stops when nothing more is asked."""
-        for stream in cls.pipes(process):
-            with suppress(BrokenPipeError):
-                stream.close()
-        process.wait()
+        return GitProcess(process, process.stdin, process.stdout)
 
     def _start(
         self, command: Sequence[str], variables: Mapping[str, str], stdin: bytes | None
@@ -286,11 +290,11 @@ class Git:
         return ["git", f"--git-dir={self.directory}", "--no-pager", *options, *arguments]
 
     def _variables(self) -> dict[str, str]:
-        return {**_isolated(self.environment), **self.variables}
-
-
-def private_directory(mirror: Path) -> Path:
-    return mirror.with_suffix(".private")
+        """Returns what git may know: nothing the caller's `GIT_*` or home could steer."""
+        kept = {
+            name: self.environment[name] for name in _KEPT_VARIABLES if name in self.environment
+        }
+        return {**kept, **_ISOLATING, **self.variables}
 
 
 def admin_directory(sandbox: SandboxRef) -> Path:
@@ -299,12 +303,12 @@ def admin_directory(sandbox: SandboxRef) -> Path:
 
 
 def git_on_mirror(git: Git, mirror: Path) -> Git:
-    return git.at(private_directory(mirror))
+    return git.at(mirror.with_suffix(PRIVATE))
 
 
 def git_on_sandbox(git: Git, sandbox: SandboxRef) -> Git:
     return git.at(admin_directory(sandbox)).with_variables(
-        GIT_COMMON_DIR=str(private_directory(Path(sandbox.store))), GIT_WORK_TREE=sandbox.path
+        GIT_COMMON_DIR=str(Path(sandbox.store).with_suffix(PRIVATE)), GIT_WORK_TREE=sandbox.path
     )
 
 

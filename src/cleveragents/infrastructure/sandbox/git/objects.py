@@ -13,8 +13,8 @@ import re
 import secrets
 import struct
 import zlib
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Generator, Iterable
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -103,27 +103,18 @@ class NewObject:
         return NewObject(digest.hexdigest(), kind, data, None, len(data))
 
 
-@dataclass(frozen=True)
-class StoredPack:
-    """A pack that is on disk, kept from pruning until `release`."""
+@contextmanager
+def stored_pack(objects: Path, new: Collection[NewObject]) -> Generator[int]:
+    """Writes objects as one pack and its index, durably; yields their bytes on disk.
 
-    size_bytes: int
-    keep: Path | None
-
-    def release(self) -> None:
-        """To be called once a ref leads to the objects, or none will."""
-        if self.keep is not None:
-            self.keep.unlink(missing_ok=True)
-
-
-def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
-    """Writes objects as one pack and its index, durably; for none, nothing.
+    Nothing prunes the pack while the block runs, which writes the ref that leads to the objects.
 
     Raises:
         ObjectChangedError: a file no longer has the bytes its id was made of.
     """
     if not new:
-        return StoredPack(0, None)
+        yield 0
+        return
     packs = objects / "pack"
     draft = os.path.join(packs, f"tmp_pack_cleveragents_{os.getpid()}_{secrets.token_hex(4)}")
     try:
@@ -148,7 +139,10 @@ def store_pack(objects: Path, new: Collection[NewObject]) -> StoredPack:
         raise
     index = _index_bytes(entries, checksum)
     write_durably(Path(f"{name}.idx"), index, mode=0o444)
-    return StoredPack(size + len(index), keep)
+    try:
+        yield size + len(index)
+    finally:
+        keep.unlink(missing_ok=True)
 
 
 def _write_pack(

@@ -27,9 +27,13 @@ from cleveragents.infrastructure.sandbox.sqlite.files import (
     DatabaseDamagedError,
     copy_database,
 )
-from cleveragents.infrastructure.sandbox.store.drafts import drafted, reclaim
+from cleveragents.infrastructure.sandbox.store.directories import (
+    drafted,
+    reclaim,
+    remove_if_empty,
+    remove_tree,
+)
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
-from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty, remove_tree
 
 
 class SqliteSandboxes(SandboxMaker):

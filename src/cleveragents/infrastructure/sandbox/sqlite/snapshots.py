@@ -40,7 +40,7 @@ from cleveragents.infrastructure.sandbox.files.engine_protocol import (
 )
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
-from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, store_pack
+from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, stored_pack
 from cleveragents.infrastructure.sandbox.sqlite.changes import database_changes, merge_databases
 from cleveragents.infrastructure.sandbox.sqlite.chunks import (
     DatabaseState,
@@ -62,8 +62,8 @@ from cleveragents.infrastructure.sandbox.sqlite.inspect import NOT_A_FILE, look,
 from cleveragents.infrastructure.sandbox.sqlite.restore import put_back
 from cleveragents.infrastructure.sandbox.states.diff import PATCH_LIMIT
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, blob_reader, missing_objects
-from cleveragents.infrastructure.sandbox.store.drafts import scratch
-from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.directories import scratch
+from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
 _CHUNKS_IN_ONE_PACK = 256
@@ -300,9 +300,7 @@ class SqliteSnapshots(SnapshotEngine):
         added = 0
         with ExitStack() as kept:
             for new in self._missing(found.state, copy, made.objects):
-                pack = store_pack(objects, new)
-                kept.callback(pack.release)
-                added += pack.size_bytes
+                added += kept.enter_context(stored_pack(objects, new))
             self._refs.write(made.id, made.id)
         self._documents[made.id] = made.document
         if len(self._documents) > _KEPT_DOCUMENTS:

@@ -11,11 +11,11 @@ from cleveragents.domain.sandboxes.sandbox import DiffFile, FilePatch, TreeDiff
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import shown
 from cleveragents.infrastructure.sandbox.states.difference import difference
+from cleveragents.infrastructure.sandbox.states.path_changes import DIFF_OPTIONS, line_counts
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, TreeEntry
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree
 
 PATCH_LIMIT = 1 << 20
-_QUIET = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
 _SECTION = b"diff --git "
 
 
@@ -48,7 +48,8 @@ def tree_diff(
 
 
 def _patch_arguments(prefix: str) -> tuple[str, ...]:
-    return ("diff", *_QUIET, "--patch", f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}")
+    prefixes = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}")
+    return ("diff", *DIFF_OPTIONS, "--patch", *prefixes)
 
 
 def _patches(paths: Sequence[str], patch: bytes, prefix: str) -> Iterator[FilePatch]:
@@ -66,23 +67,12 @@ def _patches(paths: Sequence[str], patch: bytes, prefix: str) -> Iterator[FilePa
 
 def _patched_paths(git: Git, old: str, new: str) -> list[str]:
     """Returns the path of each section of the patch: two where the type of a file changed."""
-    listing = git.run("diff", *_QUIET, "--name-status", "-z", old, new).split(b"\0")[:-1]
+    listing = git.run("diff", *DIFF_OPTIONS, "--name-status", "-z", old, new).split(b"\0")[:-1]
     return [
         shown(os.fsdecode(path))
         for status, path in zip(listing[::2], listing[1::2], strict=True)
         for _ in range(2 if status == b"T" else 1)
     ]
-
-
-def line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, int | None]]:
-    """Returns lines added and removed in each file that differs; None and None for a binary one."""
-    counts: dict[str, tuple[int | None, int | None]] = {}
-    for record in git.run("diff", *_QUIET, "--numstat", "-z", old, new).split(b"\0")[:-1]:
-        added, removed, path = record.split(b"\t", 2)
-        is_binary = added == b"-"
-        lines = (None, None) if is_binary else (int(added), int(removed))
-        counts[shown(os.fsdecode(path))] = lines
-    return counts
 
 
 def _statuses(old: CapturedState, new: CapturedState, read: ReadTree) -> dict[str, str]:

@@ -1,13 +1,16 @@
-"""What a captured state has at each path, and which paths differ between two states.
+"""What a captured state has at each path, which paths differ between two states, and by how much.
 
 The cost follows the difference, not the size of the sandbox.
 """
 
 from __future__ import annotations
 
+import os
 import stat
 
 from cleveragents.domain.sandboxes.change import PathChange, PathState, change_of
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.objects import shown
 from cleveragents.infrastructure.sandbox.states.difference import TOP, in_terms_of
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
@@ -21,6 +24,8 @@ from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     ReadTree,
     tree_changes,
 )
+
+DIFF_OPTIONS = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
 
 
 class PathStates:
@@ -88,3 +93,14 @@ def path_changes(old: CapturedState, new: CapturedState, read: ReadTree) -> list
     )
     changes = [change for change in found if change is not None]
     return sorted(changes, key=lambda change: change.path)
+
+
+def line_counts(git: Git, old: str, new: str) -> dict[str, tuple[int | None, int | None]]:
+    """Returns lines added and removed in each file that differs; None and None for a binary one."""
+    counts: dict[str, tuple[int | None, int | None]] = {}
+    for record in git.run("diff", *DIFF_OPTIONS, "--numstat", "-z", old, new).split(b"\0")[:-1]:
+        added, removed, path = record.split(b"\t", 2)
+        is_binary = added == b"-"
+        lines = (None, None) if is_binary else (int(added), int(removed))
+        counts[shown(os.fsdecode(path))] = lines
+    return counts

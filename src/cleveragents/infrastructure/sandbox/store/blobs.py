@@ -6,14 +6,13 @@ One resident git process answers for all of them.
 from __future__ import annotations
 
 import hashlib
-import subprocess  # nosec B404 # started by `Git`, with an argument list
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import IO
 
 from cleveragents.domain.errors import SnapshotCorruptError, SnapshotMissingError
-from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess
 
 _CHUNK = 1 << 20
 _ASKED_AT_ONCE = 200
@@ -28,11 +27,11 @@ class BlobReader:
     def __init__(self, git: Git) -> None:
         self._git = git
         self._place = str(git.directory)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: GitProcess | None = None
 
     def close(self) -> None:
         if self._process is not None:
-            self._git.end(self._process)
+            self._process.end()
             self._process = None
 
     def copy(self, object_id: str, write: Write) -> None:
@@ -42,8 +41,7 @@ class BlobReader:
             SnapshotMissingError: the object is not there.
             SnapshotCorruptError: its bytes do not have that name.
         """
-        self._ask([object_id])
-        self._answer(object_id, write)
+        self._answer(self._ask([object_id]), object_id, write)
 
     def read(self, object_id: str) -> bytes:
         content = bytearray()
@@ -53,32 +51,31 @@ class BlobReader:
     def copy_many(self, object_ids: Iterable[str], writer: Callable[[str], Write]) -> None:
         """Like `copy` for each object, asking ahead; `writer` gives what takes its bytes."""
         waiting = iter(object_ids)
-        asked: list[str] = []
-        while batch := list(islice(waiting, _ASKED_AT_ONCE)):
-            self._ask(batch)
-            self._answer_all(asked, writer)
-            asked = batch
-        self._answer_all(asked, writer)
+        asked = list(islice(waiting, _ASKED_AT_ONCE))
+        answers = self._ask(asked) if asked else None
+        while answers is not None:
+            following = list(islice(waiting, _ASKED_AT_ONCE))
+            later = self._ask(following) if following else None
+            for object_id in asked:
+                self._answer(answers, object_id, writer(object_id))
+            asked, answers = following, later
 
     def check(self, object_ids: Iterable[str]) -> None:
         """Reads every object back; raises like `copy` for the first that is not whole."""
         self.copy_many(object_ids, lambda _: _forget)
 
-    def _ask(self, object_ids: Sequence[str]) -> None:
-        questions, _ = self._running()
+    def _ask(self, object_ids: Sequence[str]) -> IO[bytes]:
+        """Asks for objects, and returns where the answers come in the same order."""
+        process = self._process = self._process or self._git.start("cat-file", "--batch")
         try:
-            questions.write("".join(f"{object_id}\n" for object_id in object_ids).encode())
-            questions.flush()
+            process.stdin.write("".join(f"{object_id}\n" for object_id in object_ids).encode())
+            process.stdin.flush()
         except BrokenPipeError as gone:
             self.close()
             raise SnapshotMissingError(object_ids[0], self._place) from gone
+        return process.stdout
 
-    def _answer_all(self, object_ids: Iterable[str], writer: Callable[[str], Write]) -> None:
-        for object_id in object_ids:
-            self._answer(object_id, writer(object_id))
-
-    def _answer(self, object_id: str, write: Write) -> None:
-        _, answers = self._running()
+    def _answer(self, answers: IO[bytes], object_id: str, write: Write) -> None:
         try:
             head = answers.readline().split()
             if len(head) != 3:
@@ -100,11 +97,6 @@ class BlobReader:
         except BaseException:
             self.close()  # What is left of the answers belongs to nobody.
             raise
-
-    def _running(self) -> tuple[IO[bytes], IO[bytes]]:
-        if self._process is None:
-            self._process = self._git.start("cat-file", "--batch")
-        return Git.pipes(self._process)
 
 
 def _forget(_: bytes) -> None:

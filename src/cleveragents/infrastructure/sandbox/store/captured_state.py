@@ -33,10 +33,6 @@ class TreeEntry:
     mode: int
     """Type and all permission bits, as `lstat` gives them."""
 
-    @property
-    def is_link(self) -> bool:
-        return stat.S_ISLNK(self.mode)
-
 
 @dataclass(frozen=True)
 class GitState:

@@ -3,16 +3,21 @@
 The project's objects are hard-linked into it (copied where that is impossible),
 so it costs next to nothing, and once linked they stay, whatever the user's
 repository prunes. Nothing ever flows from here into the project.
+
+Many processes may use a mirror, and one alone may take things out of it. The lock is on
+`<key>.use` beside `<key>.git`. It belongs to an open file, so the system releases it when a
+process ends, however it ends.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import shutil
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
@@ -23,10 +28,10 @@ from cleveragents.infrastructure.files import (
     write_durably,
 )
 from cleveragents.infrastructure.sandbox.git.command import (
+    PRIVATE,
     SHARED,
     Git,
     git_on_mirror,
-    private_directory,
 )
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.blobs import missing_objects
@@ -52,6 +57,8 @@ _INDEX = re.compile(r"[^.].*\.idx", re.DOTALL)
 _LOOSE = re.compile(r"[0-9a-f]{38}")
 _LINKING_IMPOSSIBLE = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES)
 _ATTEMPTS = 5
+_USE = ".use"
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 
 def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | None) -> Path:
@@ -83,7 +90,7 @@ def _locked_store(git: Git, mirrors: Path, key: str) -> Generator[Path]:
     with exclusive(mirrors / f"{key}.lock"):
         if not store.is_dir():
             _initialise(git, store)
-        private = private_directory(store)
+        private = store.with_suffix(PRIVATE)
         private.mkdir(mode=0o700, exist_ok=True)
         for name in SHARED:
             with suppress(FileExistsError):
@@ -191,7 +198,7 @@ def _carry_settings(repository: Repository, git: Git, mirror: Path) -> None:
     # The ignore rules that are not in the project's files: the user's, and the repository's own.
     excludes = b"\n".join(map(_content, (of_user, repository.common_dir / "info" / "exclude")))
     attributes = _content(repository.common_dir / "info" / "attributes")
-    for place in (private_directory(mirror), mirror):
+    for place in (mirror.with_suffix(PRIVATE), mirror):
         write_durably(place / "config", _configuration({**_OWN_SETTINGS, **carried}))
         (place / "info").mkdir(exist_ok=True)
         write_durably(place / "info" / "exclude", excludes)
@@ -244,3 +251,57 @@ def _stands_in_the_way(name: str, wanted: Iterable[str]) -> bool:
     return name.startswith("refs/remotes/") or any(
         other.startswith(f"{name}/") or name.startswith(f"{other}/") for other in wanted
     )
+
+
+class MirrorUse:
+    """Says that this process uses a mirror, from now until `close`.
+
+    While one of these is open anywhere, nothing is taken out of the mirror but
+    what its owner drops by name. One that is opened while a collection runs
+    waits for its end.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._process = os.getpid()
+        # The file is made when needed and never removed.
+        self._descriptor: int | None = os.open(store.with_suffix(_USE), _FLAGS, 0o600)
+        fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+
+    def close(self) -> None:
+        """Ends the use; repeatable, and harmless in a process that was forked meanwhile."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is None:
+            return
+        # Closing alone would leave the lock to a child that was forked and has not yet called
+        # exec; but such a child itself must not unlock what its parent still uses.
+        if os.getpid() == self._process:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+@contextmanager
+def alone(store: Path) -> Generator[bool]:
+    """Yields whether nobody uses or refreshes the store; nobody can begin before the block ends.
+
+    Never waits. A `MirrorUse` opened inside the block, in this process too, would wait for ever.
+    """
+    with ExitStack() as held:
+        places = (store.with_suffix(_USE), store.with_suffix(".lock"))
+        yield all(held.enter_context(_held(place)) for place in places)
+
+
+@contextmanager
+def _held(place: Path) -> Generator[bool]:
+    process, descriptor = os.getpid(), os.open(place, _FLAGS, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        if os.getpid() == process:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)

@@ -22,7 +22,7 @@ from pathlib import Path
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.files import fsync_directory
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
-from cleveragents.infrastructure.sandbox.store.lock import MirrorUse
+from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 from cleveragents.infrastructure.sandbox.store.packs import (
     Pack,
     count_packs,

@@ -17,6 +17,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +36,7 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     GITLINK,
     NewObject,
     ObjectKind,
-    StoredPack,
-    store_pack,
+    stored_pack,
 )
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, missing_objects
 from cleveragents.infrastructure.sandbox.store.captured_state import (
@@ -158,12 +158,8 @@ class StoredSnapshots:
             # The pack is synced before the ref is written: a ref that leads to missing objects
             # would be a checkpoint that cannot be restored. Until the ref is there, a `.keep`
             # file keeps a collection by the agent's own git from removing the pack.
-            pack = self._pack((*others, *made.all))
-            try:
+            with self._pack((*others, *made.all)) as added:
                 self.refs.write(made.snapshot.id, made.anchor.id)
-            finally:
-                pack.release()
-            added = pack.size_bytes
             self._new_packs += 1
             is_idle = self._repacking is None or not self._repacking.is_alive()
             if self._new_packs >= _REPACKED_EVERY and is_idle:
@@ -196,8 +192,8 @@ class StoredSnapshots:
             ),
         )
 
-    def _pack(self, wanted: Iterable[NewObject]) -> StoredPack:
-        """Stores objects, leaving out such as are there already when there are many."""
+    def _pack(self, wanted: Iterable[NewObject]) -> AbstractContextManager[int]:
+        """Stores objects for a block, leaving out such as are there already when there are many."""
         new = {item.id: item for item in wanted}
         if len(new) > _CHECKED_FROM:
             # git knows the empty tree without having it.
@@ -212,7 +208,7 @@ class StoredSnapshots:
                 hint="Make room in the home directory of CleverAgents; "
                 "`agents gc` may reclaim some",
             )
-        return store_pack(Path(self._sandbox.store) / "objects", new.values())
+        return stored_pack(Path(self._sandbox.store) / "objects", new.values())
 
     def read_tree(self, object_id: str) -> bytes:
         """Trees never change, so those read last are kept."""

@@ -1,9 +1,11 @@
-"""Directories that appear under their name only when they are whole.
+"""Directories that appear whole and disappear whole, whatever an agent made of them.
 
 A draft lies beside its final place and is locked by its maker while it is
 filled. One that nobody holds was left by a killed process: `reclaim` finds it.
 Making and removing drafts happens under one lock, so that neither meets the
 other half-way.
+
+`remove_tree` moves a directory aside before it empties it, so its name is free at once.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from cleveragents.infrastructure.files import exclusive, fsync_directory
-from cleveragents.infrastructure.sandbox.store.removal import remove_if_empty, remove_tree
 
 _SUFFIX = ".draft"
 _LOCK = ".lock"
@@ -92,3 +94,46 @@ def is_held(draft: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def trash_path(directory: Path) -> Path:
+    """Returns where `remove_tree` moves what it is removing."""
+    return directory.with_name(f".{directory.name}.removed")
+
+
+def remove_tree(path: Path) -> None:
+    """Removes a directory and all below it; one that is not there is fine.
+
+    Directories are moved up before they are emptied, so neither depth nor the
+    length of a path is a limit. Repeatable after a kill.
+    """
+    trash = trash_path(path)
+    left = set(os.listdir(trash)) if trash.is_dir() else set[str]()
+    names = (name for name in map(str, count()) if name not in left)
+    if path.is_dir() and not path.is_symlink():
+        trash.mkdir(mode=0o700, exist_ok=True)
+        os.chmod(path, 0o700)  # Moving writes its `..`, which an agent may have forbidden.
+        path.rename(trash / next(names))
+    elif not trash.is_dir():
+        return
+    while waiting := os.listdir(trash):
+        for name in waiting:
+            _empty(trash / name, trash, names)
+            os.rmdir(trash / name)
+    trash.rmdir()
+
+
+def _empty(directory: Path, trash: Path, names: Iterator[str]) -> None:
+    os.chmod(directory, 0o700)
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                os.chmod(entry.path, 0o700)
+                os.rename(entry.path, trash / next(names))
+            else:
+                os.unlink(entry.path)
+
+
+def remove_if_empty(directory: Path) -> None:
+    with suppress(OSError):
+        directory.rmdir()
