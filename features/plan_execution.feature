@@ -96,6 +96,41 @@ Feature: Executing a plan
       And it warns that "The sandbox differed from the checkpoint `before two` and was restored; `agents plan rollback PLAN «found when going on»` brings back what was there"
       And the plan is execute/complete with 2 steps done
 
+    Scenario: With no trigger on, going on after Ctrl-C does not repeat finished steps
+      Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"
+      And a plan with the steps
+        | step | does                                                                                 |
+        | one  | writes a.txt                                                                         |
+        | two  | runs `echo more >> b.txt; test -e OUTSIDE/mended \|\| { kill -INT $PPID; sleep 9; }` |
+      And the plan has been interrupted
+      And the cause of the failure has been mended
+      When the user executes the plan
+      Then the steps that ran are 2
+      And the sandbox is the project after `echo by one > a.txt; echo more > b.txt`
+
+    Scenario: With no trigger on, going on after a stop between two steps does not repeat the first
+      Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"
+      And a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+        | two  | writes b.txt |
+      And the plan has been interrupted at step-ended
+      When the user executes the plan
+      Then the steps that ran are 2
+      And the sandbox is the project after `echo by one > a.txt; echo by two > b.txt`
+
+    Scenario: A stopped run whose progress cannot be stored warns about it
+      Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"
+      And a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+        | two  | writes b.txt |
+      And the disk has room for 1 snapshots
+      And the user presses Ctrl-C when the run is at step-ended
+      When the user runs the plan
+      Then the exit code is 130
+      And it warns that "The snapshot could not be stored: [Errno 28] No space left on device"
+
   Rule: a step runs in the resource that it names, or not at all
 
     Scenario: Its sandbox is not recorded

@@ -60,6 +60,44 @@ Feature: When a step of a plan fails
         | rollback-step | echo by one > a.txt  |
         | rollback-plan | true                 |
 
+    Scenario Outline: Finished steps stay with the triggers "<triggers>" under the policy <policy>
+      Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "<triggers>"
+      And a plan with the steps
+        | step  | does                                                            |
+        | one   | writes a.txt                                                    |
+        | two   | writes b.txt                                                    |
+        | three | runs `echo more >> c.txt; rm README.md; test -e OUTSIDE/mended` |
+      And on failure the plan is to <policy>
+      When the user runs the plan
+      Then the exit code is 8
+      And the sandbox is the project after `<state>`
+      And the plan is execute/errored with 2 steps done
+      And the checkpoint "before three" holds the project after `echo by one > a.txt; echo by two > b.txt`
+
+      Examples:
+        | triggers   | policy        | state                                                                       |
+        | []         | rollback-step | echo by one > a.txt; echo by two > b.txt                                    |
+        | on_error   | rollback-step | echo by one > a.txt; echo by two > b.txt                                    |
+        | []         | keep          | echo by one > a.txt; echo by two > b.txt; echo more > c.txt; rm README.md  |
+
+    Scenario Outline: With no trigger on, the next run continues at the failed step under <policy>
+      Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"
+      And a plan with the steps
+        | step | does                                                |
+        | one  | runs `echo more >> a.txt`                           |
+        | two  | runs `echo more >> b.txt; test -e OUTSIDE/mended`   |
+      And on failure the plan is to <policy>
+      And the plan has failed
+      And the cause of the failure has been mended
+      When the user executes the plan
+      Then the steps that ever ran are 1, 2, 2
+      And the sandbox is the project after `echo more > a.txt; echo more > b.txt`
+
+      Examples:
+        | policy        |
+        | rollback-step |
+        | keep          |
+
     Scenario: A step that destroys its own sandbox is a failure that says so
       Given a plan with the steps
         | step | does                                              |
@@ -89,10 +127,10 @@ Feature: When a step of a plan fails
         | two  | writes b.txt |
       And the disk has room for 1 snapshots
       When the user runs the plan
-      Then the failure still tells the plan's id, place and checkpoint
-      And the error is "Step 2 of 2 (`two`) failed: The checkpoint `before two` could not be made: The snapshot could not be stored: [Errno 28] No space left on device"
+      Then the error is "Step 2 of 2 (`two`) failed: The checkpoint `before two` could not be made: The snapshot could not be stored: [Errno 28] No space left on device; and the sandbox was left as it is: the state before the step is not stored"
       And the steps that ever ran are 1
-      And the sandbox is as it was at "before execution"
+      And the sandbox is the project after `echo by one > a.txt`
+      And the plan is execute/errored with 1 steps done
 
     Scenario: What can neither be stored nor thrown away stays where it is
       Given a plan with the steps

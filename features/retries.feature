@@ -17,6 +17,21 @@ Feature: Trying a failed step again
       | 2    | shell      | succeeded |
     And the checkpoints are before execution, before one, after one, before two, failed: two, failed: two, after two, after execution
 
+  Scenario: A retry keeps the finished steps, whichever checkpoints the configuration asks for
+    Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"
+    And a plan with the steps
+      | step | does                                                                      |
+      | one  | writes a.txt                                                              |
+      | two  | runs `echo x >> b.txt; echo x >> OUTSIDE/tries; [ $(wc -l < OUTSIDE/tries) -eq 3 ]` |
+    And the plan tries a failed step 2 times more
+    When the user runs the plan
+    Then the exit code is 0
+    And the sandbox is the project after `echo by one > a.txt; echo x > b.txt`
+    And the tool calls in effect are
+      | step | tool       | status    |
+      | 1    | write-file | succeeded |
+      | 2    | shell      | succeeded |
+
   Scenario: It never works
     Given a plan with the steps
       | step | does                            |

@@ -140,14 +140,17 @@ class Model:
         step: int = 0,
         decision: int | None = None,
         keep: int | None = None,
+        then: State | None = None,
     ) -> int:
-        """Adds a group of the present; the plan is at it then, unless it only keeps something."""
+        """Adds a group of the present, or of a moment that has passed.
+
+        The plan is at it then, unless it only keeps something.
+        """
         self.last_group += 1
         number = self.last_group
         self.change(visible=self.present.visible | {number})
-        self.groups[number] = Group(
-            number, label, kind, trigger or kind, step, self.present, decision
-        )
+        state = self.present if then is None else replace(then, visible=then.visible | {number})
+        self.groups[number] = Group(number, label, kind, trigger or kind, step, state, decision)
         if kind != SAFETY:
             self.change(last=number)
         self.prune(keep)

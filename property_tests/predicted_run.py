@@ -16,6 +16,7 @@ from property_tests.operation_model import (
     Decision,
     Group,
     Model,
+    State,
 )
 from property_tests.scripted_plan import Place, Scene, StepFailure
 
@@ -43,6 +44,8 @@ class PredictedRun:
         self._stop = stop
         self._steps = 0
         self._course: list[Place] = model.script.course(model.present)
+        self._began = model.present
+        """Everything when the present step began."""
 
     def go(self) -> str:
         """Returns how it ends: complete, errored, or stopped."""
@@ -100,10 +103,13 @@ class PredictedRun:
         for index in range(first, len(self._course)):
             repeated = going_on and index == first
             self._steps += 1
+            self._began = self._model.present
             self._group_around("before_step", index, repeated=repeated)
             if not self._step(index, repeated=repeated):
                 return False
             self._group_around("after_step", index, repeated=repeated)
+            if self._stop == (STEP_ENDED, self._steps):
+                self._point_now(f"after {self._course[index].step.name}", index, None)
             self._stop_at(STEP_ENDED)
         return True
 
@@ -163,18 +169,26 @@ class PredictedRun:
 
     def _fail(self, index: int) -> None:
         model, policy = self._model, self._model.script.policy
-        points = {
-            "rollback-step": model.resume_point(model.present),
-            "rollback-plan": model.start_of_run(model.present),
-            "keep": None,
-        }
+        if policy == "rollback-plan":
+            point = model.start_of_run(model.present)
+        else:
+            label = f"before {self._course[index].step.name}"
+            point = self._point_now(label, index, self._began)
         if ON_ERROR in model.script.triggers:
             self._group(f"failed: {self._course[index].step.name}", ON_ERROR, index)
-        point = points[policy]
-        if point is not None:
+        if point is not None and policy != "keep":
             self._return_to(point)
         model.add_decision(Decision(ROOT, policy, step=index))
         model.change(state="errored", failed_at=index)
+
+    def _point_now(self, label: str, index: int, then: State | None) -> Group | None:
+        """Returns what holds every step that is done; it is made if there is nothing."""
+        model = self._model
+        point = model.resume_point(model.present)
+        if point is None or point.state.done < model.present.done:
+            model.add_group(label, AUTOMATIC, step=index, then=then)
+            point = model.resume_point(model.present)
+        return point
 
     def _group_around(self, trigger: str, index: int, *, repeated: bool) -> None:
         word = trigger.partition("_")[0]

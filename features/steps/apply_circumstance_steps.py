@@ -101,9 +101,16 @@ def database_fails(context: Context) -> None:
 
 
 @given("the user presses Ctrl-C when the apply is at {point}")
+@given("the user presses Ctrl-C when the run is at {point}")
 def presses(context: Context, point: str) -> None:
     interrupting = Interrupting(*(FaultPoint(name) for name in point.split(", and again at ")))
     plan_faults.install(context, patch.object(Container, "_faults", interrupting))
+
+
+@given("the plan has been interrupted at {point}")
+def interrupted_at(context: Context, point: str) -> None:
+    with patch.object(Container, "_faults", Interrupting(FaultPoint(point))):
+        plans(context).run(exit_code=130)
 
 
 @given("a plan that changed a repository in a sandbox and a directory without one")

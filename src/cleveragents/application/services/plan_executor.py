@@ -167,6 +167,7 @@ class PlanExecutor:
         for index in range(first, len(steps)):
             self._step(replace(context, step_index=index, repeated=going_on and index == first))
             if self._interruption.requested():
+                self._failing.keep_progress(replace(context, step_index=index), done=True)
                 raise InterruptedByUserError(f"Stopped after a step; all of it is kept: {plan.id}")
         self._workplace.recheck(context.sandboxes)
         with self._failing_at(replace(context, step_index=len(steps) - 1)):
@@ -231,9 +232,13 @@ class PlanExecutor:
         self._events.emit(StepStarted(plan.id, index, steps, name, context.step.tool))
         while True:
             try:
+                context = self._with_state_before(context)
                 self._attempt(context)
                 break
-            except (DatabaseError, ConflictError, InterruptedByUserError):
+            except InterruptedByUserError:
+                self._failing.keep_progress(context, done=False)
+                raise
+            except (DatabaseError, ConflictError):
                 raise  # Nothing more is recorded: the next run finds an interrupted plan.
             except CleverAgentsError as error:
                 attempts += 1
@@ -244,6 +249,13 @@ class PlanExecutor:
                 context = again
         self._events.emit(StepFinished(plan.id, index, steps, name, succeeded=True))
         self._faults.reach(FaultPoint.STEP_ENDED)
+
+    def _with_state_before(self, context: StepContext) -> StepContext:
+        """Returns the step with the state that it starts from, stored."""
+        before = self._tools.look(context)
+        with self._database.read() as transaction:
+            effective = transaction.checkpoints.effective_records(context.plan.id)
+        return replace(context, before=before, effective=effective)
 
     def _attempt(self, context: StepContext) -> None:
         self._trigger(Trigger.BEFORE_STEP, context)
@@ -284,7 +296,10 @@ class PlanExecutor:
             source_tool=context.step.tool,
             repeated=context.repeated,
         )
-        self._checkpoints.auto_create_if_configured(context.lease, trigger, context.plan, moment)
+        taken = context.before.taken if trigger is Trigger.BEFORE_STEP else None
+        self._checkpoints.auto_create_if_configured(
+            context.lease, trigger, context.plan, moment, taken=taken
+        )
 
     def _start(self, lease: PlanLease, plan: Plan) -> Plan:
         moment = Milestone(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
@@ -18,11 +17,11 @@ from cleveragents.application.services.checkpoint_service import (
 )
 from cleveragents.application.services.checkpoints.group_recorder import (
     GroupRecorder,
-    Taken,
     snapshot_ids,
 )
 from cleveragents.application.services.execution.step import (
     StepContext,
+    StoredState,
     decision_of,
     filled_input,
     influences_of,
@@ -51,16 +50,6 @@ from cleveragents.domain.tools.tool import (
 from cleveragents.domain.wording import listed
 
 __all__ = ["StepContext", "ToolRunner"]
-
-
-@dataclass(frozen=True)
-class _SnapshotBefore:
-    """The sandboxes at one moment, stored."""
-
-    taken: Sequence[Taken] | None
-    snapshots: Mapping[str, str]
-    problem: str | None = None
-    """Why there is nothing."""
 
 
 class ToolRunner:
@@ -116,14 +105,14 @@ class ToolRunner:
         spec = self.spec(context.plan, context.step.tool)
         if spec.writes and context.plan.phase is not PlanPhase.EXECUTE:
             raise context.plan.refusal(f"run `{spec.name}`, which writes")
-        before = self._look(context)
+        before = context.before
         if spec.checkpointable:
             self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, None, before)
         call = self._begin(context, spec)
         try:
             result = self._run(context, spec, call)
             self._faults.reach(FaultPoint.TOOL_ENDED)
-            after = self._look(context)
+            after = self.look(context)
             changes = self._changes(context, before, after)
             if changes and not spec.writes:
                 raise _changed_by_reader(spec, changes)
@@ -165,7 +154,7 @@ class ToolRunner:
         call: ToolCall,
         result: ToolResult,
         changes: ResourceChanges,
-        after: _SnapshotBefore,
+        after: StoredState,
     ) -> None:
         now = self._clock.now()
         update = {
@@ -193,7 +182,7 @@ class ToolRunner:
         context: StepContext,
         call: ToolCall,
         succeed: Records,
-        after: _SnapshotBefore,
+        after: StoredState,
     ) -> None:
         """Records a decision with a group of its own, whatever the configuration says."""
         with self._database.read() as transaction:
@@ -241,7 +230,7 @@ class ToolRunner:
         spec: ToolSpec,
         trigger: Trigger,
         also: Records | None,
-        seen: _SnapshotBefore,
+        seen: StoredState,
     ) -> None:
         before = trigger is Trigger.BEFORE_TOOL_EXECUTE
         moment = Milestone(
@@ -257,7 +246,7 @@ class ToolRunner:
             context.lease, trigger, context.plan, moment, also, seen.taken
         )
 
-    def _look(self, context: StepContext) -> _SnapshotBefore:
+    def look(self, context: StepContext) -> StoredState:
         """Stores the sandboxes as they are now.
 
         Where that fails, a checkpoint that is wanted fails too, as the plan's policy says.
@@ -265,11 +254,11 @@ class ToolRunner:
         try:
             taken = self._recorder.take(context.lease, context.sandboxes)
         except SnapshotError as error:
-            return _SnapshotBefore(None, {}, error.message)
-        return _SnapshotBefore(taken, snapshot_ids(taken))
+            return StoredState(None, {}, error.message)
+        return StoredState(taken, snapshot_ids(taken))
 
     def _changes(
-        self, context: StepContext, before: _SnapshotBefore, after: _SnapshotBefore
+        self, context: StepContext, before: StoredState, after: StoredState
     ) -> ResourceChanges:
         problem = before.problem or after.problem
         if problem is None:
@@ -313,12 +302,12 @@ class ToolRunner:
         context: StepContext,
         call: ToolCall,
         error: CleverAgentsError,
-        before: _SnapshotBefore,
+        before: StoredState,
     ) -> None:
         """Records the failed call and, where that can be found out, what it changed."""
         changes: ResourceChanges = ()
         try:
-            changes = self._changes(context, before, self._look(context))
+            changes = self._changes(context, before, self.look(context))
         except CleverAgentsError as worse:  # The sandbox itself may be gone.
             self._events.emit(
                 WarningIssued(f"What `{call.tool}` changed is not known: {worse.message}")

@@ -47,6 +47,8 @@ class Milestone:
     decision_id: str | None = None
     repeated: bool = False
     """A killed process may have recorded it already."""
+    effective: EffectiveRecords | None = None
+    """The records that were in effect, if the moment has passed; None if it is now."""
 
 
 class GroupRecorder:
@@ -148,7 +150,7 @@ class GroupRecorder:
     ) -> tuple[CheckpointGroup, list[Checkpoint]]:
         """Adds the next group of the plan in a transaction of the caller."""
         group_sequence, sequence = transaction.checkpoints.next_sequence(plan.id)
-        effective = transaction.checkpoints.effective_records(plan.id)
+        effective = moment.effective or transaction.checkpoints.effective_records(plan.id)
         group = CheckpointGroup(
             id=self._ids.new(),
             plan_id=plan.id,

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from cleveragents.application.events import PlanFinished
+from collections.abc import Sequence
+
+from cleveragents.application.events import PlanFinished, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
+from cleveragents.application.services.checkpoints.group_recorder import Taken
 from cleveragents.application.services.checkpoints.resume_point import resume_point, start_of_run
 from cleveragents.application.services.execution.step import StepContext
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
-from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType, Trigger
+from cleveragents.domain.checkpoints.checkpoint import (
+    Checkpoint,
+    CheckpointType,
+    EffectiveRecords,
+    Trigger,
+)
 from cleveragents.domain.decisions.decision import Decision, DecisionType, decision_context
-from cleveragents.domain.errors import CleverAgentsError, ExecutionError
+from cleveragents.domain.errors import (
+    BusinessRuleViolation,
+    CleverAgentsError,
+    ExecutionError,
+    SnapshotError,
+)
 from cleveragents.domain.plans.events import ToolRetried
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanError
 from cleveragents.domain.plans.plan_file import OnFailure
+
+NOT_STORED = "the state before the step is not stored"
 
 
 class FailurePolicy:
@@ -49,11 +64,11 @@ class FailurePolicy:
         Raises:
             CleverAgentsError: one of the two could not be done.
         """
-        with self._database.read() as transaction:
-            point = resume_point(transaction, transaction.plans.get(context.plan.id))
+        point = self._state_before(context)
+        if point is None:
+            raise SnapshotError(NOT_STORED)
         self._keep(context)
-        if point is not None:
-            self._restore(context, point)
+        self._restore(context, point)
         most = context.plan.definition.policy.max_retries_per_step
         with self._database.write() as transaction:
             transaction.events.add(
@@ -63,14 +78,32 @@ class FailurePolicy:
     def end(self, context: StepContext, error: CleverAgentsError) -> ExecutionError:
         """Keeps the failed state, follows the plan's policy, and returns the error to raise."""
         message, kept = error.message, None
-        point = self._point_to_restore(context)
+        policy = context.plan.definition.policy.on_failure
         try:
+            point = self._point_to_restore(context, policy)
             kept = self._keep(context)
             if point is not None:
                 self._restore(context, point)
+            elif policy is not OnFailure.KEEP:
+                message += f"; and the sandbox was left as it is: {NOT_STORED}"
         except CleverAgentsError as worse:
             message += f"; and the sandbox could not be rolled back: {worse.message}"
         return self.errored(context, message, kept, error.hint)
+
+    def keep_progress(self, context: StepContext, *, done: bool) -> None:
+        """Sees to it that a stopped run continues where it stopped, not at an earlier step.
+
+        Args:
+            context: The step it stopped at.
+            done: Whether it stopped after the step, and not within it.
+        """
+        try:
+            if done:
+                self._point_now(context, "after", self._checkpoints.take(context.lease), None)
+            else:
+                self._state_before(context)
+        except (BusinessRuleViolation, SnapshotError) as error:
+            self._events.emit(WarningIssued(error.message))
 
     def errored(
         self, context: StepContext, message: str, kept: Checkpoint | None, hint: str | None = None
@@ -147,14 +180,45 @@ class FailurePolicy:
         self._rollbacks.restore_during_run(context.lease, point)
         self._faults.reach(FaultPoint.FAILURE_TAKEN_BACK)
 
-    def _point_to_restore(self, context: StepContext) -> Checkpoint | None:
-        policy = context.plan.definition.policy.on_failure
-        if policy is OnFailure.KEEP:
-            return None
-        with self._database.read() as transaction:
-            if policy is OnFailure.ROLLBACK_PLAN:
+    def _point_to_restore(self, context: StepContext, policy: OnFailure) -> Checkpoint | None:
+        if policy is OnFailure.ROLLBACK_PLAN:
+            with self._database.read() as transaction:
                 return start_of_run(transaction, context.plan.id)
-            return resume_point(transaction, transaction.plans.get(context.plan.id))
+        before = self._state_before(context)  # Also if it stays: the next run continues there.
+        return None if policy is OnFailure.KEEP else before
+
+    def _state_before(self, context: StepContext) -> Checkpoint | None:
+        """Returns a checkpoint of the finished steps and of nothing else; None if none is stored.
+
+        An older one would not do: it would throw away finished steps.
+        """
+        return self._point_now(context, "before", context.before.taken, context.effective)
+
+    def _point_now(
+        self,
+        context: StepContext,
+        when: str,
+        taken: Sequence[Taken] | None,
+        effective: EffectiveRecords | None,
+    ) -> Checkpoint | None:
+        """Returns the checkpoint of all finished steps; makes it of `taken` if there is none."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(context.plan.id)
+            point = resume_point(transaction, plan)
+        if point is not None and point.metadata.last_completed_step >= plan.last_completed_step:
+            return point
+        done = context.step_index if when == "after" else context.step_index - 1
+        if taken is None or plan.last_completed_step != done:
+            return None
+        moment = Milestone(
+            CheckpointType.AUTOMATIC,
+            label=f"{when} {context.step.name}",
+            reason="the run ended here, and no checkpoint held its finished steps",
+            step_index=context.step_index,
+            source_tool=context.step.tool,
+            effective=effective,
+        )
+        return self._checkpoints.create_as_required(context.lease, plan, moment, taken=taken)
 
     def _recovery(
         self, transaction: Transaction, context: StepContext, plan: Plan, message: str

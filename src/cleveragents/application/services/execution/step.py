@@ -9,6 +9,8 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from cleveragents.application.ports.locks import PlanLease
+from cleveragents.application.services.checkpoints.group_recorder import Taken
+from cleveragents.domain.checkpoints.checkpoint import EffectiveRecords
 from cleveragents.domain.decisions.decision import (
     RECORD_DECISION,
     Decision,
@@ -26,6 +28,16 @@ from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash
 
 
 @dataclass(frozen=True)
+class StoredState:
+    """The sandboxes at one moment, stored."""
+
+    taken: Sequence[Taken] | None
+    snapshots: Mapping[str, str]
+    problem: str | None = None
+    """Why there is nothing."""
+
+
+@dataclass(frozen=True)
 class StepContext:
     """The step under way and the sandboxes it may touch."""
 
@@ -38,6 +50,10 @@ class StepContext:
     """A killed process may have begun it and made some of its checkpoints."""
     repeat_effects: bool = False
     """Whether what no rollback can undo may be done once more."""
+    before: StoredState = StoredState(None, {}, "it was not read")
+    """The sandboxes before this attempt."""
+    effective: EffectiveRecords | None = None
+    """The records that were in effect then."""
 
     @property
     def step(self) -> StepDefinition:
