@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.compare.ours import Ours
 from benchmarks.worktrees import Bench, make_repository, path_of
+from cleveragents.testing.workspace import single_acts
 
 _START = 0.1
 """Seconds that a child's process takes at least to start, in which nothing is measured."""
@@ -27,17 +28,18 @@ class Snapshot:
     def setup(self, files: int, changed: int) -> None:
         self.bench = Bench(files)
         self.sandbox = self.bench.sandbox
-        self.stored = self.bench.manager.create_checkpoint(self.sandbox)
+        self.acts = single_acts(self.bench.manager, self.sandbox)
+        self.stored = self.acts.snapshot()
         self.bench.change(changed, generation=1)
 
     def teardown(self, files: int, changed: int) -> None:
         self.bench.close()
 
     def time_create_checkpoint(self, files: int, changed: int) -> None:
-        self.bench.manager.create_checkpoint(self.sandbox)
+        self.acts.snapshot()
 
     def time_rollback_to(self, files: int, changed: int) -> None:
-        self.bench.manager.rollback_to(self.sandbox, self.stored.snapshot_id)
+        self.acts.restore(self.stored.snapshot_id)
 
 
 class Sandbox:
@@ -69,7 +71,7 @@ class Fork:
     def setup(self, files: int) -> None:
         self.bench = Bench(files)
         self.source = self.bench.sandbox
-        self.snapshot = self.bench.manager.create_checkpoint(self.source).snapshot_id
+        self.snapshot = single_acts(self.bench.manager, self.source).snapshot().snapshot_id
         self.numbers = count()
 
     def teardown(self, files: int) -> None:
@@ -77,7 +79,7 @@ class Fork:
 
     def time_fork_and_first_checkpoint(self, files: int) -> None:
         fork = self.bench.fork(f"CHILD{next(self.numbers)}", self.source, self.snapshot)
-        self.bench.manager.create_checkpoint(fork)
+        single_acts(self.bench.manager, fork).snapshot()
 
 
 class ForkBesideFirst:
@@ -114,7 +116,7 @@ class ForkBesideFirst:
 
     def _seconds_of_fork(self, ours: Ours) -> float:
         manager, sandboxes = ours.container.checkpoint_manager(), ours.container._sandboxes
-        snapshot = manager.create_checkpoint(ours.sandbox).snapshot_id
+        snapshot = single_acts(manager, ours.sandbox).snapshot().snapshot_id
         with ours.container.database().read() as transaction:
             (resource,) = transaction.sandboxes.resources(ours.plan_id)
         started = time.perf_counter()
@@ -122,5 +124,5 @@ class ForkBesideFirst:
         made = time.perf_counter() - started
         time.sleep(_START)
         started = time.perf_counter()
-        manager.create_checkpoint(fork)
+        single_acts(manager, fork).snapshot()
         return made + time.perf_counter() - started

@@ -4,10 +4,10 @@ Feature: What a checkpoint costs besides the bytes
 
   Rule: the records of a checkpoint cost the same every time
 
-    Scenario: Each checkpoint needs one look and one change
+    Scenario: Each checkpoint reads the records twice and writes them once
       Given a plan that wrote a.txt in step one and b.txt in step two
       When a program makes 6 checkpoints
-      Then each took one reading and one writing transaction
+      Then each took two reading transactions and one writing transaction
 
     Scenario: The thirtieth checkpoint asks no more than the tenth
       Given a plan may keep 5 checkpoints

@@ -33,6 +33,7 @@ Feature: Directories can be brought back
         | filesystem_copy | snapshots outlive the process           |
         | filesystem_copy | unknown snapshots are missing           |
         | filesystem_copy | missing sandboxes are refused           |
+        | filesystem_copy | lost leases lock nothing                |
         | filesystem_copy | repeated rollbacks find nothing to do   |
         | filesystem_copy | differences are told                    |
         | filesystem_copy | long patches are cut                    |
@@ -95,6 +96,7 @@ Feature: Directories can be brought back
         | overlay         | snapshots stand alone                   |
         | overlay         | snapshots outlive the process           |
         | overlay         | unknown snapshots are missing           |
+        | overlay         | lost leases lock nothing                |
         | overlay         | repeated rollbacks find nothing to do   |
         | overlay         | differences are told                    |
         | overlay         | long patches are cut                    |

@@ -1,6 +1,6 @@
 Feature: Files of a plan that another process has taken over
-  Writes to the records are refused by themselves once a lease is lost. Files are not: whoever
-  writes them into a sandbox makes sure first that it still holds the plan.
+  The database refuses writes of a process that lost its lease. Files have no such guard: a
+  process gets a sandbox to change only if it still holds the plan.
 
   Rule: who lost the lease leaves the sandbox alone
 
@@ -38,3 +38,22 @@ Feature: Files of a plan that another process has taken over
       When the user resolves the conflict with mine
       Then the exit code is 6
       And the sandbox has not changed since the plan was taken over
+
+  Rule: who lost the lease stores and deletes no snapshots
+
+    Scenario: The result of a tool is not stored
+      Given a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+      And another host takes the plan over at tool-ended
+      When the user runs the plan
+      Then the exit code is 6
+      And the stored snapshots are those of when the plan was taken over
+
+    Scenario: Snapshots of pruned checkpoints are not deleted
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And a plan may keep 2 checkpoints
+      And another host takes the plan over at group-recorded
+      When the user makes a checkpoint "now"
+      Then the exit code is 6
+      And the stored snapshots are those of when the plan was taken over

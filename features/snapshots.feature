@@ -33,6 +33,7 @@ Feature: A snapshot can be brought back
         | git_worktree | snapshots outlive the process         |
         | git_worktree | unknown snapshots are missing         |
         | git_worktree | missing sandboxes are refused         |
+        | git_worktree | lost leases lock nothing              |
         | git_worktree | repeated rollbacks find nothing to do |
         | git_worktree | differences are told                  |
         | git_worktree | long patches are cut                  |
@@ -113,3 +114,4 @@ Feature: A snapshot can be brought back
         | knows every snapshot      | unknown snapshots are missing   |
         | always combines the whole | named paths are taken           |
         | never asks who has won    | contested lines are marked      |
+        | locks without the lease   | lost leases lock nothing        |

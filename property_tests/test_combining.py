@@ -135,13 +135,13 @@ class CombiningMachine(SandboxMachine):
         outermost = [path for path in paths if not is_named(path, [*{*paths} - {path}])]
         blind = [path for path in outermost if self._is_unknown(path, base, other)]
         try:
-            made = self.manager.combine(self.sandbox, base.id, other.id, paths)
+            made = self.acts.combine(base.id, other.id, paths)
         except SnapshotError as refused:
             assert refused.details["path"] in blind, (refused, blind)
             return base
         assert not blind, blind
         wanted = Moment(made, combined_by_hand(base.tree, other.tree, paths), base.git)
-        self.manager.verify(self.sandbox, wanted.id)
+        self.acts.verify(wanted.id)
         before = self._checkpoint()
         if self._go(wanted, before) and not (before.uncaptured or wanted.uncaptured):
             assert self._checkpoint().id == wanted.id, "not as if it had been there"

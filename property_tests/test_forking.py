@@ -14,6 +14,7 @@ from hypothesis.stateful import rule
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.testing.trees import differing
+from cleveragents.testing.workspace import single_acts
 from property_tests.sandbox_agent import Edit, Place, edits, own_eyes
 from property_tests.test_snapshot_roundtrip import (
     DirectoryMachine,
@@ -60,8 +61,8 @@ class ForkingMachine(SandboxMachine):
             state = "".join(self.place.git(fork, *question) for question in asked)
             assert wanted.git.endswith(state), (wanted.git, state)
         if not wanted.uncaptured and found.keys() == captured.keys():
-            made = self.place.manager().create_checkpoint(fork)
-            changed = self.place.manager().changes(fork, wanted.id, made.snapshot_id)
+            made = single_acts(self.place.manager(), fork).snapshot()
+            changed = single_acts(self.place.manager(), fork).changes(wanted.id, made.snapshot_id)
             assert list(changed) == [], changed
 
 

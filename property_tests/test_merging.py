@@ -154,7 +154,7 @@ class MergingMachine(SandboxMachine):
         if base.uncaptured or other.uncaptured or before.uncaptured or not self._go(base, before):
             return before
         strategy = MergeStrategy.GIT_THREE_WAY
-        report = self.manager.merge(self.sandbox, base.id, base.id, other.id, strategy, NAMES)
+        report = self.acts.merge(base.id, base.id, other.id, strategy, NAMES)
         found = self._look()
         assert report.conflicts == (), report
         assert not differing(found, other.tree), differing(found, other.tree)

@@ -32,6 +32,7 @@ from cleveragents.domain.errors import (
     UsageError,
 )
 from cleveragents.testing.trees import differing, read_tree
+from cleveragents.testing.workspace import single_acts
 from property_tests.hand_edits import Edit, edit, edits
 from property_tests.observed_plan import Seen, contents_of, look_at, rows_of
 from property_tests.operation_model import MANUAL, ROOT, Decision, Model, Script, State, Way
@@ -425,10 +426,10 @@ class OperationsMachine(RuleBasedStateMachine):
         manager = self.container.checkpoint_manager()
         for sandbox in self.seen.sandboxes:
             named = {group.snapshots[sandbox.resource_id] for group in self.seen.records}
-            assert named <= {*manager.list_checkpoints(sandbox)}
+            assert named <= {*single_acts(manager, sandbox).ids()}
         chosen = self.seen.records[len(self.seen.calls) * 7 % len(self.seen.records)]
         for sandbox in self.seen.sandboxes:
-            manager.verify(sandbox, chosen.snapshots[sandbox.resource_id])
+            single_acts(manager, sandbox).verify(chosen.snapshots[sandbox.resource_id])
 
 
 def _same_state(seen: State, wanted: State) -> None:

@@ -26,6 +26,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from cleveragents.application.ports.sandboxes import LockedSandbox
 from cleveragents.domain.errors import BusinessRuleViolation
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint
@@ -33,6 +34,7 @@ from cleveragents.domain.sandboxes.uncaptured import reason_from
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.files.saved_state import state_path
 from cleveragents.testing.trees import Tree, changes_by_hand, differing
+from cleveragents.testing.workspace import single_acts
 from property_tests.sandbox_agent import Agent, Edit, Place, edits, own_eyes
 
 
@@ -82,13 +84,17 @@ class SandboxMachine(RuleBasedStateMachine):
         """The one that watches, or what a new process would begin with."""
         return self.watcher or self.place.manager()
 
+    @property
+    def acts(self) -> LockedSandbox:
+        return single_acts(self.manager, self.sandbox)
+
     @rule()
     def change_watching(self) -> None:
         if self.watcher is None:
             self.watcher = self.place.manager()
             self.watching.enter_context(self.watcher.watched([self.sandbox]))
             return
-        missed = self.watcher.recheck(self.sandbox)
+        missed = self.acts.recheck()
         assert not missed, missed
         self.watching.close()
         self.watcher = None
@@ -124,8 +130,8 @@ class SandboxMachine(RuleBasedStateMachine):
     def _go(self, wanted: Moment, before: Moment) -> bool:
         """Goes back and compares everything; says whether that was possible."""
         try:
-            preview = self.manager.preview(self.sandbox, wanted.id)
-            report = self.manager.rollback_to(self.sandbox, wanted.id)
+            preview = self.acts.preview(wanted.id)
+            report = self.acts.restore(wanted.id)
         except BusinessRuleViolation as refused:
             self._justified(refused, before)
             return False
@@ -150,14 +156,14 @@ class SandboxMachine(RuleBasedStateMachine):
             if not (change.before is None and _covered(change.path, old.unknown))
             and not (change.after is None and _covered(change.path, new.unknown))
         ]
-        found = list(self.manager.changes(self.sandbox, old.id, new.id))
+        found = list(self.acts.changes(old.id, new.id))
         assert found == wanted, [
             change for change in (*found, *wanted) if change not in found or change not in wanted
         ]
 
     def _checkpoint(self) -> Moment:
         tree, git = self._look(), self._git_state()
-        made = self.manager.create_checkpoint(self.sandbox)
+        made = self.acts.snapshot()
         assert not differing(tree, self._look()), "taking it changed the sandbox"
         moment = Moment(made, tree, git)
         self._left_out_for_a_reason(moment)

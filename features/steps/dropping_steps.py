@@ -17,7 +17,7 @@ def made_and_dropped(context: Context, count: int) -> None:
     for number in range(count):
         (work.root / "f").write_text(f"to be dropped {number}")
         context.dropped.append(work.look().id)
-    work.store.delete_checkpoint(work.sandbox, context.dropped)
+    work.acts().delete(context.dropped)
 
 
 @given("the file of the dropped ref {what}")
@@ -33,7 +33,7 @@ def happens(context: Context, what: str) -> None:
 def dropped(context: Context) -> None:
     work = bench(context)
     for name in ("before", "after"):
-        work.store.verify(work.sandbox, work.moments[name].id)
+        work.acts().verify(work.moments[name].id)
     kept = {work.moments[name].id for name in ("before", "after")}
     assert kept.isdisjoint(context.dropped)
     assert set(SnapshotRefs(work.sandbox, work.git).ids()) == kept

@@ -19,6 +19,7 @@ from cleveragents.testing.forks.files import CONTRACT as FORKS
 from cleveragents.testing.snapshots.merging import NAMES
 from cleveragents.testing.sqlite.forks import CONTRACT as DATABASE_FORKS
 from cleveragents.testing.trees import differing, read_tree
+from cleveragents.testing.workspace import single_acts
 
 FEATURE = Path(__file__).parent.parent / "forks.feature"
 
@@ -96,7 +97,8 @@ def fork_none(context: Context) -> None:
     resource = work.resource(SandboxStrategy.NONE, "CHILD")
     context.fork = work.maker.fork("SANDBOX-CHILD", "CHILD", resource, work.sandbox, "none")
     strategy = MergeStrategy.GIT_THREE_WAY
-    context.report = work.store.merge(work.sandbox, "none", "none", "other", strategy, NAMES)
+    acts = single_acts(work.store, work.sandbox)
+    context.report = acts.merge("none", "none", "other", strategy, NAMES)
 
 
 @then("both are the directory itself, and nothing was merged")
@@ -162,9 +164,8 @@ def nothing_left(context: Context) -> None:
 def is_snapshot(context: Context) -> None:
     bench = fork_bench(context)
     assert not differing(read_tree(bench.made.root), bench.before)
-    made = bench.made.open_store().create_checkpoint(bench.made.sandbox)
-    store = bench.made.open_store()
-    assert list(store.changes(bench.made.sandbox, bench.kept, made.snapshot_id)) == []
+    made = bench.made.acts().snapshot()
+    assert list(bench.made.acts().changes(bench.kept, made.snapshot_id)) == []
 
 
 @then("the fork lacks what was closed, and says so")

@@ -98,7 +98,7 @@ def wants_to(context: Context, act: str) -> None:
 @when("the user has the checkpoint verified")
 def verify(context: Context) -> None:
     work = bench(context)
-    work.attempt(lambda: work.store.verify(work.sandbox, work.moments["before"].id))
+    work.attempt(lambda: work.acts().verify(work.moments["before"].id))
 
 
 @when("the ordinary user's agent runs `{command}`, and then the sandbox is rolled back")
@@ -144,7 +144,7 @@ def none_left(context: Context) -> None:
 def succeeds(context: Context) -> None:
     work = bench(context)
     assert work.error is None, work.error.message
-    work.store.verify(work.sandbox, work.moments["made"].id)
+    work.acts().verify(work.moments["made"].id)
     work.go_back(work.moments["made"])
     assert work.report is not None and work.report.differences == (), work.report
 

@@ -13,7 +13,7 @@ from features.support.plans import data, plans
 from features.support.values import table_rows
 
 from cleveragents.domain.sandboxes.sandbox import RestoreReport
-from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 
 
 @given("the plan has succeeded")
@@ -35,12 +35,12 @@ def sandbox_deleted(context: Context) -> None:
 
 @given("what is restored to a sandbox does not arrive")
 def nothing_arrives(context: Context) -> None:
-    real = CheckpointManager.rollback_to
+    real = FileSandbox.restore
 
     def broken(*arguments: Any) -> RestoreReport:
         return real(*arguments).model_copy(update={"differences": ("a.txt should be restored",)})
 
-    context.arriving = patch.object(CheckpointManager, "rollback_to", broken)
+    context.arriving = patch.object(FileSandbox, "restore", broken)
     context.arriving.start()
     context.add_cleanup(context.arriving.stop)
 

@@ -96,5 +96,5 @@ def directory_unchanged(context: Context) -> None:
 @then("the first plan's checkpoint is whole")
 def first_checkpoint_whole(context: Context) -> None:
     work = projects(context).work
-    work.store.verify(work.sandboxes["FIRST"], work.moments["first"].id)
+    work.acts().verify(work.moments["first"].id)
     assert work.fsck() == "", work.fsck()

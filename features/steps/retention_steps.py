@@ -14,7 +14,7 @@ from features.support.sweeps import fault_sweep
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.domain.errors import CleverAgentsError, SnapshotError
-from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 
 
 @given('the checkpoint "{label}" is pinned')
@@ -55,7 +55,7 @@ def set_limit(context: Context, limit: int) -> None:
 @given("the store refuses to drop snapshots")
 def refuses_to_drop(context: Context) -> None:
     error = SnapshotError("The disk gave up")
-    context.refusing = patch.object(CheckpointManager, "delete_checkpoint", side_effect=error)
+    context.refusing = patch.object(FileSandbox, "delete", side_effect=error)
     context.refusing.start()
     context.add_cleanup(patch.stopall)
 

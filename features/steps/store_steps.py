@@ -197,7 +197,7 @@ def same_file(context: Context) -> None:
 def still_read(context: Context) -> None:
     store = store_bench(context)
     assert store.combined > 1
-    store.work.store.verify(store.work.sandbox, store.unreachable)
+    store.work.acts().verify(store.unreachable)
 
 
 @then("{left} stay as they are")

@@ -249,7 +249,7 @@ def hint(context: Context, what: str) -> None:
 def with_fifo(context: Context) -> None:
     work = context.make_sandbox()
     os.mkfifo(work.root / ".gitignore")
-    context.taken = work.open_store().create_checkpoint(work.sandbox)
+    context.taken = work.acts().snapshot()
 
 
 @then("the snapshot names it as a special file")

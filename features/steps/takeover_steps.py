@@ -6,6 +6,7 @@ from behave import given, then, when
 from behave.runner import Context
 from features.support.faults.takeovers import TakeOver
 from features.support.plans import plans
+from features.support.situations.retention import stored_snapshots
 from features.support.trees import difference, tree
 
 from cleveragents.application.fault_points import FaultPoint
@@ -45,3 +46,9 @@ def unchanged(context: Context) -> None:
     found, now = context.take_over.found, tree(plans(context).sandbox)
     assert found is not None, "nobody took the plan over"
     assert now == found, difference(found, now)
+
+
+@then("the stored snapshots are those of when the plan was taken over")
+def snapshots_unchanged(context: Context) -> None:
+    assert context.take_over.stored, "nobody took the plan over"
+    assert stored_snapshots(plans(context)) == context.take_over.stored

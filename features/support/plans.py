@@ -12,7 +12,7 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,8 @@ from features.support.world import Outcome, World
 from cleveragents.container import Container
 from cleveragents.infrastructure.config import load_settings
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
-from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.sandbox.checkpoint import SandboxCheckpoint
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.store import snapshots
 from cleveragents.infrastructure.system import SystemClock
 
@@ -290,16 +291,15 @@ class Plans:
 
     @contextmanager
     def _watching(self) -> Iterator[None]:
-        real: Callable[..., Any] = CheckpointManager.create_checkpoint
+        real = FileSandbox.snapshot
 
-        def watched(manager: CheckpointManager, sandbox: Any) -> Any:
-            made = real(manager, sandbox)
-            place = Path(sandbox.path)
-            if place.is_dir():  # And not a database.
-                self.seen[made.snapshot_id] = Seen(tree(place), git_place(place))
+        def watched(sandbox: FileSandbox) -> SandboxCheckpoint:
+            made = real(sandbox)
+            place = Path(sandbox._sandbox.path)
+            self.seen[made.snapshot_id] = Seen(tree(place), git_place(place))
             return made
 
-        with patch.object(CheckpointManager, "create_checkpoint", watched):
+        with patch.object(FileSandbox, "snapshot", watched):
             yield
 
 

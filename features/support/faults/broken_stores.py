@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager
+from functools import partial
 
+from cleveragents.application.ports.locks import PlanLease
+from cleveragents.application.ports.sandboxes import LockedSandbox
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.sandbox import (
     RestorePreview,
@@ -12,15 +16,15 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
 )
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 
 
-class Idle(CheckpointManager):
-    def rollback_to(
-        self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
-    ) -> RestoreReport:
-        preview = self.preview(sandbox, snapshot_id)
+class Idle(FileSandbox):
+    def restore(self, snapshot_id: str, sparing: str | None = None) -> RestoreReport:
+        preview = self.preview(snapshot_id)
         return RestoreReport(
             changes=preview.changes,
             left_alone=preview.left_alone,
@@ -29,51 +33,62 @@ class Idle(CheckpointManager):
         )
 
 
-class Hoarding(CheckpointManager):
-    def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
-        return super().create_checkpoint(sandbox).model_copy(update={"size_bytes": 1})
+class Hoarding(FileSandbox):
+    def snapshot(self) -> SandboxCheckpoint:
+        return super().snapshot().model_copy(update={"size_bytes": 1})
 
 
-class Hasty(CheckpointManager):
-    def preview(
-        self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str] | None = None
-    ) -> RestorePreview:
-        preview = super().preview(sandbox, snapshot_id, paths)
-        self.rollback_to(sandbox, snapshot_id)
+class Hasty(FileSandbox):
+    def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
+        preview = super().preview(snapshot_id, paths)
+        self.restore(snapshot_id)
         return preview
 
 
-class Boastful(CheckpointManager):
-    def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
+class Boastful(FileSandbox):
+    def verify(self, snapshot_id: str) -> None:
         return None
 
 
-class Greedy(CheckpointManager):
-    def combine(
-        self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]
-    ) -> SandboxCheckpoint:
-        return super().combine(sandbox, base, other, ["."] if paths else [])
+class Greedy(FileSandbox):
+    def combine(self, base: str, other: str, paths: Collection[str]) -> SandboxCheckpoint:
+        return super().combine(base, other, ["."] if paths else [])
 
 
-class Generous(CheckpointManager):
+class Generous(FileSandbox):
     def merge(
-        self,
-        sandbox: SandboxRef,
-        mine: str,
-        base: str,
-        theirs: str,
-        strategy: MergeStrategy,
-        names: MergeNames,
+        self, mine: str, base: str, theirs: str, strategy: MergeStrategy, names: MergeNames
     ) -> MergeReport:
         del strategy
-        return super().merge(sandbox, mine, base, theirs, MergeStrategy.LAST_WINS, names)
+        return super().merge(mine, base, theirs, MergeStrategy.LAST_WINS, names)
+
+
+class FlawedStore(CheckpointManager):
+    """A store whose sandboxes break a promise."""
+
+    def __init__(self, flaw: type[FileSandbox], git: Git) -> None:
+        super().__init__(git, Limits())
+        self._flaw = flaw
+
+    def _engine(self, sandbox: SandboxRef) -> SnapshotEngine:
+        return self._flaw(sandbox, self._git, self._limits)
+
+
+class Careless(CheckpointManager):
+    """A store that locks a sandbox without checking the lease."""
+
+    @contextmanager
+    def lock(self, sandbox: SandboxRef, lease: PlanLease) -> Generator[LockedSandbox]:
+        with self.use(sandbox) as engine:
+            yield engine
 
 
 FLAWED: dict[str, Callable[[Git], CheckpointManager]] = {
-    "restores nothing": lambda git: Idle(git, Limits()),
-    "cannot stop storing": lambda git: Hoarding(git, Limits()),
-    "acts already in a preview": lambda git: Hasty(git, Limits()),
-    "knows every snapshot": lambda git: Boastful(git, Limits()),
-    "always combines the whole": lambda git: Greedy(git, Limits()),
-    "never asks who has won": lambda git: Generous(git, Limits()),
+    "restores nothing": partial(FlawedStore, Idle),
+    "cannot stop storing": partial(FlawedStore, Hoarding),
+    "acts already in a preview": partial(FlawedStore, Hasty),
+    "knows every snapshot": partial(FlawedStore, Boastful),
+    "always combines the whole": partial(FlawedStore, Greedy),
+    "never asks who has won": partial(FlawedStore, Generous),
+    "locks without the lease": lambda git: Careless(git, Limits()),
 }

@@ -53,7 +53,7 @@ class Case:
     def compare(self) -> str:
         other = self.place.store()
         with self.limits:
-            return self.place.open_store().diff(self.place.sandbox, self.snapshot, other).patch
+            return self.place.acts().diff(self.snapshot, other).patch
 
     def git(self, *arguments: str, stdin: bytes = b"") -> str:
         done = subprocess.run(

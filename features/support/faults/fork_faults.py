@@ -99,7 +99,7 @@ class ForkBench:
         self.named = KnownRecords({"PARENT0"}, kept, frozenset(), frozenset(), None)
         self.family.sandboxes.remove(self.made.sandbox)
         self.family.sandboxes.remove(self.parent.sandbox)
-        self.parent.open_store().delete_checkpoint(self.parent.sandbox, [self.kept])
+        self.parent.acts().delete([self.kept])
 
     def full_disk(self) -> AbstractContextManager[object]:
         full = OSError(errno.ENOSPC, "No space left on device")

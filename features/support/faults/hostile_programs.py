@@ -192,17 +192,17 @@ class HostilePrograms:
         work = self.work
         sandbox = work.sandbox_of(plan_id)
         work.maker.check(sandbox)
-        before, first = work.tree(plan_id), work.store.create_checkpoint(sandbox)
+        before, first = work.tree(plan_id), work.acts(plan_id).snapshot()
         (Path(sandbox.path) / "new").write_text("new\n")
         (Path(sandbox.path) / "README.md").write_text("changed\n")
-        second = work.store.create_checkpoint(sandbox)
-        assert work.store.diff(sandbox, first.snapshot_id, second.snapshot_id).patch
-        assert work.store.preview(sandbox, first.snapshot_id).changes
-        report = work.store.rollback_to(sandbox, first.snapshot_id)
+        second = work.acts(plan_id).snapshot()
+        assert work.acts(plan_id).diff(first.snapshot_id, second.snapshot_id).patch
+        assert work.acts(plan_id).preview(first.snapshot_id).changes
+        report = work.acts(plan_id).restore(first.snapshot_id)
         assert report.differences == (), report
         assert [change.file for change in report.changes] == ["README.md", "new"], report
         assert not differing(work.tree(plan_id), before)
-        work.store.verify(sandbox, first.snapshot_id)
+        work.acts(plan_id).verify(first.snapshot_id)
 
     def expect_none_ran(self) -> None:
         assert not os.path.lexists(self.mark), self.mark.read_text()

@@ -21,7 +21,7 @@ from cleveragents.infrastructure.database.repositories import (
     OperationRepository,
     ToolCallRepository,
 )
-from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 
 HOST = socket.gethostname()
 _GAVE_UP = "The disk gave up"
@@ -64,11 +64,9 @@ def failing_rollback(stage: str) -> AbstractContextManager[None]:
 
     stages: dict[str, Callable[[], AbstractContextManager[None]]] = {
         "restoring the second sandbox": lambda: at_call(
-            CheckpointManager, "rollback_to", 2, raising(SnapshotError(_GAVE_UP, hint=_HINT))
+            FileSandbox, "restore", 2, raising(SnapshotError(_GAVE_UP, hint=_HINT))
         ),
-        "comparing the second sandbox": lambda: at_call(
-            CheckpointManager, "rollback_to", 2, found_wrong
-        ),
+        "comparing the second sandbox": lambda: at_call(FileSandbox, "restore", 2, found_wrong),
         "recording it": lambda: at_call(
             OperationRepository, "save", 1, raising(DatabaseError(_GAVE_UP, hint=_HINT))
         ),
@@ -79,18 +77,18 @@ def failing_rollback(stage: str) -> AbstractContextManager[None]:
 def failing_look(number: int) -> AbstractContextManager[None]:
     """The `number`-th snapshot of a sandbox cannot be taken."""
     error = SnapshotError(_GAVE_UP, hint=_HINT)
-    return at_call(CheckpointManager, "create_checkpoint", number, raising(error))
+    return at_call(FileSandbox, "snapshot", number, raising(error))
 
 
 def interrupted_rollback() -> AbstractContextManager[None]:
-    return at_call(CheckpointManager, "rollback_to", 2, raising(KeyboardInterrupt()))
+    return at_call(FileSandbox, "restore", 2, raising(KeyboardInterrupt()))
 
 
 @contextmanager
 def hopeless_rollback() -> Iterator[None]:
     """Neither restoring nor putting back works."""
     error = SnapshotError(_GAVE_UP, hint=_HINT)
-    with patch.object(CheckpointManager, "rollback_to", side_effect=error):
+    with patch.object(FileSandbox, "restore", side_effect=error):
         yield
 
 

@@ -176,10 +176,10 @@ def pruned_snapshot(work: SandboxBench) -> None:
     """The newest snapshot goes, with its objects; what was read for it is not stored any more."""
     work.agent("echo 4 > only-there")
     newest = work.look()
-    work.store.delete_checkpoint(work.sandbox, [newest.id])
+    work.acts().delete([newest.id])
     work.agent("git reflog expire --expire=now --all; git gc -q --prune=now")
     work.moments["after"] = work.look()
-    work.store.verify(work.sandbox, work.moments["after"].id)
+    work.acts().verify(work.moments["after"].id)
 
 
 MEMORY: dict[str, Fault] = {

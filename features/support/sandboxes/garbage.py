@@ -15,6 +15,8 @@ from features.support.sandboxes.sandbox_bench import IDENTITY
 from features.support.situations.applies import NoEvents
 from features.support.trees import Tree, tree
 
+from cleveragents.testing.workspace import single_acts
+
 UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 """A plan that no database knows."""
 Leftover = Callable[[Plans], Path]
@@ -83,7 +85,7 @@ def combine_checkpoints(plans: Plans) -> None:
             (sandbox,) = transaction.sandboxes.list(plans.plan_id)
             groups = transaction.checkpoints.groups(plans.plan_id)
         first, last = (group.snapshots[sandbox.resource_id] for group in (groups[0], groups[-1]))
-        container.checkpoint_manager().combine(sandbox, last, first, ["a.txt"])
+        single_acts(container.checkpoint_manager(), sandbox).combine(last, first, ["a.txt"])
 
 
 def age_objects(plans: Plans) -> None:

@@ -14,6 +14,7 @@ from features.support.commands import spelled_out
 from features.support.sandboxes.databases import NOBODY
 from features.support.world import World
 
+from cleveragents.application.ports.sandboxes import LockedSandbox
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.sandboxes.sandbox import (
     ProjectFacts,
@@ -29,6 +30,7 @@ from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.sample_records import resource
 from cleveragents.testing.trees import Tree, differing, read_tree
+from cleveragents.testing.workspace import single_acts
 
 IDENTITY = {
     "GIT_AUTHOR_NAME": "Somebody",
@@ -85,6 +87,10 @@ class SandboxBench:
     def store(self) -> CheckpointManager:
         return self.make_store(self.git)
 
+    def acts(self, plan_id: str = "FIRST") -> LockedSandbox:
+        """The sandbox of a plan, opened by the program for each act alone."""
+        return single_acts(self.store, self.sandbox_of(plan_id))
+
     @property
     def sandbox(self) -> SandboxRef:
         """The sandbox of the first plan, made when it is first asked for."""
@@ -140,9 +146,8 @@ class SandboxBench:
 
     def look(self, plan_id: str = "FIRST") -> Moment:
         """Makes a snapshot, which must not change anything."""
-        sandbox = self.sandbox_of(plan_id)
         tree, git = self.tree(plan_id), self.git_state(plan_id)
-        made = self.store.create_checkpoint(sandbox)
+        made = self.acts(plan_id).snapshot()
         assert not differing(self.tree(plan_id), tree), "the snapshot changed the sandbox"
         return Moment(made, tree, git)
 
@@ -172,7 +177,7 @@ class SandboxBench:
 
     def take(self) -> Moment:
         """Makes a snapshot of a sandbox that may be changing or closed to us."""
-        made = self.store.create_checkpoint(self.sandbox)
+        made = self.acts().snapshot()
         return Moment(made, {}, "")
 
     def with_patience(self, seconds: float) -> SandboxBench:
@@ -183,7 +188,7 @@ class SandboxBench:
     def go_back(self, moment: Moment, plan_id: str = "FIRST") -> None:
         """What a plan does to go back."""
         self.maker.check(self.sandbox_of(plan_id))
-        self.report = self.store.rollback_to(self.sandbox_of(plan_id), moment.id)
+        self.report = self.acts(plan_id).restore(moment.id)
 
     def roll_back(self, moment: Moment, plan_id: str = "FIRST") -> None:
         self.attempt(lambda: self.go_back(moment, plan_id))

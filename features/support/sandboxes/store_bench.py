@@ -60,13 +60,13 @@ class StoreBench:
         for number in range(len(self.snapshots), len(self.snapshots) + count):
             place = self.work.root / "src" / "changing.txt"
             place.write_text(f"{number}\n" * 300)
-            made = self.work.store.create_checkpoint(self.work.sandbox)
+            made = self.work.acts().snapshot()
             self.snapshots.append(made.snapshot_id)
 
     def drop(self, count: int) -> None:
         """Drops the oldest checkpoints by name, as retention does."""
         dropped, self.snapshots = self.snapshots[:count], self.snapshots[count:]
-        self.work.store.delete_checkpoint(self.work.sandbox, dropped)
+        self.work.acts().delete(dropped)
 
     def combine(self) -> None:
         with patch.object(repacking, "MANY_PACKS", FEW):
@@ -107,7 +107,7 @@ class StoreBench:
     def check_whole(self) -> None:
         """Everything that was kept can be read back, and git finds nothing wrong."""
         for snapshot in self.snapshots:
-            self.work.store.verify(self.work.sandbox, snapshot)
+            self.work.acts().verify(snapshot)
         assert self.work.fsck() == "", self.work.fsck()
 
     def check_tidy(self) -> None:
@@ -135,7 +135,7 @@ class StoreBench:
         """Stores something that nothing leads to yet, as a process between object and ref does."""
         self.fill(1)
         self.unreachable = self.snapshots.pop()
-        self.work.store.delete_checkpoint(self.work.sandbox, [self.unreachable])
+        self.work.acts().delete([self.unreachable])
 
     @contextmanager
     def resident_reader(self) -> Iterator[Callable[[str], bytes]]:

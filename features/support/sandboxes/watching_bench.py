@@ -22,6 +22,7 @@ from cleveragents.infrastructure.sandbox.files import inotify, scan
 from cleveragents.infrastructure.sandbox.files.inotify import PendingChanges, Watch
 from cleveragents.infrastructure.sandbox.files.saved_state import state_path
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemClock
+from cleveragents.testing.workspace import single_acts
 
 QUEUE = Path("/proc/sys/fs/inotify/max_queued_events")
 
@@ -59,13 +60,13 @@ class WatchingBench:
         kept = memory.read_bytes()
         memory.unlink()
         manager = CheckpointManager(self.work.git, self.manager._limits)
-        made = manager.create_checkpoint(self.work.sandbox)
+        made = single_acts(manager, self.work.sandbox).snapshot()
         assert made.evidence == "complete", made
         memory.write_bytes(kept)
         return Moment(made, {}, "")
 
     def recheck(self) -> None:
-        self.missed = list(self.manager.recheck(self.work.sandbox))
+        self.missed = list(single_acts(self.manager, self.work.sandbox).recheck())
 
     def overflow(self) -> None:
         """Makes more changes than the system reports."""

@@ -30,6 +30,7 @@ from cleveragents.infrastructure.sandbox.store import repacking, snapshots
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.snapshots.merging import NAMES
 from cleveragents.testing.trees import Tree, combined_by_hand, differing, read_tree
+from cleveragents.testing.workspace import single_acts
 
 Sweep = Callable[[SandboxBench, int], bool]
 ACTS = {
@@ -86,12 +87,13 @@ class Copies(SandboxBench):
 def run_watched(work: SandboxBench, name: str, rounds: int) -> None:
     """What a running plan does: at its end it writes down what it knows."""
     store = work.store
+    acts = single_acts(store, work.sandbox)
     with store.watched([work.sandbox]):
         for each in range(rounds):
-            store.create_checkpoint(work.sandbox)
+            acts.snapshot()
             (work.root / name).write_text(f"{each}\n" * 1000)
             (work.root / "d/new" / f"made-{each}").mkdir(exist_ok=True)
-            store.create_checkpoint(work.sandbox)
+            acts.snapshot()
 
 
 def run_packing(work: SandboxBench) -> None:
@@ -105,7 +107,7 @@ def storing(act: Callable[[SandboxBench], object]) -> Sweep:
         (work.root / "changing").write_text(f"{number}\n" * 1000)
         died = dies_at(number, lambda: act(work))
         expected = work.tree()
-        made = work.store.create_checkpoint(work.sandbox)
+        made = work.acts().snapshot()
         go(work, work.moments["first"].id, work.moments["first"].tree | ignored_in(work))
         go(work, made.snapshot_id, expected)
         assert work.fsck() == "", work.fsck()
@@ -124,7 +126,7 @@ def ignored_in(work: SandboxBench) -> Tree:
 def sweep_restoring(work: SandboxBench, number: int) -> bool:
     first, second = work.moments["first"], work.moments["second"]
     go(work, second.id, second.tree)
-    died = dies_at(number, lambda: work.store.rollback_to(work.sandbox, first.id))
+    died = dies_at(number, lambda: work.acts().restore(first.id))
     if number % 2:
         go(work, second.id, second.tree, sparing=second.id)
     go(work, first.id, first.tree | ignored_in(work), sparing=second.id)
@@ -137,17 +139,17 @@ def sweep_combining(work: SandboxBench, number: int) -> bool:
     first, second, paths = work.moments["first"], work.moments["second"], ("d", "g", "x", "l")
 
     def combine() -> str:
-        return work.store.combine(work.sandbox, second.id, first.id, paths).snapshot_id
+        return work.acts().combine(second.id, first.id, paths).snapshot_id
 
     died = dies_at(number, combine)
-    left = {*work.store.list_checkpoints(work.sandbox)} - {first.id, second.id}
+    left = {*work.acts().ids()} - {first.id, second.id}
     made = combine()
     assert left <= {made}, (number, left)
     for moment in (made, first.id, second.id):
-        work.store.verify(work.sandbox, moment)
+        work.acts().verify(moment)
     go(work, made, combined_by_hand(second.tree, first.tree, paths))
     assert work.git_state() == second.git
-    work.store.delete_checkpoint(work.sandbox, [made])
+    work.acts().delete([made])
     assert work.fsck() == "", work.fsck()
     return died
 
@@ -167,8 +169,8 @@ def sweep_forking(work: SandboxBench, number: int) -> bool:
     found = differing(work.tree("CHILD"), moment.tree)
     assert not found, (number, found)
     assert differing(work.tree(), work.moments["second"].tree) == [], number
-    made = work.store.create_checkpoint(work.sandboxes["CHILD"]).snapshot_id
-    assert not work.store.changes(work.sandbox, moment.id, made), number
+    made = work.acts("CHILD").snapshot().snapshot_id
+    assert not work.acts().changes(moment.id, made), number
     left = [
         path for path in work.world.home.glob("sandboxes/*/.*") if "state.json" not in path.name
     ]
@@ -189,7 +191,7 @@ def sweep_merging(work: SandboxBench, number: int) -> bool:
         work.moments["mine"] = work.look()
         work.moments["merged"] = merged(work)
     mine = work.moments["mine"]
-    work.store.rollback_to(work.sandbox, mine.id, second.id)
+    work.acts().restore(mine.id, second.id)
     died = dies_at(number, lambda: merged(work))
     go(work, mine.id, mine.tree, sparing=second.id)
     assert merged(work) == work.moments["merged"], number
@@ -200,7 +202,7 @@ def sweep_merging(work: SandboxBench, number: int) -> bool:
 def merged(work: SandboxBench) -> Moment:
     mine, base, theirs = (work.moments[name].id for name in ("mine", "first", "second"))
     strategy = MergeStrategy.SEQUENTIAL_APPLY
-    work.store.merge(work.sandbox, mine, base, theirs, strategy, NAMES)
+    work.acts().merge(mine, base, theirs, strategy, NAMES)
     made = work.look()
     return replace(made, checkpoint=replaced(made.checkpoint))
 
@@ -211,14 +213,14 @@ def replaced(made: SandboxCheckpoint) -> SandboxCheckpoint:
 
 
 def go(work: SandboxBench, snapshot: str, expected: Tree, sparing: str | None = None) -> None:
-    report = work.store.rollback_to(work.sandbox, snapshot, sparing)
+    report = work.acts().restore(snapshot, sparing)
     assert report.differences == (), report
     assert differing(work.tree(), expected) == [], differing(work.tree(), expected)
 
 
 SWEEPS: dict[str, tuple[type[SandboxBench], Sweep]] = {
     "create": (SandboxBench, sweep_creating),
-    "store": (SandboxBench, storing(lambda work: work.store.create_checkpoint(work.sandbox))),
+    "store": (SandboxBench, storing(lambda work: work.acts().snapshot())),
     "store and watch": (SandboxBench, storing(lambda work: run_watched(work, "changing", 2))),
     "store and pack": (SandboxBench, storing(run_packing)),
     "restore": (SandboxBench, sweep_restoring),

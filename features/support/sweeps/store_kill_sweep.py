@@ -36,7 +36,7 @@ def main(mode: str, stride: int) -> None:
     store.save()
     acts = itertools.count(0, stride)
     survived = sum(1 for _ in itertools.takewhile(lambda act: sweep(store, mode, act), acts))
-    assert orphan not in store.work.store.list_checkpoints(store.work.sandbox)
+    assert orphan not in store.work.acts().ids()
     print(f"{survived} kills survived")
     world.close()
 

@@ -194,12 +194,12 @@ class CheckpointService:
 
     def prune_checkpoints(self, plan_id: str) -> int:
         """Deletes what the limit no longer allows, and returns how many groups that were."""
-        with self._locks.hold(plan_id):
+        with self._locks.hold(plan_id) as lease:
             with self._database.write() as transaction:
                 sandboxes = transaction.sandboxes.list(plan_id)
                 plan = transaction.plans.get(plan_id)
                 pruned = prune(transaction, plan, self._retention)
-            self._recorder.delete_snapshots(sandboxes, pruned)
+            self._recorder.delete_snapshots(lease, sandboxes, pruned)
         return pruned.groups
 
     def rollback_to_checkpoint(self, plan_id: str, checkpoint: Checkpoint) -> RollbackResult:
@@ -268,7 +268,8 @@ class CheckpointService:
             }
         for sandbox in sandboxes:
             if sandbox.resource_id in unnamed:
-                self._snapshots.delete_checkpoint(sandbox, [unnamed[sandbox.resource_id]])
+                with self._snapshots.lock(sandbox, lease) as locked:
+                    locked.delete([unnamed[sandbox.resource_id]])
 
     def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
         """Says how the resources differ; with several, each path begins with its resource."""

@@ -37,6 +37,8 @@ from cleveragents.domain.plans.apply import (
 )
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
+from cleveragents.domain.sandboxes.change import PathChange
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 
 
 class PlanApplyService:
@@ -198,17 +200,18 @@ class PlanApplyService:
                 sandbox=sandbox,
                 first=first.snapshots[sandbox.resource_id],
                 last=group.snapshots[sandbox.resource_id],
-                changes=tuple(
-                    self._snapshots.changes(
-                        sandbox,
-                        first.snapshots[sandbox.resource_id],
-                        group.snapshots[sandbox.resource_id],
-                    )
-                ),
+                changes=self._changes(sandbox, first, group),
             )
             for sandbox in sandboxes
         ]
         return plan, works, changed
+
+    def _changes(
+        self, sandbox: SandboxRef, first: CheckpointGroup, last: CheckpointGroup
+    ) -> tuple[PathChange, ...]:
+        resource_id = sandbox.resource_id
+        with self._snapshots.open(sandbox) as opened:
+            return tuple(opened.changes(first.snapshots[resource_id], last.snapshots[resource_id]))
 
     def _is_changed(self, lease: PlanLease, plan: Plan, group: CheckpointGroup) -> bool:
         """Says whether the sandboxes hold what a killed validation left.

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.sandboxes import LockedSandbox, OpenSandbox, SnapshotStore
 from cleveragents.domain.errors import SnapshotError
-from cleveragents.domain.sandboxes.change import PathChange
-from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
-from cleveragents.domain.sandboxes.sandbox import (
-    RestorePreview,
-    RestoreReport,
-    SandboxCheckpoint,
-    SandboxRef,
-    TreeDiff,
-)
+from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
 from cleveragents.infrastructure.sandbox.files.engine_protocol import SnapshotEngine
-from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
-from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoSnapshots
 from cleveragents.infrastructure.sandbox.sqlite.snapshots import SqliteSnapshots
@@ -78,87 +68,6 @@ class CheckpointManager(SnapshotStore):
             yield engine
         finally:
             engine.close()
-
-    def compare_copy(
-        self, sandbox: SandboxRef, snapshot_id: str, since: FileSystemTime
-    ) -> CopyComparison | None:
-        """Compares a sandbox of files with a snapshot; None if it changed since a moment."""
-        with self.use(sandbox) as engine:
-            return (
-                engine.compare_copy(snapshot_id, since) if isinstance(engine, FileSandbox) else None
-            )
-
-    # The methods below are being replaced by `open` and `lock`.
-
-    def recheck(self, sandbox: SandboxRef) -> Sequence[str]:
-        with self.use(sandbox) as engine:
-            return engine.recheck()
-
-    def create_checkpoint(self, sandbox: SandboxRef) -> SandboxCheckpoint:
-        with self.use(sandbox) as engine:
-            return engine.snapshot()
-
-    def preview(
-        self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str] | None = None
-    ) -> RestorePreview:
-        with self.use(sandbox) as engine:
-            return engine.preview(snapshot_id, paths)
-
-    def rollback_to(
-        self, sandbox: SandboxRef, snapshot_id: str, sparing: str | None = None
-    ) -> RestoreReport:
-        with self.use(sandbox) as engine:
-            return engine.restore(snapshot_id, sparing)
-
-    def verify(self, sandbox: SandboxRef, snapshot_id: str) -> None:
-        with self.use(sandbox) as engine:
-            engine.verify(snapshot_id)
-
-    def list_checkpoints(self, sandbox: SandboxRef) -> Sequence[str]:
-        with self.use(sandbox) as engine:
-            return engine.ids()
-
-    def delete_checkpoint(self, sandbox: SandboxRef, snapshot_ids: Collection[str]) -> None:
-        with self.use(sandbox) as engine:
-            engine.delete(snapshot_ids)
-
-    def diff(self, sandbox: SandboxRef, old: str, new: str, prefix: str = "") -> TreeDiff:
-        with self.use(sandbox) as engine:
-            return engine.diff(old, new, prefix)
-
-    def sizes(self, sandbox: SandboxRef, hashes: Collection[str]) -> Mapping[str, int]:
-        with self.use(sandbox) as engine:
-            return engine.sizes(hashes)
-
-    def changes(self, sandbox: SandboxRef, old: str, new: str) -> Sequence[PathChange]:
-        with self.use(sandbox) as engine:
-            return engine.changes(old, new)
-
-    def changes_since(self, sandbox: SandboxRef, snapshot_id: str) -> Sequence[PathChange]:
-        with self.use(sandbox) as engine:
-            return engine.changes_since(snapshot_id)
-
-    def combine(
-        self, sandbox: SandboxRef, base: str, other: str, paths: Collection[str]
-    ) -> SandboxCheckpoint:
-        with self.use(sandbox) as engine:
-            return engine.combine(base, other, paths)
-
-    def merge(
-        self,
-        sandbox: SandboxRef,
-        mine: str,
-        base: str,
-        theirs: str,
-        strategy: MergeStrategy,
-        names: MergeNames,
-    ) -> MergeReport:
-        with self.use(sandbox) as engine:
-            return engine.merge(mine, base, theirs, strategy, names)
-
-    def place(self, sandbox: SandboxRef, snapshot_id: str, paths: Collection[str]) -> None:
-        with self.use(sandbox) as engine:
-            engine.restore_paths(snapshot_id, paths)
 
     def _engine(self, sandbox: SandboxRef) -> SnapshotEngine:
         match sandbox.strategy:

@@ -26,6 +26,7 @@ from cleveragents.infrastructure.sandbox.create.maker import (
 from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
 from cleveragents.infrastructure.sandbox.create.worktree import branch_of
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
+from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.files.saved_state import state_path
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemClock, FileSystemTime
 from cleveragents.infrastructure.sandbox.git.command import Git
@@ -132,9 +133,12 @@ class SandboxForks:
     def _likeness(self, origin: ForkOrigin, since: FileSystemTime) -> CopyComparison | None:
         """A damaged source does not matter here: the fork is then read by itself."""
         try:
-            return self._snapshots.compare_copy(origin.source, origin.snapshot_id, since)
+            with self._snapshots.use(origin.source) as engine:
+                if isinstance(engine, FileSandbox):
+                    return engine.compare_copy(origin.snapshot_id, since)
         except SnapshotError:
-            return None
+            pass
+        return None
 
     def _remove(self, fork: SandboxRef) -> None:
         state_path(fork).unlink(missing_ok=True)

@@ -46,8 +46,8 @@ MakeFamily = Callable[[], Family]
 
 def expect_stored(child: ContractWorkspace, snapshot_id: str) -> str:
     """A first snapshot of a fork holds the same files, and costs next to nothing."""
-    made = child.open_store().create_checkpoint(child.sandbox)
-    changed = child.open_store().changes(child.sandbox, snapshot_id, made.snapshot_id)
+    made = child.acts().snapshot()
+    changed = child.acts().changes(snapshot_id, made.snapshot_id)
     expect([change.path for change in changed], [])
     expect(made.size_bytes < 20_000, True)
     return made.snapshot_id

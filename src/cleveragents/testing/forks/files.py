@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.domain.errors import SandboxMissingError, SnapshotMissingError
 from cleveragents.domain.sandboxes.sandbox import Evidence
 from cleveragents.testing.expectations import expect, expect_error, expect_same
@@ -24,6 +23,7 @@ from cleveragents.testing.snapshots.workspace import (
     ContractWorkspace,
 )
 from cleveragents.testing.trees import Tree, read_tree
+from cleveragents.testing.workspace import single_acts
 
 
 def forks_are_exact(make_family: MakeFamily) -> None:
@@ -59,10 +59,10 @@ def forks_are_known_at_once(make_family: MakeFamily) -> None:
     family.parent.needs(Capability.PLAIN_DIRECTORY)
     kept = family.parent.store()
     child = family.fork("CHILD", kept)
-    made = child.open_store().create_checkpoint(child.sandbox)
+    made = child.acts().snapshot()
     expect(made.evidence, Evidence.SCAN)
     child.write("later")
-    changed = child.open_store().changes(child.sandbox, kept, child.store())
+    changed = child.acts().changes(kept, child.store())
     expect([change.path for change in changed if change.path != "."], ["later"])
 
 
@@ -143,7 +143,7 @@ def forks_can_be_made_again(make_family: MakeFamily) -> None:
     child = family.fork("CHILD", kept)
     family.sandboxes.remove(child.sandbox)
     expect_error(SandboxMissingError, lambda: family.sandboxes.check(child.sandbox))
-    parent.open_store().delete_checkpoint(parent.sandbox, [kept])
+    parent.acts().delete([kept])
     again = family.fork("CHILD", kept)
     expect_same(read_tree(again.root), before)
     expect_stored(again, kept)
@@ -165,18 +165,15 @@ def forks_go_on_while_watching(make_family: MakeFamily) -> None:
     family = make_family()
     parent = family.parent
     for number, store in enumerate((family.store, parent.open_store())):
+        acts = single_acts(store, parent.sandbox)
         with store.watched([parent.sandbox]):
-            first, then = _stored(parent, store), read_tree(parent.root)
+            first, then = acts.snapshot().snapshot_id, read_tree(parent.root)
             parent.write(f"later{number}")
-            second, now = _stored(parent, store), read_tree(parent.root)
+            second, now = acts.snapshot().snapshot_id, read_tree(parent.root)
             for kept, wanted in ((second, now), (first, then)):
                 child = family.fork(f"CHILD{number}{kept[:8]}", kept)
                 expect_same(read_tree(child.root), wanted)
-            expect(list(store.recheck(parent.sandbox)), [])
-
-
-def _stored(work: ContractWorkspace, store: SnapshotStore) -> str:
-    return store.create_checkpoint(work.sandbox).snapshot_id
+            expect(list(acts.recheck()), [])
 
 
 def unknown_snapshots_cannot_be_forked(make_family: MakeFamily) -> None:
@@ -206,7 +203,7 @@ def special_files_are_not_forked(make_family: MakeFamily) -> None:
         expect_same(read_tree(child.root), before)
         named = [item.path for item in child.sandbox.skipped]
         expect(named, ["in/pipe"] if child.sandbox.copied_by else [])
-        expect(child.open_store().create_checkpoint(child.sandbox).not_captured, ())
+        expect(child.acts().snapshot().not_captured, ())
 
 
 CONTRACT: tuple[Callable[[MakeFamily], None], ...] = (

@@ -28,7 +28,7 @@ def ignored_files_come_along(make_family: MakeFamily) -> None:
         expect_same(read_tree(child.root), before)
         expect_stored(child, kept)
         child.write("a.log", b"changed")
-        changed = child.open_store().changes(child.sandbox, kept, child.store())
+        changed = child.acts().changes(kept, child.store())
         expect([change.path for change in changed], [])
 
 
@@ -47,7 +47,7 @@ def captured_files_stay_captured(make_family: MakeFamily) -> None:
         expect_same(read_tree(child.root), before)
         first = expect_stored(child, kept)
         child.write("kept.log", b"changed")
-        changed = child.open_store().changes(child.sandbox, first, child.store())
+        changed = child.acts().changes(first, child.store())
         expect([change.path for change in changed], ["kept.log"])
 
 
@@ -180,8 +180,8 @@ def packed_refs_lead_to_snapshots(make_family: MakeFamily) -> None:
     kept, before = parent.store(), read_tree(parent.root)
     parent.git("pack-refs", "--all")
     child = family.fork("CHILD", kept)
-    parent.open_store().delete_checkpoint(parent.sandbox, [kept])
-    expect(list(parent.open_store().list_checkpoints(parent.sandbox)), [])
+    parent.acts().delete([kept])
+    expect(list(parent.acts().ids()), [])
     parent.git("pack-refs", "--all")
     family.sandboxes.remove(child.sandbox)
     again = family.fork("CHILD", kept)
@@ -203,9 +203,7 @@ def ignored_files_are_in_the_way(make_family: MakeFamily) -> None:
         parent.write(name, b"m")
     mine, before = parent.store(), read_tree(parent.root)
     for strategy in MergeStrategy:
-        report = parent.open_store().merge(
-            parent.sandbox, mine, base, child.store(), strategy, NAMES
-        )
+        report = parent.acts().merge(mine, base, child.store(), strategy, NAMES)
         found = read_tree(parent.root)
         paths = [item.path for item in report.conflicts if item.path != ".gitignore"]
         expect(paths, ["made", "own.log"])
@@ -229,9 +227,9 @@ def ignored_files_can_be_merged(make_family: MakeFamily) -> None:
     child.write("made/forced", b"t")
     child.git("add", "--force", "forced.log", "made/forced")
     strategy = MergeStrategy.GIT_THREE_WAY
-    report = parent.open_store().merge(parent.sandbox, base, base, child.store(), strategy, NAMES)
+    report = parent.acts().merge(base, base, child.store(), strategy, NAMES)
     expect(report.merged, ("forced.log", "made", "made/forced"))
-    changed = parent.open_store().changes(parent.sandbox, base, parent.store())
+    changed = parent.acts().changes(base, parent.store())
     expect(tuple(change.path for change in changed), report.merged)
 
 

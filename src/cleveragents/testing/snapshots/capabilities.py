@@ -27,12 +27,12 @@ def what_was_left_out_is_no_change(make_sandbox: MakeSandbox) -> None:
     bare = work.store()
     work.write(".gitignore", b"*.log\n/cache/\n")
     ignoring = work.store()
-    store = work.open_store()
+    acts = work.acts()
     for old, new, operation in (
         (bare, ignoring, ChangeOperation.CREATED),
         (ignoring, bare, ChangeOperation.DELETED),
     ):
-        found = store.changes(work.sandbox, old, new)
+        found = acts.changes(old, new)
         expect([(item.path, item.operation) for item in found], [(".gitignore", operation)])
 
 
@@ -47,7 +47,7 @@ def moves_of_git_are_no_changes(make_sandbox: MakeSandbox) -> None:
     work.git("checkout", "-q", "-b", "elsewhere")
     new = work.store()
     expect(old == new, False)
-    expect(list(work.open_store().changes(work.sandbox, old, new)), [])
+    expect(list(work.acts().changes(old, new)), [])
 
 
 def ignored_files_survive(make_sandbox: MakeSandbox) -> None:
@@ -58,7 +58,7 @@ def ignored_files_survive(make_sandbox: MakeSandbox) -> None:
     work.write("run.log", b"first")
     work.write("cache/entry", b"first")
     work.write("file")
-    made = work.open_store().create_checkpoint(work.sandbox)
+    made = work.acts().snapshot()
     expect([item.path for item in made.not_captured], ["cache/", "run.log"])
     work.write("run.log", b"second")
     work.write("cache/more", b"second")
@@ -78,7 +78,7 @@ def ignored_files_survive_a_killed_rollback(make_sandbox: MakeSandbox) -> None:
     precious = work.write("run.log", b"precious\n")
     safety = work.store()
     (work.root / ".gitignore").unlink()  # As far as the killed one came.
-    report = work.open_store().rollback_to(work.sandbox, first, sparing=safety)
+    report = work.acts().restore(first, sparing=safety)
     expect(report.differences, ())
     expect(precious.read_bytes(), b"precious\n")
 

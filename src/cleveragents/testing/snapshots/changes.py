@@ -43,7 +43,7 @@ def differences_are_told(make_sandbox: MakeSandbox) -> None:
     (work.root / "linked").unlink()
     (work.root / "linked").symlink_to("changed")
     (work.root / "empty").mkdir()
-    diff = work.open_store().diff(work.sandbox, old, work.store(), "in b/")
+    diff = work.acts().diff(old, work.store(), "in b/")
     expect(
         {file.path: (file.status, file.insertions, file.deletions) for file in diff.files},
         {
@@ -76,7 +76,7 @@ def long_patches_are_cut(make_sandbox: MakeSandbox) -> None:
     new = work.store()
     tracemalloc.start()
     try:
-        diff = work.open_store().diff(work.sandbox, old, new)
+        diff = work.acts().diff(old, new)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -115,10 +115,10 @@ def changes_are_told_path_by_path(make_sandbox: MakeSandbox) -> None:
     for number, name in enumerate(ODD_NAMES):
         (work.root / name).unlink() if number % 2 else work.write(name, b"other")
     after, new = read_tree(work.root), work.store()
-    store = work.open_store()
-    expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
-    expect(list(store.changes(work.sandbox, new, old)), changes_by_hand(after, before))
-    found = {change.path: change.operation for change in store.changes(work.sandbox, old, new)}
+    acts = work.acts()
+    expect(list(acts.changes(old, new)), changes_by_hand(before, after))
+    expect(list(acts.changes(new, old)), changes_by_hand(after, before))
+    found = {change.path: change.operation for change in acts.changes(old, new)}
     told = {name: found.get(name) for name in (*names, "link", ".", "replaced", "empty", "filled")}
     expect(
         told,
@@ -143,29 +143,26 @@ def changes_are_told_while_watching(make_sandbox: MakeSandbox) -> None:
     """A store that follows the sandbox tells the same, also after a rollback."""
     work = make_sandbox()
     work.write("deep/er/file")
-    store = work.open_store()
-    with store.watched([work.sandbox]):
-        before, old = read_tree(work.root), store.create_checkpoint(work.sandbox).snapshot_id
+    with work.watched() as acts:
+        before, old = read_tree(work.root), acts.snapshot().snapshot_id
         work.write("deep/er/file", b"other").chmod(0o600)
         work.write("new/file")
-        after, new = read_tree(work.root), store.create_checkpoint(work.sandbox).snapshot_id
-        expect(list(store.changes(work.sandbox, old, new)), changes_by_hand(before, after))
-        store.rollback_to(work.sandbox, old)
-        again = store.create_checkpoint(work.sandbox).snapshot_id
-        expect(list(store.changes(work.sandbox, new, again)), changes_by_hand(after, before))
-        expect(list(store.changes(work.sandbox, old, again)), [])
+        after, new = read_tree(work.root), acts.snapshot().snapshot_id
+        expect(list(acts.changes(old, new)), changes_by_hand(before, after))
+        acts.restore(old)
+        again = acts.snapshot().snapshot_id
+        expect(list(acts.changes(new, again)), changes_by_hand(after, before))
+        expect(list(acts.changes(old, again)), [])
 
 
 def equal_snapshots_need_no_look(make_sandbox: MakeSandbox) -> None:
     """Between a snapshot and itself nothing changed, whether it is there or not."""
     work = make_sandbox()
-    store = work.open_store()
-    expect(list(store.changes(work.sandbox, UNKNOWN, UNKNOWN)), [])
+    acts = work.acts()
+    expect(list(acts.changes(UNKNOWN, UNKNOWN)), [])
     kept = work.store()
     for old, new in ((kept, UNKNOWN), (UNKNOWN, kept)):
-        expect_error(
-            SnapshotMissingError, lambda old=old, new=new: store.changes(work.sandbox, old, new)
-        )
+        expect_error(SnapshotMissingError, lambda old=old, new=new: acts.changes(old, new))
 
 
 def special_files_count_as_nothing(make_sandbox: MakeSandbox) -> None:
@@ -179,7 +176,7 @@ def special_files_count_as_nothing(make_sandbox: MakeSandbox) -> None:
     for name in ("file", "directory", "other"):
         os.mkfifo(work.root / name)
     after, new = read_tree(work.root), work.store()
-    found = list(work.open_store().changes(work.sandbox, old, new))
+    found = list(work.acts().changes(old, new))
     expect(found, changes_by_hand(before, after))
     expect([change.path for change in found], ["directory", "directory/in", "file"])
 

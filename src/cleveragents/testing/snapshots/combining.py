@@ -37,7 +37,7 @@ def _moment(work: ContractWorkspace) -> _Moment:
 def _combine(
     work: ContractWorkspace, base: _Moment, other: _Moment, paths: Collection[str]
 ) -> SandboxCheckpoint:
-    return work.open_store().combine(work.sandbox, base.id, other.id, paths)
+    return work.acts().combine(base.id, other.id, paths)
 
 
 def _expect_combined(
@@ -45,10 +45,10 @@ def _expect_combined(
 ) -> SandboxCheckpoint:
     """Combines, rolls back to the result, and compares the disk and a snapshot of it."""
     made = _combine(work, base, other, paths)
-    work.open_store().verify(work.sandbox, made.snapshot_id)
+    work.acts().verify(made.snapshot_id)
     work.restore(made.snapshot_id)
     expect_same(read_tree(work.root), combined_by_hand(base.tree, other.tree, paths))
-    again = work.open_store().create_checkpoint(work.sandbox)
+    again = work.acts().snapshot()
     expect((again.snapshot_id, again.state_hash), (made.snapshot_id, made.state_hash))
     return made
 
@@ -208,11 +208,11 @@ def combined_snapshots_stand_alone(make_sandbox: MakeSandbox) -> None:
     work.write("in/deep/three", b"now")
     now = _moment(work)
     made = _combine(work, now, then, ["one"]).snapshot_id
-    store = work.open_store()
-    expect(set(store.list_checkpoints(work.sandbox)), {then.id, now.id, made})
-    store.delete_checkpoint(work.sandbox, [then.id, now.id])
-    expect(list(work.open_store().list_checkpoints(work.sandbox)), [made])
-    work.open_store().verify(work.sandbox, made)
+    acts = work.acts()
+    expect(set(acts.ids()), {then.id, now.id, made})
+    acts.delete([then.id, now.id])
+    expect(list(work.acts().ids()), [made])
+    work.acts().verify(made)
     for name in ("one", "two", "in"):
         work.remove(name)
     work.restore(made)
@@ -231,9 +231,9 @@ def combining_changes_nothing(make_sandbox: MakeSandbox) -> None:
     before = read_tree(work.root)
     made = _combine(work, now, then, ["file"])
     expect_same(read_tree(work.root), before)
-    preview = work.open_store().preview(work.sandbox, made.snapshot_id)
+    preview = work.acts().preview(made.snapshot_id)
     expect([change.file for change in preview.changes], ["file"])
-    found = work.open_store().changes(work.sandbox, now.id, made.snapshot_id)
+    found = work.acts().changes(now.id, made.snapshot_id)
     expect([change.path for change in found], ["file"])
 
 
@@ -246,15 +246,15 @@ def parts_can_be_previewed(make_sandbox: MakeSandbox) -> None:
     work.write("file", b"now")
     work.write("in/deep", b"now")
     work.write("other", b"now")
-    paths, store = ["in", "other"], work.open_store()
-    preview = store.preview(work.sandbox, then.id, paths)
-    found = store.changes_since(work.sandbox, then.id)
-    expect(list(work.open_store().list_checkpoints(work.sandbox)), [then.id])
+    paths, acts = ["in", "other"], work.acts()
+    preview = acts.preview(then.id, paths)
+    found = acts.changes_since(then.id)
+    expect(list(work.acts().ids()), [then.id])
     now = _moment(work)
-    expect(found, work.open_store().changes(work.sandbox, then.id, now.id))
+    expect(found, work.acts().changes(then.id, now.id))
     report = work.restore(_combine(work, now, then, paths).snapshot_id)
     expect((report.changes, report.left_alone), (preview.changes, preview.left_alone))
-    expect(work.open_store().preview(work.sandbox, then.id, ()).changes, ())
+    expect(work.acts().preview(then.id, ()).changes, ())
 
 
 def combining_needs_no_sandbox(make_sandbox: MakeSandbox) -> None:
@@ -278,17 +278,16 @@ def combining_goes_on_while_watching(make_sandbox: MakeSandbox) -> None:
     """A store that follows the sandbox combines, goes back and goes on like any other."""
     work = make_sandbox()
     work.write("deep/er/file", b"then")
-    store = work.open_store()
-    with store.watched([work.sandbox]):
-        then = _Moment(store.create_checkpoint(work.sandbox).snapshot_id, read_tree(work.root))
+    with work.watched() as acts:
+        then = _Moment(acts.snapshot().snapshot_id, read_tree(work.root))
         work.write("deep/er/file", b"now")
         work.write("new/file", b"now")
-        now = _Moment(store.create_checkpoint(work.sandbox).snapshot_id, read_tree(work.root))
-        made = store.combine(work.sandbox, now.id, then.id, ["deep"])
-        expect(store.rollback_to(work.sandbox, made.snapshot_id).differences, ())
+        now = _Moment(acts.snapshot().snapshot_id, read_tree(work.root))
+        made = acts.combine(now.id, then.id, ["deep"])
+        expect(acts.restore(made.snapshot_id).differences, ())
         expect_same(read_tree(work.root), combined_by_hand(now.tree, then.tree, ["deep"]))
-        expect(store.create_checkpoint(work.sandbox).snapshot_id, made.snapshot_id)
-        back = store.combine(work.sandbox, made.snapshot_id, now.id, ["deep/er/file"])
+        expect(acts.snapshot().snapshot_id, made.snapshot_id)
+        back = acts.combine(made.snapshot_id, now.id, ["deep/er/file"])
         expect(back.snapshot_id, now.id)
 
 
@@ -300,8 +299,8 @@ def combining_costs_little(make_sandbox: MakeSandbox) -> None:
     then = _moment(work)
     for number in range(100):
         work.write(f"in/{number}", os.urandom(2000))
-    now = work.open_store().create_checkpoint(work.sandbox)
-    made = work.open_store().combine(work.sandbox, now.snapshot_id, then.id, ["in/7"])
+    now = work.acts().snapshot()
+    made = work.acts().combine(now.snapshot_id, then.id, ["in/7"])
     if not 0 < made.size_bytes * 10 < now.size_bytes:
         raise ContractError(f"{made.size_bytes} bytes for one of {now.size_bytes}")
 
@@ -314,18 +313,18 @@ def paths_outside_cannot_be_named(make_sandbox: MakeSandbox) -> None:
     now = _moment(work)
     for path in ("", "/", "/etc/passwd", "..", "../file", "in/../file", "in/.."):
         expect_error(UsageError, lambda path=path: _combine(work, now, then, ["file", path]))
-    found = work.open_store().list_checkpoints(work.sandbox)
+    found = work.acts().ids()
     expect(sorted(found), sorted((then.id, now.id)))
 
 
 def unknown_snapshots_cannot_be_combined(make_sandbox: MakeSandbox) -> None:
     """What is not stored is said to be missing, whichever of the two it is."""
     work = make_sandbox()
-    kept, store = work.store(), work.open_store()
+    kept, acts = work.store(), work.acts()
     for base, other in ((kept, UNKNOWN), (UNKNOWN, kept)):
         expect_error(
             SnapshotMissingError,
-            lambda base=base, other=other: store.combine(work.sandbox, base, other, ["file"]),
+            lambda base=base, other=other: acts.combine(base, other, ["file"]),
         )
 
 
@@ -343,7 +342,7 @@ def special_files_cannot_be_taken(make_sandbox: MakeSandbox) -> None:
     for path in ("file", "directory"):
         expect_error(SnapshotError, lambda path=path: _combine(work, then, now, [path]))
     below = _combine(work, then, now, ["directory/in"])
-    found = work.open_store().changes(work.sandbox, then.id, below.snapshot_id)
+    found = work.acts().changes(then.id, below.snapshot_id)
     expect([change.path for change in found], ["directory/in"])
     made = _expect_combined(work, now, then, ["directory/in"])
     expect([item.path for item in made.not_captured], ["file"])
@@ -399,12 +398,12 @@ def git_stays_with_the_base(make_sandbox: MakeSandbox) -> None:
             expect(work.git_state(), wanted)
     made = _combine(work, now, then, ["file"]).snapshot_id
     work.restore(then.id)
-    others = [each for each in work.open_store().list_checkpoints(work.sandbox) if each != made]
-    work.open_store().delete_checkpoint(work.sandbox, others)
+    others = [each for each in work.acts().ids() if each != made]
+    work.acts().delete(others)
     work.git("branch", "-qD", "elsewhere")
     work.git("reflog", "expire", "--expire=now", "--all")
     work.git("gc", "-q", "--prune=now")
-    work.open_store().verify(work.sandbox, made)
+    work.acts().verify(made)
     work.restore(made)
     expect(work.git_state(), after)
 

@@ -54,7 +54,7 @@ def _prove(make_sandbox: MakeSandbox, cases: Iterable[Case]) -> None:
 def _merge(
     work: ContractWorkspace, mine: str, base: str, theirs: str, strategy: MergeStrategy
 ) -> MergeReport:
-    return work.open_store().merge(work.sandbox, mine, base, theirs, strategy, NAMES)
+    return work.acts().merge(mine, base, theirs, strategy, NAMES)
 
 
 def _expect_outcome(
@@ -65,8 +65,8 @@ def _expect_outcome(
     expect({item.path for item in report.conflicts if item.marked}, set(wanted.marked))
     expect_same(found, tree_of(wanted.files))
     expect(report.merged, tuple(change.path for change in changes_by_hand(mine, found)))
-    changed = work.open_store().create_checkpoint(work.sandbox)
-    work.open_store().verify(work.sandbox, changed.snapshot_id)
+    changed = work.acts().snapshot()
+    work.acts().verify(changed.snapshot_id)
 
 
 def what_one_side_changed_is_taken(make_sandbox: MakeSandbox) -> None:
@@ -360,17 +360,16 @@ def a_merge_can_be_repeated(make_sandbox: MakeSandbox) -> None:
 def merging_goes_on_while_watching(make_sandbox: MakeSandbox) -> None:
     """A sandbox that is followed is known to hold what was merged into it."""
     work = make_sandbox()
-    store = work.open_store()
-    with store.watched([work.sandbox]):
+    with work.watched() as acts:
         kept: list[str] = []
         for files in ({"f": LINES}, {"f": LINES + b"t\n", "t/u": b""}, {"f": b"m\n" + LINES}):
             arrange(work.root, files)
-            kept.append(store.create_checkpoint(work.sandbox).snapshot_id)
+            kept.append(acts.snapshot().snapshot_id)
         base, theirs, mine = kept
         strategy = MergeStrategy.GIT_THREE_WAY
-        store.merge(work.sandbox, mine, base, theirs, strategy, NAMES)
-        made = store.create_checkpoint(work.sandbox)
-        expect(list(store.recheck(work.sandbox)), [])
+        acts.merge(mine, base, theirs, strategy, NAMES)
+        made = acts.snapshot()
+        expect(list(acts.recheck()), [])
     expect(work.store(), made.snapshot_id)
     expect_same(read_tree(work.root), tree_of({"f": b"m\n" + LINES + b"t\n", "t/u": b""}))
 
@@ -384,9 +383,7 @@ def unknown_snapshots_cannot_be_merged(make_sandbox: MakeSandbox) -> None:
     strategy = MergeStrategy.LAST_WINS
     for three in ((UNKNOWN, kept, other), (other, UNKNOWN, kept), (other, kept, UNKNOWN)):
         expect_error(SnapshotMissingError, lambda three=three: _merge(work, *three, strategy))
-    expect_error(
-        SnapshotMissingError, lambda: work.open_store().place(work.sandbox, UNKNOWN, ["more"])
-    )
+    expect_error(SnapshotMissingError, lambda: work.acts().restore_paths(UNKNOWN, ["more"]))
     expect_same(read_tree(work.root), before)
 
 
@@ -431,7 +428,7 @@ def git_stays_where_it_is(make_sandbox: MakeSandbox) -> None:
     _merge(work, mine, base, theirs, MergeStrategy.GIT_THREE_WAY)
     expect((work.root / "g").read_bytes(), b"2")
     expect(work.git_state(), before)
-    work.open_store().place(work.sandbox, base, ["g"])
+    work.acts().restore_paths(base, ["g"])
     expect((work.root / "g").read_bytes(), b"1")
     expect(work.git_state(), before)
 
@@ -443,15 +440,15 @@ def single_paths_are_taken(make_sandbox: MakeSandbox) -> None:
     then = work.store()
     arrange(work.root, {"f": b"2", "l": b"2", "d/x": b"2", "new": b"2", "d/y": b"2", "k": b"2"})
     before = read_tree(work.root)
-    store = work.open_store()
-    store.place(work.sandbox, then, ["f", "l", "./d//x", "new", "neither"])
+    acts = work.acts()
+    acts.restore_paths(then, ["f", "l", "./d//x", "new", "neither"])
     wanted = {"f": file(b"1", 0o600), "l": link("x"), "d/x": b"1", "d/y": b"2", "k": b"2"}
     expect_same(read_tree(work.root), tree_of(wanted))
-    store.place(work.sandbox, then, [])
+    acts.restore_paths(then, [])
     expect_same(read_tree(work.root), tree_of(wanted))
     expect(before != read_tree(work.root), True)
     for path in ("/f", "../f", ""):
-        expect_error(UsageError, lambda path=path: store.place(work.sandbox, then, [path]))
+        expect_error(UsageError, lambda path=path: acts.restore_paths(then, [path]))
 
 
 def directories_are_taken(make_sandbox: MakeSandbox) -> None:
@@ -461,14 +458,14 @@ def directories_are_taken(make_sandbox: MakeSandbox) -> None:
     then = work.store()
     now = {".": directory(0o711), "d/x": b"2", "d/y": b"2", "e": b"2", "h/i": b"2"}
     arrange(work.root, now)
-    store = work.open_store()
-    store.place(work.sandbox, then, ["d"])
+    acts = work.acts()
+    acts.restore_paths(then, ["d"])
     taken = {**now, "d": directory(0o700)}
     expect_same(read_tree(work.root), tree_of(taken))
-    store.place(work.sandbox, then, ["."])
+    acts.restore_paths(then, ["."])
     del taken["."]
     expect_same(read_tree(work.root), tree_of(taken))
-    store.place(work.sandbox, then, ["e", "h"])
+    acts.restore_paths(then, ["e", "h"])
     wanted = {"d": directory(0o700), "d/x": b"2", "d/y": b"2", "e/f/g": b"1", "h": b"1"}
     expect_same(read_tree(work.root), tree_of(wanted))
 
@@ -481,7 +478,7 @@ def what_was_left_out_cannot_be_placed(make_sandbox: MakeSandbox) -> None:
     work.remove("pipe")
     work.write("pipe")
     before = read_tree(work.root)
-    expect_error(SnapshotError, lambda: work.open_store().place(work.sandbox, then, ["pipe"]))
+    expect_error(SnapshotError, lambda: work.acts().restore_paths(then, ["pipe"]))
     expect_same(read_tree(work.root), before)
 
 

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from cleveragents.domain.errors import SandboxMissingError, SnapshotMissingError
+from cleveragents.domain.errors import ConflictError, SandboxMissingError, SnapshotMissingError
 from cleveragents.domain.sandboxes.sandbox import ChangeAction
 from cleveragents.testing.expectations import (
     expect,
@@ -24,6 +24,7 @@ from cleveragents.testing.snapshots.workspace import (
     MakeSandbox,
 )
 from cleveragents.testing.trees import read_tree
+from cleveragents.testing.workspace import LostLease
 
 
 def bytes_come_back(make_sandbox: MakeSandbox) -> None:
@@ -43,9 +44,9 @@ def bytes_come_back(make_sandbox: MakeSandbox) -> None:
 def equal_states_are_one_snapshot(make_sandbox: MakeSandbox) -> None:
     """Nothing changed, or changed and changed back, gives the same snapshot and stores nothing."""
     work = make_sandbox()
-    first = work.open_store().create_checkpoint(work.sandbox)
+    first = work.acts().snapshot()
     work.write("extra").unlink()
-    second = work.open_store().create_checkpoint(work.sandbox)
+    second = work.acts().snapshot()
     expect(second.snapshot_id, first.snapshot_id)
     expect(second.state_hash, first.state_hash)
     expect(second.size_bytes, 0)
@@ -57,7 +58,7 @@ def different_states_have_different_hashes(make_sandbox: MakeSandbox) -> None:
     file = work.write("file", b"1")
 
     def state_hash() -> str:
-        return work.open_store().create_checkpoint(work.sandbox).state_hash
+        return work.acts().snapshot().state_hash
 
     seen = [state_hash()]
     file.write_bytes(b"2")
@@ -213,7 +214,7 @@ def previews_come_true(make_sandbox: MakeSandbox) -> None:
     work.write("added")
     (work.root / "deleted").unlink()
     before = read_tree(work.root)
-    preview = work.open_store().preview(work.sandbox, kept)
+    preview = work.acts().preview(kept)
     expect_same(read_tree(work.root), before)
     expect(
         {change.file: change.action for change in preview.changes},
@@ -275,7 +276,7 @@ def special_files_are_named(make_sandbox: MakeSandbox) -> None:
     work = make_sandbox()
     work.write("file")
     os.mkfifo(work.root / "fifo")
-    made = work.open_store().create_checkpoint(work.sandbox)
+    made = work.acts().snapshot()
     expect([item.path for item in made.not_captured], ["fifo"])
     work.write("file", b"changed")
     report = work.restore(made.snapshot_id)
@@ -291,11 +292,11 @@ def snapshots_stand_alone(make_sandbox: MakeSandbox) -> None:
         work.write(f"file-{number}")
         others.append(work.store())
     before, kept = read_tree(work.root), others.pop()
-    store = work.open_store()
+    acts = work.acts()
     for gone in ([], others, others):
-        store.delete_checkpoint(work.sandbox, gone)
-    expect(list(store.list_checkpoints(work.sandbox)), [kept])
-    store.verify(work.sandbox, kept)
+        acts.delete(gone)
+    expect(list(acts.ids()), [kept])
+    acts.verify(kept)
     (work.root / "file-0").unlink()
     work.write("file-1", b"changed")
     work.restore(kept)
@@ -305,20 +306,20 @@ def snapshots_stand_alone(make_sandbox: MakeSandbox) -> None:
 def snapshots_outlive_the_process(make_sandbox: MakeSandbox) -> None:
     """A store that is opened anew knows them all."""
     work = make_sandbox()
-    expect(list(work.open_store().list_checkpoints(work.sandbox)), [])
+    expect(list(work.acts().ids()), [])
     first = work.store()
     work.write("file")
     second = work.store()
-    expect(set(work.open_store().list_checkpoints(work.sandbox)), {first, second})
+    expect(set(work.acts().ids()), {first, second})
 
 
 def unknown_snapshots_are_missing(make_sandbox: MakeSandbox) -> None:
     """What is not stored is said to be missing, and nothing is touched."""
     work = make_sandbox()
     work.write("file")
-    before, store = read_tree(work.root), work.open_store()
-    for act in (store.verify, store.preview, store.rollback_to):
-        expect_error(SnapshotMissingError, lambda act=act: act(work.sandbox, UNKNOWN))
+    before, acts = read_tree(work.root), work.acts()
+    for act in (acts.verify, acts.preview, acts.restore):
+        expect_error(SnapshotMissingError, lambda act=act: act(UNKNOWN))
     expect_same(read_tree(work.root), before)
 
 
@@ -326,13 +327,27 @@ def missing_sandboxes_are_refused(make_sandbox: MakeSandbox) -> None:
     """Without a sandbox nothing is stored or restored; what is stored can still be read."""
     work = make_sandbox()
     work.needs(Capability.PLAIN_DIRECTORY)
-    kept, store = work.store(), work.open_store()
+    kept, acts = work.store(), work.acts()
     work.root.rename(work.root.with_name("moved"))
-    expect_error(SandboxMissingError, lambda: store.create_checkpoint(work.sandbox))
-    expect_error(SandboxMissingError, lambda: store.preview(work.sandbox, kept))
-    expect_error(SandboxMissingError, lambda: store.rollback_to(work.sandbox, kept))
-    store.verify(work.sandbox, kept)
-    expect(store.diff(work.sandbox, kept, kept).files, ())
+    expect_error(SandboxMissingError, acts.snapshot)
+    expect_error(SandboxMissingError, lambda: acts.preview(kept))
+    expect_error(SandboxMissingError, lambda: acts.restore(kept))
+    acts.verify(kept)
+    expect(acts.diff(kept, kept).files, ())
+
+
+def lost_leases_lock_nothing(make_sandbox: MakeSandbox) -> None:
+    """A process that lost the plan gets no sandbox to change; what is stored can be read."""
+    work = make_sandbox()
+    kept = work.store()
+
+    def lock() -> None:
+        with work.open_store().lock(work.sandbox, LostLease(work.sandbox.plan_id)):
+            work.write("late")
+
+    expect_error(ConflictError, lock)
+    expect((work.root / "late").exists(), False)
+    work.acts().verify(kept)
 
 
 def repeated_rollbacks_find_nothing_to_do(make_sandbox: MakeSandbox) -> None:
@@ -367,5 +382,6 @@ CONTRACT: tuple[Callable[[MakeSandbox], None], ...] = (
     snapshots_outlive_the_process,
     unknown_snapshots_are_missing,
     missing_sandboxes_are_refused,
+    lost_leases_lock_nothing,
     repeated_rollbacks_find_nothing_to_do,
 )

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from cleveragents.application.ports.sandboxes import SnapshotStore
-from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
-from cleveragents.testing.expectations import NotOfferedError, expect
+from cleveragents.testing.expectations import NotOfferedError
+from cleveragents.testing.workspace import StoreWorkspace
 
 UNKNOWN = "0123456789abcdef0123456789abcdef01234567"
 """The id of a snapshot that nobody has stored."""
@@ -35,12 +34,9 @@ class Capability(StrEnum):
 
 
 @dataclass(frozen=True)
-class ContractWorkspace:
-    """A store, and a sandbox to try it on."""
+class ContractWorkspace(StoreWorkspace):
+    """A store, and a sandbox of files to test it on."""
 
-    sandbox: SandboxRef
-    open_store: Callable[[], SnapshotStore]
-    """Opens the same store again at each call, as another process would."""
     capabilities: frozenset[Capability]
     environment: Mapping[str, str]
     """For programs that are run in the sandbox."""
@@ -52,15 +48,6 @@ class ContractWorkspace:
     def needs(self, capability: Capability) -> None:
         if capability not in self.capabilities:
             raise NotOfferedError(capability.value)
-
-    def store(self) -> str:
-        return self.open_store().create_checkpoint(self.sandbox).snapshot_id
-
-    def restore(self, snapshot_id: str) -> RestoreReport:
-        """Rolls back and reads the report, which must say that all is well."""
-        report = self.open_store().rollback_to(self.sandbox, snapshot_id)
-        expect(report.differences, ())
-        return report
 
     def write(self, path: str, content: bytes = b"x\n") -> Path:
         place = self.root / path

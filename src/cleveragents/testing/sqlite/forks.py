@@ -86,13 +86,13 @@ def forked_databases_are_merged(make_family: MakeDatabaseFamily) -> None:
     base, then = parent.store(), parent.dump()
     child = family.fork("CHILD", base)
     child.run("INSERT INTO t VALUES (3, 'theirs')")
-    theirs, store = child.store(), parent.open_store()
-    report = store.merge(parent.sandbox, base, base, theirs, MergeStrategy.GIT_THREE_WAY, NAMES)
+    theirs, acts = child.store(), parent.acts()
+    report = acts.merge(base, base, theirs, MergeStrategy.GIT_THREE_WAY, NAMES)
     expect(report, MergeReport(merged=(parent.path.name,), conflicts=()))
     expect(parent.dump(), child.dump())
     parent.restore(base)
     expect(parent.dump(), then)
-    store.place(parent.sandbox, theirs, [parent.path.name])
+    acts.restore_paths(theirs, [parent.path.name])
     expect(parent.dump(), child.dump())
 
 

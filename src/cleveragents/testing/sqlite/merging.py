@@ -49,7 +49,7 @@ def written_databases_are_in_conflict(make_place: MakeDatabaseWorkspace) -> None
             (conflict,) = report.conflicts
             found = (conflict.path, conflict.kind, conflict.marked, report.merged)
             expect(found, (work.path.name, ConflictKind.DATABASE, False, ()))
-            (change,) = work.open_store().changes(work.sandbox, mine, theirs)
+            (change,) = work.acts().changes(mine, theirs)
             expect((conflict.mine, conflict.theirs), (change.before, change.after))
             expect(work.dump(), before)
 
@@ -65,8 +65,8 @@ def what_is_no_database_is_not_merged(make_place: MakeDatabaseWorkspace) -> None
     (conflict,) = _merge(work, other, base, deleted, MergeStrategy.LAST_WINS).conflicts
     expect((conflict.mine, conflict.theirs), (None, None))
     expect(work.path.is_dir(), True)
-    place, name = work.open_store().place, work.path.name
-    expect_error(BusinessRuleViolation, lambda: place(work.sandbox, base, [name]))
+    name = work.path.name
+    expect_error(BusinessRuleViolation, lambda: work.acts().restore_paths(base, [name]))
     work.path.rmdir()
     work.restore(base)
     expect(_merge(work, base, base, other, MergeStrategy.LAST_WINS), _report())
@@ -79,19 +79,19 @@ def databases_are_taken(make_place: MakeDatabaseWorkspace) -> None:
     base, then = work.store(), work.dump()
     work.run("DROP TABLE t")
     other, now = work.store(), work.dump()
-    store, name = work.open_store(), work.path.name
-    store.place(work.sandbox, base, ["other"])
+    acts, name = work.acts(), work.path.name
+    acts.restore_paths(base, ["other"])
     expect(work.dump(), now)
-    store.place(work.sandbox, base, [name])
+    acts.restore_paths(base, [name])
     expect(work.dump(), then)
-    store.place(work.sandbox, other, [f"./{name}"])
+    acts.restore_paths(other, [f"./{name}"])
     expect(work.dump(), now)
 
 
 def _merge(
     work: DatabaseWorkspace, mine: str, base: str, theirs: str, strategy: MergeStrategy
 ) -> MergeReport:
-    return work.open_store().merge(work.sandbox, mine, base, theirs, strategy, NAMES)
+    return work.acts().merge(mine, base, theirs, strategy, NAMES)
 
 
 def _report(*merged: str) -> MergeReport:

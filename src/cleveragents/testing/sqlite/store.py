@@ -73,9 +73,9 @@ def rows_come_back(make_place: MakeDatabaseWorkspace) -> None:
 def equal_content_is_one_snapshot(make_place: MakeDatabaseWorkspace) -> None:
     """Writing what was there already, and reading, give the identical snapshot at no cost."""
     work = make_place()
-    first = work.open_store().create_checkpoint(work.sandbox)
+    first = work.acts().snapshot()
     work.run("UPDATE t SET a = a", "PRAGMA user_version=0", "SELECT * FROM t")
-    second = work.open_store().create_checkpoint(work.sandbox)
+    second = work.acts().snapshot()
     expect((second.snapshot_id, second.state_hash), (first.snapshot_id, first.state_hash))
     expect(second.size_bytes, 0)
 
@@ -248,7 +248,7 @@ def what_is_no_file_is_left_alone(make_place: MakeDatabaseWorkspace) -> None:
     kept = work.store()
     work.path.unlink()
     work.path.mkdir()
-    made = work.open_store().create_checkpoint(work.sandbox)
+    made = work.acts().snapshot()
     expect([item.path for item in made.not_captured], [work.path.name])
     expect_error(BusinessRuleViolation, lambda: work.restore(kept))
     work.path.rmdir()
@@ -271,16 +271,16 @@ def previews_come_true(make_place: MakeDatabaseWorkspace) -> None:
     """A preview changes nothing and lists what the restore then does."""
     work = make_place()
     kept = work.store()
-    expect(work.open_store().preview(work.sandbox, kept).changes, ())
+    expect(work.acts().preview(kept).changes, ())
     work.run("INSERT INTO t VALUES (5, 'later')")
     before = read_tree(work.path.parent)
-    preview = work.open_store().preview(work.sandbox, kept)
-    expect(work.open_store().preview(work.sandbox, kept, [work.path.name]), preview)
-    expect(work.open_store().preview(work.sandbox, kept, ["another"]).changes, ())
-    changes = work.open_store().changes_since(work.sandbox, kept)
+    preview = work.acts().preview(kept)
+    expect(work.acts().preview(kept, [work.path.name]), preview)
+    expect(work.acts().preview(kept, ["another"]).changes, ())
+    changes = work.acts().changes_since(kept)
     expect(differing(read_tree(work.path.parent), before), [])
-    expect(list(work.open_store().list_checkpoints(work.sandbox)), [kept])
-    expect(changes, work.open_store().changes(work.sandbox, kept, work.store()))
+    expect(list(work.acts().ids()), [kept])
+    expect(changes, work.acts().changes(kept, work.store()))
     report = work.restore(kept)
     expect((report.changes, report.left_alone), (preview.changes, preview.left_alone))
     expect([change.file for change in preview.changes], [work.path.name])
@@ -289,11 +289,11 @@ def previews_come_true(make_place: MakeDatabaseWorkspace) -> None:
 def files_beside_it_are_left_alone(make_place: MakeDatabaseWorkspace) -> None:
     """Other files in the sandbox are named as not captured, and stay as they are."""
     work = make_place()
-    kept = work.open_store().create_checkpoint(work.sandbox)
+    kept = work.acts().snapshot()
     expect(kept.not_captured, ())
     beside = work.path.with_name("notes.txt")
     beside.write_text("mine")
-    made = work.open_store().create_checkpoint(work.sandbox)
+    made = work.acts().snapshot()
     expect(
         [(item.path, item.reason) for item in made.not_captured],
         [("notes.txt", "not part of the database")],
@@ -312,10 +312,10 @@ def cost_follows_the_change(make_place: MakeDatabaseWorkspace) -> None:
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) "
         "INSERT INTO t SELECT i, randomblob(1000000) FROM n"
     )
-    first = work.open_store().create_checkpoint(work.sandbox)
+    first = work.acts().snapshot()
     before = work.dump()
     work.run("UPDATE t SET b = 'small' WHERE a = 1")
-    second = work.open_store().create_checkpoint(work.sandbox)
+    second = work.acts().snapshot()
     if second.size_bytes * 20 > first.size_bytes:
         raise ContractError(f"{second.size_bytes} bytes for one row")
     work.restore(first.snapshot_id)
@@ -329,22 +329,22 @@ def snapshots_stand_alone(make_place: MakeDatabaseWorkspace) -> None:
     work.run("INSERT INTO t VALUES (5, 'later')")
     second, later = work.store(), work.dump()
     for _ in range(2):
-        work.open_store().delete_checkpoint(work.sandbox, [first])
-    expect(work.open_store().list_checkpoints(work.sandbox), [second])
+        work.acts().delete([first])
+    expect(work.acts().ids(), [second])
     work.run("DELETE FROM t")
     work.restore(second)
     expect(work.dump(), later)
-    work.open_store().verify(work.sandbox, second)
+    work.acts().verify(second)
 
 
 def unknown_snapshots_are_missing(make_place: MakeDatabaseWorkspace) -> None:
     """What was never stored cannot be verified, previewed, restored or compared."""
     work = make_place()
-    kept, store = work.store(), work.open_store()
-    expect_error(SnapshotMissingError, lambda: store.verify(work.sandbox, UNKNOWN))
-    expect_error(SnapshotMissingError, lambda: store.preview(work.sandbox, UNKNOWN))
-    expect_error(SnapshotMissingError, lambda: store.rollback_to(work.sandbox, UNKNOWN))
-    expect_error(SnapshotMissingError, lambda: store.diff(work.sandbox, kept, UNKNOWN))
+    kept, acts = work.store(), work.acts()
+    expect_error(SnapshotMissingError, lambda: acts.verify(UNKNOWN))
+    expect_error(SnapshotMissingError, lambda: acts.preview(UNKNOWN))
+    expect_error(SnapshotMissingError, lambda: acts.restore(UNKNOWN))
+    expect_error(SnapshotMissingError, lambda: acts.diff(kept, UNKNOWN))
 
 
 def missing_sandboxes_are_refused(make_place: MakeDatabaseWorkspace) -> None:
@@ -381,7 +381,7 @@ def differences_are_told(make_place: MakeDatabaseWorkspace) -> None:
         'CREATE TABLE "@@ line\n@@ name"(x)',
     )
     new = work.store()
-    found = work.open_store().diff(work.sandbox, old, new, 'in "b/')
+    found = work.acts().diff(old, new, 'in "b/')
     path = f'in "b/{work.path.name}'
     expect([(item.path, item.status) for item in found.files], [(path, "modified")])
     expect([item.path for item in found.patches], [path])
@@ -393,7 +393,7 @@ def differences_are_told(make_place: MakeDatabaseWorkspace) -> None:
             raise ContractError(f"{line!r} is not in {found.patch!r}")
     if "@@ same @@" in found.patch:
         raise ContractError("a table that is the same is listed")
-    expect(work.open_store().diff(work.sandbox, old, old).files, ())
+    expect(work.acts().diff(old, old).files, ())
 
 
 def coming_and_going_are_told(make_place: MakeDatabaseWorkspace) -> None:
@@ -410,24 +410,24 @@ def coming_and_going_are_told(make_place: MakeDatabaseWorkspace) -> None:
         (there, away, "deleted"),
         (away, there, "added"),
     ):
-        found = work.open_store().diff(work.sandbox, old, new)
+        found = work.acts().diff(old, new)
         expect([item.status for item in found.files], [status])
 
 
 def a_database_changes_as_one_path(make_place: MakeDatabaseWorkspace) -> None:
     """Whatever changed in it, the database is one entry with its state hashes and modes."""
     work = make_place()
-    store = work.open_store()
+    acts = work.acts()
     work.path.chmod(0o600)
-    first = store.create_checkpoint(work.sandbox)
+    first = acts.snapshot()
     work.run("INSERT INTO t VALUES (5, 'later')")
-    rows = store.create_checkpoint(work.sandbox)
+    rows = acts.snapshot()
     work.path.chmod(0o640)
-    mode = store.create_checkpoint(work.sandbox)
+    mode = acts.snapshot()
     work.path.unlink()
-    away = store.create_checkpoint(work.sandbox)
+    away = acts.snapshot()
     work.path.mkdir()
-    other = store.create_checkpoint(work.sandbox)
+    other = acts.snapshot()
     for old, new, wanted in (
         (first, first, None),
         (first, rows, (ChangeOperation.MODIFIED, 0o100600, 0o100600)),
@@ -438,7 +438,7 @@ def a_database_changes_as_one_path(make_place: MakeDatabaseWorkspace) -> None:
         (mode, other, (ChangeOperation.DELETED, 0o100640, None)),
         (away, other, None),
     ):
-        found = store.changes(work.sandbox, old.snapshot_id, new.snapshot_id)
+        found = acts.changes(old.snapshot_id, new.snapshot_id)
         told = [(item.operation, item.before_mode, item.after_mode) for item in found]
         expect(told, [wanted] if wanted else [])
         hashes = [(item.path, item.before_hash, item.after_hash) for item in found]
@@ -449,27 +449,24 @@ def a_database_changes_as_one_path(make_place: MakeDatabaseWorkspace) -> None:
 def databases_change_alike_in_every_process(make_place: MakeDatabaseWorkspace) -> None:
     """The process that made the snapshots and a new one tell the same changes."""
     work = make_place()
-    store = work.open_store()
-    with store.watched([work.sandbox]):
+    with work.watched() as acts:
         made: list[str] = []
         for _ in range(25):
             work.run("INSERT INTO t VALUES (5, 'later')")
-            made.append(store.create_checkpoint(work.sandbox).snapshot_id)
+            made.append(acts.snapshot().snapshot_id)
         for old, new in ((made[0], made[-1]), (made[-2], made[-1])):
-            found = list(store.changes(work.sandbox, old, new))
-            expect(found, list(work.open_store().changes(work.sandbox, old, new)))
-    expect_error(
-        SnapshotMissingError, lambda: work.open_store().changes(work.sandbox, UNKNOWN, made[0])
-    )
+            found = list(acts.changes(old, new))
+            expect(found, list(work.acts().changes(old, new)))
+    expect_error(SnapshotMissingError, lambda: work.acts().changes(UNKNOWN, made[0]))
 
 
 def a_database_is_combined_as_one_path(make_place: MakeDatabaseWorkspace) -> None:
     """The result is the other's database if its name or everything is named, else the base's."""
     work = make_place()
-    store = work.open_store()
-    then, rows_then = store.create_checkpoint(work.sandbox), work.dump()
+    acts = work.acts()
+    then, rows_then = acts.snapshot(), work.dump()
     work.run("INSERT INTO t VALUES (5, 'later')")
-    now, rows_now = store.create_checkpoint(work.sandbox), work.dump()
+    now, rows_now = acts.snapshot(), work.dump()
     work.run("DELETE FROM t")
     for paths, wanted, rows in (
         ([work.path.name], then, rows_then),
@@ -477,12 +474,12 @@ def a_database_is_combined_as_one_path(make_place: MakeDatabaseWorkspace) -> Non
         ([], now, rows_now),
         (["elsewhere", f"{work.path.name}-wal"], now, rows_now),
     ):
-        made = store.combine(work.sandbox, now.snapshot_id, then.snapshot_id, paths)
+        made = acts.combine(now.snapshot_id, then.snapshot_id, paths)
         expect((made.snapshot_id, made.state_hash), (wanted.snapshot_id, wanted.state_hash))
         expect((made.size_bytes, made.not_captured), (0, ()))
         work.restore(made.snapshot_id)
         expect(work.dump(), rows)
-    found = store.list_checkpoints(work.sandbox)
+    found = acts.ids()
     expect(set(found), {then.snapshot_id, now.snapshot_id})
 
 
@@ -491,17 +488,17 @@ def databases_are_combined_without_a_look(make_place: MakeDatabaseWorkspace) -> 
     work = make_place()
     then = work.store()
     work.run("INSERT INTO t VALUES (5, 'later')")
-    now, store = work.store(), work.open_store()
+    now, acts = work.store(), work.acts()
     with closing(work.connect()) as other:
         other.execute("BEGIN EXCLUSIVE")
-        made = store.combine(work.sandbox, now, then, [work.path.name])
+        made = acts.combine(now, then, [work.path.name])
         expect(made.snapshot_id, then)
-    store.delete_checkpoint(work.sandbox, [then, now])
+    acts.delete([then, now])
     elsewhere = work.path.parent.with_name("elsewhere")
     work.path.parent.rename(elsewhere)
-    store.combine(work.sandbox, then, now, [work.path.name])
-    expect(list(store.list_checkpoints(work.sandbox)), [now])
-    store.verify(work.sandbox, now)
+    acts.combine(then, now, [work.path.name])
+    expect(list(acts.ids()), [now])
+    acts.verify(now)
 
 
 def databases_that_cannot_be_combined_are_refused(make_place: MakeDatabaseWorkspace) -> None:
@@ -510,20 +507,20 @@ def databases_that_cannot_be_combined_are_refused(make_place: MakeDatabaseWorksp
     kept = work.store()
     work.path.unlink()
     work.path.mkdir()
-    odd, store, name = work.store(), work.open_store(), work.path.name
+    odd, acts, name = work.store(), work.acts(), work.path.name
     for base, other in ((kept, odd), (odd, kept)):
         expect_error(
             SnapshotError,
-            lambda base=base, other=other: store.combine(work.sandbox, base, other, [name]),
+            lambda base=base, other=other: acts.combine(base, other, [name]),
         )
-    made = store.combine(work.sandbox, odd, kept, [])
+    made = acts.combine(odd, kept, [])
     expect((made.snapshot_id, [item.path for item in made.not_captured]), (odd, [name]))
     for path in ("/", f"../{name}"):
-        expect_error(UsageError, lambda path=path: store.combine(work.sandbox, kept, odd, [path]))
+        expect_error(UsageError, lambda path=path: acts.combine(kept, odd, [path]))
     for base, other in ((kept, UNKNOWN), (UNKNOWN, kept)):
         expect_error(
             SnapshotMissingError,
-            lambda base=base, other=other: store.combine(work.sandbox, base, other, []),
+            lambda base=base, other=other: acts.combine(base, other, []),
         )
 
 

@@ -7,21 +7,13 @@ import subprocess  # nosec B404 # a program that is killed, on a database made f
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.application.ports.sandboxes import SnapshotStore
-from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
-from cleveragents.testing.expectations import expect
+from cleveragents.testing.workspace import StoreWorkspace
 
 
-@dataclass(frozen=True)
-class DatabaseWorkspace:
-    """A store, and a sandbox with a database to try it on."""
-
-    sandbox: SandboxRef
-    open_store: Callable[[], SnapshotStore]
-    """Opens one and the same store anew at each call, as another process would."""
+class DatabaseWorkspace(StoreWorkspace):
+    """A store, and a sandbox with a database to test it on."""
 
     @property
     def path(self) -> Path:
@@ -45,15 +37,6 @@ class DatabaseWorkspace:
     def dump(self) -> list[str]:
         with closing(self.connect()) as connection:
             return list(connection.iterdump())
-
-    def store(self) -> str:
-        return self.open_store().create_checkpoint(self.sandbox).snapshot_id
-
-    def restore(self, snapshot_id: str) -> RestoreReport:
-        """Rolls back and reads the report, which must say that all is well."""
-        report = self.open_store().rollback_to(self.sandbox, snapshot_id)
-        expect(report.differences, ())
-        return report
 
 
 MakeDatabaseWorkspace = Callable[[], DatabaseWorkspace]

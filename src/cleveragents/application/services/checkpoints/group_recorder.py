@@ -74,20 +74,21 @@ class GroupRecorder:
         self._faults = faults
         self._retention = retention
 
-    def take(self, _: PlanLease, sandboxes: Sequence[SandboxRef]) -> list[Taken]:
+    def take(self, lease: PlanLease, sandboxes: Sequence[SandboxRef]) -> list[Taken]:
         """Snapshots every sandbox of the plan; records nothing.
 
-        It does not ask for the lease again: `record` writes to the database, which does.
         `Recovery` deletes the snapshots that no group ever names.
 
         Raises:
+            ConflictError: another process took the plan over.
             SandboxMissingError: a sandbox is gone.
             SnapshotError: the bytes could not be stored.
         """
         taken: list[Taken] = []
         for sandbox in sandboxes:
             self._sandboxes.check(sandbox)
-            taken.append((sandbox, self._snapshots.create_checkpoint(sandbox)))
+            with self._snapshots.lock(sandbox, lease) as locked:
+                taken.append((sandbox, locked.snapshot()))
             self._faults.reach(FaultPoint.SNAPSHOT_TAKEN)
         return taken
 
@@ -135,14 +136,17 @@ class GroupRecorder:
                 pruned = prune(transaction, plan, self._retention, kept, first)
         self._faults.reach(FaultPoint.GROUP_RECORDED)
         if pruned.groups:
-            self.delete_snapshots([sandbox for sandbox, _ in taken], pruned)
+            self.delete_snapshots(lease, [sandbox for sandbox, _ in taken], pruned)
         return first
 
-    def delete_snapshots(self, sandboxes: Sequence[SandboxRef], pruned: PruneResult) -> None:
+    def delete_snapshots(
+        self, lease: PlanLease, sandboxes: Sequence[SandboxRef], pruned: PruneResult
+    ) -> None:
         """Deletes the snapshots of pruned groups, after the transaction that pruned them."""
         for sandbox in sandboxes:
             if sandbox.resource_id in pruned.snapshots:
-                self._snapshots.delete_checkpoint(sandbox, pruned.snapshots[sandbox.resource_id])
+                with self._snapshots.lock(sandbox, lease) as locked:
+                    locked.delete(pruned.snapshots[sandbox.resource_id])
                 self._faults.reach(FaultPoint.PRUNED_SNAPSHOTS_DROPPED)
 
     def add_group(

@@ -77,10 +77,10 @@ def delete_unnamed_snapshots(database: Database, snapshots: SnapshotStore, lease
     named = {snapshot for group in groups for snapshot in group.snapshots.values()}
     deleted = 0
     for sandbox in sandboxes:
-        with snapshots.open(sandbox) as opened:
-            unnamed = set(opened.ids()) - named
-        if unnamed:
-            snapshots.delete_checkpoint(sandbox, unnamed)
+        with snapshots.lock(sandbox, lease) as locked:
+            unnamed = set(locked.ids()) - named
+            if unnamed:
+                locked.delete(unnamed)
         deleted += len(unnamed)
     return deleted
 

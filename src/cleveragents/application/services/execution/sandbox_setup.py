@@ -75,10 +75,11 @@ class SandboxSetup:
             plan = transaction.plans.get(sandbox.plan_id)
             point = resume_point(transaction, plan)
             group = transaction.checkpoints.get_group(point.group_id) if point else None
-        lease.check()
         if group is None:
+            lease.check()
             return self._made_again(sandbox)
-        report = self._snapshots.rollback_to(sandbox, group.snapshots[sandbox.resource_id])
+        with self._snapshots.lock(sandbox, lease) as locked:
+            report = locked.restore(group.snapshots[sandbox.resource_id])
         if report.differences:
             raise SnapshotCorruptError(
                 "The sandbox could not be restored: " + "; ".join(report.differences),

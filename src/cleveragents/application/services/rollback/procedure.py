@@ -404,8 +404,8 @@ class RollbackProcedure:
         for sandbox in sandboxes:
             wanted = group.snapshots[sandbox.resource_id]
             spared = safety.snapshots[sandbox.resource_id] if safety else None
-            lease.check()  # Files have no transaction that could refuse them.
-            reports.append(self._snapshots.rollback_to(sandbox, wanted, spared))
+            with self._snapshots.lock(sandbox, lease) as locked:
+                reports.append(locked.restore(wanted, spared))
             self._faults.reach(FaultPoint.RESOURCE_RESTORED)
         wrong = [line for report in reports for line in report.differences]
         if wrong:

@@ -131,8 +131,8 @@ class ChildMerger:
         """Takes a merge back and makes a checkpoint: `mine` has to be there to choose it."""
         wrong: list[str] = []
         for sandbox, made in before:
-            context.lease.check()
-            wrong += self._snapshots.rollback_to(sandbox, made.snapshot_id).differences
+            with self._snapshots.lock(sandbox, context.lease) as locked:
+                wrong += locked.restore(made.snapshot_id).differences
         if wrong:
             raise SnapshotCorruptError(
                 "The sandbox could not be restored to its state before the merge: "
