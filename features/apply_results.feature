@@ -71,6 +71,16 @@ Feature: Whatever a plan did arrives in the project
       And the files in question are a.log
       And the project is as it was
 
+    Scenario: A directory in which everything is ignored does not arrive empty
+      Given a plan that ran `echo 1 > new.txt; mkdir -p c/d; echo '*' > c/.gitignore; echo 1 > c/d/f; chmod 700 c` after the user ran `true`
+      When the user applies the plan
+      Then the project's files are those of the sandbox after `rm -r c`
+
+    Scenario: A directory that had files keeps its name while something ignored is in it
+      Given a plan that ran `rm d/x; echo '*' > d/.gitignore` after the user ran `mkdir d; echo 1 > d/x`
+      When the user applies the plan
+      Then the project's files are those of the sandbox after `rm d/.gitignore`
+
     Scenario: What the agent added all the same is committed
       Given a plan that ran `echo '*.log' > .gitignore; echo 1 > a.log; git add -f a.log` after the user ran `true`
       When the user applies the plan

@@ -35,6 +35,7 @@ Feature: Finding out what has changed
         | watch | An empty directory comes and one goes | mkdir -p d/e                 | rmdir d/e; mkdir -p f/g          |
         | watch | 1,000 directories, one in the other | p=d; for i in $(seq 999); do p=$p/d; done; mkdir -p $p; echo 1 > $p/f | mv d e; touch e/f                |
         | watch | An ignored file and the rule for it | echo '*.log' > .gitignore; echo 1 > a.log; mkdir d; echo 1 > d/b.log | echo '*.x' > .gitignore; echo 2 > d/c.log |
+        | watch | Something in it is not | echo '*.log' > .gitignore; mkdir -p d/c; chmod 700 d; echo 1 > d/c/a.log | echo 1 > d/c/a |
         | watch | What is ignored is added to git | echo '*.log' > .gitignore; echo 1 > a.log | git add -f a.log                 |
 
       Examples: found

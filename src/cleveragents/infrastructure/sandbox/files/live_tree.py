@@ -218,10 +218,11 @@ class LiveTree:
         tree, made = self._tree.flush()
         self._unsaved.update({item.id: item for item in made})
         self.changed = False
+        hidden = self._hidden_directories() if self._unusual else _NO_PATHS
         return CapturedState(
             tree=tree,
             usual=self._usual,
-            unusual=dict(self._unusual),
+            unusual={path: mode for path, mode in self._unusual.items() if path not in hidden},
             top_mode=self._top_mode,
             empty_directories=frozenset(self._empty),
             not_captured={**self._not_captured, **dict(git_uncaptured)},
@@ -618,15 +619,34 @@ class LiveTree:
                 self._watch.forget(directory)
 
     def _settle_touched(self) -> None:
-        """Decides which of the directories that were touched hold nothing captured."""
+        """Decides which of the directories that were touched hold nothing captured.
+
+        Git does not see a directory in which everything is ignored, so it is not captured either,
+        unless it was captured before.
+        """
         waiting = self._touched
+        bare: list[str] = []
         while waiting:
             path = waiting.pop()
-            if not path or path not in self.directories.inodes:
+            is_known = bool(path) and path in self.directories.inodes
+            if is_known and not (self._tree.names(path) or self.directories.inside.get(path)):
+                bare.append(path)
+            else:
                 self._empty.discard(path)
-                continue
-            holds = self._tree.names(path) or self.directories.inside.get(path)
-            (self._empty.discard if holds else self._empty.add)(path)
+        ignored = _by_parent(self._ignored) if bare else {}
+        for path in bare:
+            if path not in ignored or path in self._once_above:
+                self._empty.add(path)
+
+    def _hidden_directories(self) -> Set[str]:
+        """Returns the directories in which everything is ignored: their modes are not captured."""
+        above = {place for path in self._ignored for place in ancestors(path.rstrip("/"))}
+        captured = {place for path in self._empty for place in (path, *ancestors(path))}
+        return {
+            path
+            for path in above - captured
+            if path in self._unusual and not self._tree.is_directory(path)
+        }
 
     def _is_ignored(self, path: str, *, is_directory: bool) -> bool:
         if "/.git/" in f"/{path}/":
