@@ -16,7 +16,9 @@ Feature: Applying, disturbed at every stage
         | lease-taken      |
         | target-planned   |
         | apply-begun      |
+        | uncaptured-kept  |
         | validation-ended |
+        | uncaptured-restored |
         | apply-journaled  |
         | target-locked    |
         | objects-brought  |
@@ -71,7 +73,9 @@ Feature: Applying, disturbed at every stage
       Examples:
         | point            |
         | target-planned   |
+        | uncaptured-kept  |
         | validation-ended |
+        | uncaptured-restored |
         | apply-journaled  |
         | target-locked    |
         | objects-brought  |

@@ -95,3 +95,55 @@ Feature: Judging a plan's result before it is applied
         | look | true | required |
       When the user applies the plan
       Then the events entered include validation.started, validation.passed, plan.applied, sandbox.committed
+
+  Rule: nothing that one leaves behind stays, ignored or not
+
+    Scenario: A directory that ignores itself does not hold the next apply back
+      Given a plan that was held back by a validation that left a directory that ignores itself
+      When the user applies the plan
+      Then the project's files are those of the sandbox
+      And the sandbox has no .cache
+      And every snapshot has a record
+
+    Scenario Outline: What no checkpoint holds is as it was, after <what>
+      Given a plan that left ignored files, with the validation `<run>`
+      When the user applies the plan
+      Then the sandbox is what the plan left
+
+      Examples:
+        | what                   | run                                                                          |
+        | new ones came          | echo 1 > b.log; mkdir -p out/c; echo 1 > out/c/f; mkdir n; echo 1 > n/x.log  |
+        | new ones came in a new directory that has others too | mkdir n; echo 1 > n/x.log; echo 1 > n/x.txt    |
+        | one was written to     | echo 2 >> a.log; echo 2 > out/f                                              |
+        | one was made again     | rm a.log; echo 1 > a.log                                                     |
+        | they were removed      | rm -r a.log out link.log                                                     |
+        | one became a directory | rm a.log; mkdir a.log; echo 1 > a.log/f                                      |
+        | a directory became one | rm -r out; echo 1 > out                                                      |
+        | a link was followed    | echo 2 > link.log                                                            |
+        | it cannot be entered   | mkdir n; echo 1 > n/x.log; chmod 0 n                                         |
+        | a pipe was made        | mkfifo p.log p                                                               |
+
+    Scenario: What can be made again is not copied
+      Given a plan that left ignored files, with the validation `test $(ls ../.project.uncaptured | wc -l) = 4`
+      When the user applies the plan
+      Then the exit code is 0
+
+    Scenario Outline: It is as it was, too, after a kill at <point>
+      Given a plan that left ignored files, with the validation `echo 2 > a.log; echo 1 > b.log; rm -r out`
+      And the apply was killed at <point>
+      When the user applies the plan
+      Then the sandbox is what the plan left
+
+      Examples:
+        | point               |
+        | uncaptured-kept     |
+        | validation-ended    |
+        | uncaptured-restored |
+
+    Scenario: Copying fails
+      Given a plan that left ignored files, with the validation `true`
+      And there is no room beside the sandbox
+      When the user applies the plan
+      Then the exit code is 7
+      And the error tells that "What no checkpoint holds could not be copied: "
+      And the project is as it was

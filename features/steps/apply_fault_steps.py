@@ -10,12 +10,13 @@ from features.support.sweeps.apply_sweep import ApplySweep
 from cleveragents.application.fault_points import FaultPoint
 
 WORK = "echo new > new.txt; sed -i s/19/last/ list.txt; rm src/app.py; mkdir -p a/b"
+LOOK = "echo > junk; mkdir -p .cache; echo '*' > .cache/.gitignore; cat new.txt"
 STAGED = "echo x > staged.txt; git add staged.txt; echo y > loose.txt; echo z >> README.md"
 
 
 @given("a plan with a validation whose result is to be applied to a project with work in progress")
 def prepared(context: Context) -> None:
-    plans(context).definition["validations"] = [{"name": "look", "run": "echo > junk; cat new.txt"}]
+    plans(context).definition["validations"] = [{"name": "look", "run": LOOK}]
     applies(context).prepare("true", WORK)
     plans(context).run()
     applies(context).shell(f"echo m > mine.txt; git add -A; git commit -qm mine; {STAGED}")

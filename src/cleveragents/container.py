@@ -22,6 +22,7 @@ from cleveragents.domain.settings.registry import (
     MAX_CHILD_DEPTH,
     MAX_FILE_SIZE,
     MAX_SIZE_PER_PLAN,
+    REBUILDABLE,
     Settings,
 )
 
@@ -271,6 +272,7 @@ class Container:
             database=self.database(),
             checkpoints=self.checkpoint_service(),
             rollbacks=self.rollback_procedure(),
+            snapshots=self.checkpoint_manager(),
             tools=self.tools(),
             clock=self._clock,
             id_source=self._ids,
@@ -439,6 +441,7 @@ class Container:
             max_plan_bytes=self._settings[MAX_SIZE_PER_PLAN],
             deadline_seconds=self._settings[DEADLINE],
             include_ignored=self._settings[INCLUDE_IGNORED],
+            rebuildable=self._settings[REBUILDABLE],
         )
         return CheckpointManager(self.git(), limits)
 

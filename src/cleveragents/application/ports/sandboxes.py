@@ -182,6 +182,20 @@ class LockedSandbox(OpenSandbox, Protocol):
         """
         ...
 
+    def keep_uncaptured(self) -> None:
+        """Keeps what no snapshot holds, before a program runs that must not change it.
+
+        MUST be durable when it returns, so that a later process can restore it after a kill.
+        """
+        ...
+
+    def restore_uncaptured(self) -> None:
+        """Restores what `keep_uncaptured` kept, if anything, and removes what came since.
+
+        Only what no snapshot holds: `restore` restores the rest. MUST be repeatable after a kill.
+        """
+        ...
+
     def delete(self, snapshot_ids: Collection[str]) -> None:
         """Drops snapshots; the space is reclaimed later. MUST be repeatable."""
         ...

@@ -223,6 +223,7 @@ class PlanApplyService:
         if found == group.snapshots:
             return False
         changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
+        self._checkpoints.forget_unnamed(lease, found, group.snapshots)
         paths = [change.path for _, made in changes for change in made]
         if paths and (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
             raise SandboxChangedError(plan.id, paths)

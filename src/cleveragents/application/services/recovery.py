@@ -3,17 +3,20 @@
 In this order, because each needs what is before it:
 
 1. end the processes that tools of the killed run left behind, so that nothing else writes
-2. complete the operation in the journal, or undo it
-3. delete the snapshots that no record names
-4. remove the sandboxes that the records have discarded
+2. remove what an interrupted validation left
+3. complete the operation in the journal, or undo it
+4. delete the snapshots that no record names
+5. remove the sandboxes that the records have discarded
 
 Each can be killed and repeated.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from cleveragents.application.events import WarningIssued
-from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import EventSink
@@ -23,7 +26,8 @@ from cleveragents.application.services.apply.sandbox_removal import SandboxRemov
 from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
-from cleveragents.domain.plans.plan import PlanState
+from cleveragents.domain.errors import SandboxMissingError
+from cleveragents.domain.plans.plan import PlanPhase, PlanState
 from cleveragents.domain.wording import counted
 
 
@@ -70,6 +74,8 @@ class Recovery:
                 self._events.emit(
                     WarningIssued(f"Ended {what} that the interrupted run left behind")
                 )
+            if plan.phase is PlanPhase.APPLY and plan.state is PlanState.PROCESSING:
+                self._restore_uncaptured(lease)
             outcome = None
             if operation is not None and operation.kind is OperationKind.APPLY:
                 outcome = self._applies.recover(plan_id)
@@ -78,3 +84,14 @@ class Recovery:
             delete_unnamed_snapshots(self._database, self._snapshots, lease)
             self._removal.remove_given_up(plan_id)
             return outcome
+
+    def _restore_uncaptured(self, lease: PlanLease) -> None:
+        """Removes what a killed validation left and no checkpoint holds."""
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(lease.plan_id)
+        for sandbox in sandboxes:
+            with (
+                suppress(SandboxMissingError),  # Whoever needs the sandbox reports that.
+                self._snapshots.lock(sandbox, lease) as locked,
+            ):
+                locked.restore_uncaptured()

@@ -146,6 +146,19 @@ CLEANUP: Key[SandboxCleanup] = Key(
     read=sandbox_cleanup,
     allowed=tuple(SandboxCleanup),
 )
+REBUILDABLE: Key[tuple[str, ...]] = Key(
+    name="sandbox.rebuildable",
+    type="list",
+    default=(
+        *("node_modules", ".venv", "venv", "target", "__pycache__", ".pytest_cache"),
+        *(".mypy_cache", ".tox", ".nox", ".gradle", ".next"),
+    ),
+    environment="CLEVERAGENTS_SANDBOX_REBUILDABLE",
+    project_scopable=True,
+    description="Directories that a tool can make again: where no checkpoint holds them, apply "
+    "leaves them out without a warning. Patterns, as in `sandbox.checkpoint.include-ignored`",
+    read=patterns,
+)
 MAX_CHILD_DEPTH: Key[int] = Key(
     name="plan.max-child-depth",
     type="integer",
@@ -184,6 +197,7 @@ REGISTRY: tuple[Key[Any], ...] = (
     MAX_SIZE_PER_PLAN,
     DEADLINE,
     CLEANUP,
+    REBUILDABLE,
     MAX_CHILD_DEPTH,
     FORMAT,
     DATABASE_URL,

@@ -8,6 +8,7 @@ from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import (
     Clock,
     EventSink,
@@ -46,6 +47,7 @@ class ValidationRunner:
         database: Database,
         checkpoints: CheckpointService,
         rollbacks: RollbackProcedure,
+        snapshots: SnapshotStore,
         tools: ToolBackend,
         clock: Clock,
         id_source: IdSource,
@@ -56,6 +58,7 @@ class ValidationRunner:
         self._database = database
         self._checkpoints = checkpoints
         self._rollbacks = rollbacks
+        self._snapshots = snapshots
         self._tools = tools
         self._clock = clock
         self._ids = id_source
@@ -111,14 +114,18 @@ class ValidationRunner:
             transaction.events.add(
                 ValidationStarted(plan.id, definition.name, definition.mode.value)
             )
+        for sandbox in sandboxes:
+            with self._snapshots.lock(sandbox, lease) as locked:
+                locked.keep_uncaptured()
+        self._faults.reach(FaultPoint.UNCAPTURED_KEPT)
         try:
             status, message, output = self._judged(plan, definition, sandboxes)
         except BaseException:
-            self._restored(lease, checkpoint, wanted)
+            self._restored(lease, sandboxes, checkpoint, wanted)
             raise
         finished = self._clock.now()
         self._faults.reach(FaultPoint.VALIDATION_ENDED)
-        changed = self._restored(lease, checkpoint, wanted)
+        changed = self._restored(lease, sandboxes, checkpoint, wanted)
         if changed:
             self._events.emit(
                 WarningIssued(
@@ -163,9 +170,20 @@ class ValidationRunner:
         return ValidationStatus.PASSED, None, done.output
 
     def _restored(
-        self, lease: PlanLease, checkpoint: Checkpoint, wanted: Mapping[str, str]
+        self,
+        lease: PlanLease,
+        sandboxes: Sequence[SandboxRef],
+        checkpoint: Checkpoint,
+        wanted: Mapping[str, str],
     ) -> tuple[str, ...]:
-        """Restores the sandboxes to the checkpoint, and returns the paths that differed."""
+        """Restores the sandboxes to the checkpoint, and returns the paths that differed.
+
+        What no checkpoint holds comes first: what is left of it would look like a change.
+        """
+        for sandbox in sandboxes:
+            with self._snapshots.lock(sandbox, lease) as locked:
+                locked.restore_uncaptured()
+        self._faults.reach(FaultPoint.UNCAPTURED_RESTORED)
         found = snapshot_ids(self._checkpoints.take(lease))
         if found == wanted:
             return ()

@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 
-from cleveragents.infrastructure.sandbox.create.file_copy import copy_content, space_needed
+from cleveragents.infrastructure.sandbox.store.file_copy import copy_content, space_needed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

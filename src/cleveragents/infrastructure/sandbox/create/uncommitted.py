@@ -14,10 +14,10 @@ from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, Uncaptured
-from cleveragents.infrastructure.sandbox.create.file_copy import copy_content
 from cleveragents.infrastructure.sandbox.create.project_files import ProjectFiles, look, unreadable
 from cleveragents.infrastructure.sandbox.git.command import Git, admin_directory
 from cleveragents.infrastructure.sandbox.git.repository import Repository
+from cleveragents.infrastructure.sandbox.store.file_copy import copy_content
 
 _ATTEMPTS = 5
 _PIECE = 1 << 20

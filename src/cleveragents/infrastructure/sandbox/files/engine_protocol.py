@@ -36,6 +36,12 @@ class SnapshotEngine(LockedSandbox, Protocol):
     def recheck(self) -> Sequence[str]:
         return ()
 
+    def keep_uncaptured(self) -> None:
+        return None
+
+    def restore_uncaptured(self) -> None:
+        return None
+
     def sizes(self, hashes: Collection[str]) -> Mapping[str, int]:
         del hashes
         return {}

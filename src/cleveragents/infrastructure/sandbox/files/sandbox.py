@@ -41,6 +41,7 @@ from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, San
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
+from cleveragents.infrastructure.sandbox.files.uncaptured_files import UncapturedFiles
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectChangedError
@@ -58,7 +59,7 @@ from cleveragents.infrastructure.sandbox.states.three_way import (
 from cleveragents.infrastructure.sandbox.store.blobs import object_sizes
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState
 from cleveragents.infrastructure.sandbox.store.directories import scratch
-from cleveragents.infrastructure.sandbox.store.lazy_tree import not_ahead
+from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, not_ahead
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
@@ -77,6 +78,7 @@ class FileSandbox(SnapshotEngine):
         self._git = SandboxGit(sandbox, git) if has_git else None
         self._stored = StoredSnapshots(sandbox, git)
         self._tracker = SandboxTracker(sandbox, self._git, self._stored, limits, git.environment)
+        self._uncaptured = UncapturedFiles(sandbox, limits.rebuildable)
         self._last: tuple[CapturedState, SandboxCheckpoint] | None = None
         """The last snapshot, and what it holds."""
         # While this is open, no collection removes objects that are not yet named by a ref.
@@ -197,6 +199,19 @@ class FileSandbox(SnapshotEngine):
         made = with_taken(present, other, wanted, self._stored.read_tree)
         if made.captured != present:
             self._restore_to_new(made.captured, made.trees)
+
+    def keep_uncaptured(self) -> None:
+        captured, _ = self._tracker.present()
+        with os_errors_as("What no checkpoint holds could not be copied"):
+            self._uncaptured.keep(captured, self._tracker.directories())
+
+    def restore_uncaptured(self) -> None:
+        if not self._uncaptured.is_kept:
+            return
+        captured, _ = self._tracker.present()
+        tree = LazyTree(captured.tree, self._stored.read_tree)
+        with os_errors_as("What no checkpoint holds could not be restored"):
+            self._uncaptured.restore(captured, tree.is_directory)
 
     def merge(
         self, mine: str, base: str, theirs: str, strategy: MergeStrategy, names: MergeNames

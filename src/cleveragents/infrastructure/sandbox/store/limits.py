@@ -15,3 +15,5 @@ class Limits:
     deadline_seconds: float | None = None
     include_ignored: tuple[str, ...] = ()
     """Patterns of ignored paths that are captured all the same; `all` for every one."""
+    rebuildable: tuple[str, ...] = ()
+    """Patterns of what a tool can make again: no result of a plan."""
