@@ -11,14 +11,13 @@ import os
 import re
 import shutil
 import signal
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from features.support.plans import Plans
-from sqlalchemy import Pool, event
+from features.support.statements import traced
 
 MOMENTS = {
     "while the mirror is made": r"git .*\binit\b",
@@ -107,9 +106,6 @@ def _die_at(pattern: re.Pattern[str], number: int) -> Iterator[int]:
         if not _READS.match(sql):
             tick(f"sql {sql}")
 
-    def connected(connection: sqlite3.Connection, _: object) -> None:
-        connection.set_trace_callback(statement)
-
-    event.listen(Pool, "connect", connected)
+    traced(statement).start()
     sys.addaudithook(audited)
     return counted

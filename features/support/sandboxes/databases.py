@@ -11,17 +11,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from features.support import postgres
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import create_engine, text
 
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.database import schema
-from cleveragents.infrastructure.database.engine import open_postgres
+from cleveragents.infrastructure.database.location import connect_postgres
 from cleveragents.infrastructure.database.models import PLANS
 from cleveragents.infrastructure.database.session import DatabaseSession
 from cleveragents.infrastructure.database.sqlite_file import APPLICATION_ID, connect
@@ -245,12 +246,11 @@ def postgres_tables(url: str) -> object:
 
 
 def make_older_postgres(url: str) -> None:
-    from cleveragents.infrastructure.database.migrate import upgrade
+    from cleveragents.infrastructure.database.migrate import migration
 
-    engine = open_postgres(make_url(_with_driver(url)), busy_seconds=BUSY_SECONDS)
-    with engine.begin() as connection:
-        upgrade(connection, schema.OLDER_REVISIONS[0])
-    engine.dispose()
+    connect = partial(connect_postgres, url, busy_seconds=BUSY_SECONDS)
+    with migration(connect, is_sqlite=False) as found:
+        found.upgrade(schema.OLDER_REVISIONS[0])
 
 
 def _with_driver(url: str) -> str:

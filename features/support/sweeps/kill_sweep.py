@@ -15,7 +15,7 @@ from pathlib import Path
 
 from features.support.faults.crash import measure_nothing
 from features.support.sandboxes.databases import make_sqlite, open_database, schema_of
-from sqlalchemy import Engine, event
+from features.support.statements import traced
 
 from cleveragents.infrastructure.database import schema
 
@@ -31,8 +31,7 @@ def tick_at_each_action(tick: Callable[[], None]) -> None:
         if name in ACTIONS or writes:
             tick()
 
-    event.listen(Engine, "before_cursor_execute", statement)
-    event.listen(Engine, "commit", statement)
+    traced(statement).start()
     sys.addaudithook(audited)
 
 

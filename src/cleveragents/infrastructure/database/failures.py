@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlite3
 import sys
 
-from sqlalchemy.exc import DBAPIError
-
 from cleveragents.domain.errors import (
     CleverAgentsError,
     ConflictError,
@@ -24,10 +22,10 @@ _POSTGRES_FULL = {"53100", "53200"}
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
-    """Returns the errors of the drivers that are in use, and of SQLAlchemy, which wraps them."""
+    """Returns the errors of the drivers that are in use."""
     # psycopg is loaded only for a server.
     psycopg = sys.modules.get("psycopg")
-    return (DBAPIError, sqlite3.Error, *(() if psycopg is None else (psycopg.Error,)))
+    return (sqlite3.Error,) if psycopg is None else (sqlite3.Error, psycopg.Error)
 
 
 def is_refused_row(error: Exception) -> bool:
@@ -79,11 +77,10 @@ def denied(place: str, problem: str) -> DatabaseError:
 
 def translate(error: Exception, place: str) -> CleverAgentsError:
     """Returns our error for one of `driver_errors`; `place` names the database."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    problem = str(cause).strip().splitlines()[0] if str(cause).strip() else repr(cause)
-    if isinstance(cause, sqlite3.Error):
-        return _from_sqlite(cause, problem, place)
-    state = _state(cause)
+    problem = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+    if isinstance(error, sqlite3.Error):
+        return _from_sqlite(error, problem, place)
+    state = _state(error)
     if state in _POSTGRES_BUSY:
         return busy(place)
     if state in _POSTGRES_FULL:

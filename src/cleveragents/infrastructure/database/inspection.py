@@ -9,13 +9,13 @@ from pathlib import Path
 from cleveragents.application.ports.maintenance import DatabaseInspection
 from cleveragents.domain.health.health import DatabaseFacts
 from cleveragents.infrastructure.database import schema, sqlite_file
-from cleveragents.infrastructure.database.engine import (
+from cleveragents.infrastructure.database.failures import driver_errors, translate
+from cleveragents.infrastructure.database.location import (
     BUSY_SECONDS,
     PostgresLocation,
+    connect_postgres,
     locate,
-    open_postgres,
 )
-from cleveragents.infrastructure.database.failures import driver_errors, translate
 
 _MOST_FAULTS = 10
 
@@ -62,12 +62,8 @@ def _faults(connection: sqlite3.Connection) -> tuple[str, ...]:
 
 def _examine_server(location: PostgresLocation) -> DatabaseFacts | None:
     """Reports no faults: a server checks the integrity of its files itself."""
-    engine = open_postgres(location.url, busy_seconds=BUSY_SECONDS)
-    try:
-        with engine.connect() as connection:
-            revision = schema.revision_in_postgres(connection, str(location))
-    finally:
-        engine.dispose()
+    with closing(connect_postgres(location.address, busy_seconds=BUSY_SECONDS)) as connection:
+        revision = schema.revision_in_postgres(connection, str(location))
     return None if revision is None else _facts("PostgreSQL", revision, ())
 
 

@@ -10,17 +10,16 @@ transaction without a copy: backups are the task of the server's administrator.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-
-from sqlalchemy import Connection, Engine, inspect
 
 from cleveragents.domain.errors import DatabaseError, SchemaVersionError
 from cleveragents.infrastructure.database import sqlite_file
-from cleveragents.infrastructure.database.engine import Begin, open_for_migration
 from cleveragents.infrastructure.database.failures import damaged, denied
+from cleveragents.infrastructure.database.location import Begin
+from cleveragents.infrastructure.database.session import DriverConnection
 
 OLDER_REVISIONS: tuple[str, ...] = (
     "0001_base_tables",
@@ -35,10 +34,14 @@ OLDER_REVISIONS: tuple[str, ...] = (
 )
 HEAD_REVISION = "0010_apply"
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
+_TABLES_QUERY = """\
+SELECT relname FROM pg_catalog.pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+"""
 
 
-def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
-    """Makes sure that `path` is a database with this program's schema.
+def open_sqlite(path: Path, *, busy_seconds: float) -> sqlite3.Connection:
+    """Opens the database, and creates or migrates it first where needed.
 
     After an error the file is byte for byte the same as before.
 
@@ -51,46 +54,71 @@ def prepare_sqlite(path: Path, *, busy_seconds: float) -> None:
     """
     if not sqlite_file.is_ours(path):
         _create_sqlite(path, busy_seconds)
-    with closing(sqlite_file.connect(path, busy_seconds=busy_seconds)) as connection:
-        fits = revision_in_sqlite(connection, path) == HEAD_REVISION
-        if fits:
+    connection = sqlite_file.connect(path, busy_seconds=busy_seconds)
+    try:
+        if revision_in_sqlite(connection, path) != HEAD_REVISION:
+            connection.close()
+            _migrate_sqlite(path, busy_seconds)
+            connection = sqlite_file.connect(path, busy_seconds=busy_seconds)
+        else:
             # Stored in the file: readers and the writer do not wait for each other.
             connection.execute("PRAGMA journal_mode=WAL")
-    if not fits:
-        _migrate_sqlite(path, busy_seconds)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def prepare_postgres(engine: Engine, begin: Begin, place: str) -> None:
-    """Makes sure that the server's database has this program's schema.
+def open_postgres(
+    connect: Callable[[], DriverConnection], begin: Begin, place: str
+) -> DriverConnection:
+    """Connects to the server's database, and creates or migrates the schema where needed.
 
     Raises:
         SchemaVersionError: It is newer than the program, or another program's; it is unchanged.
 
     The caller translates the errors of the driver.
     """
-    # Each query must see what was committed before it. In one snapshot for both, a table
-    # that another process has just created could seem to exist and be empty.
-    with engine.connect() as connection:
-        if revision_in_postgres(connection, place) == HEAD_REVISION:
-            return
-    from cleveragents.infrastructure.database.migrate import upgrade
+    connection = connect()
+    try:
+        fits = revision_in_postgres(connection, place) == HEAD_REVISION
+        connection.rollback()
+        if not fits:
+            _migrate_postgres(connect, begin, place)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
-    with engine.begin() as connection:
+
+def _migrate_postgres(connect: Callable[[], DriverConnection], begin: Begin, place: str) -> None:
+    from cleveragents.infrastructure.database.migrate import migration
+
+    with migration(connect, is_sqlite=False) as found:
         for statement in begin.writing:
-            connection.exec_driver_sql(statement)
+            found.driver.execute(statement)
         # Another process may have done it while this one waited for the lock.
-        if revision_in_postgres(connection, place) != HEAD_REVISION:
-            upgrade(connection, HEAD_REVISION)
+        if revision_in_postgres(found.driver, place) != HEAD_REVISION:
+            found.upgrade(HEAD_REVISION)
 
 
 def create_sqlite_file(path: Path, revision: str, *, busy_seconds: float) -> None:
     """Creates a database of some revision in an empty file, in one transaction."""
-    from cleveragents.infrastructure.database.migrate import upgrade
+    from cleveragents.infrastructure.database.migrate import migration
 
-    with open_for_migration(path, busy_seconds=busy_seconds).begin() as connection:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-        connection.exec_driver_sql(f"PRAGMA application_id={sqlite_file.APPLICATION_ID}")
-        upgrade(connection, revision)
+    with migration(_for_migration(path, busy_seconds), is_sqlite=True) as found:
+        found.driver.execute("BEGIN IMMEDIATE")
+        found.driver.execute(f"PRAGMA application_id={sqlite_file.APPLICATION_ID}")
+        found.upgrade(revision)
+
+
+def _for_migration(path: Path, busy_seconds: float) -> Callable[[], sqlite3.Connection]:
+    """Returns what opens an existing file for a migration.
+
+    Foreign keys are off: SQLite can change a table only by creating it again, and
+    dropping the old one would delete the rows that refer to it.
+    """
+    return partial(sqlite_file.connect, path, busy_seconds=busy_seconds, foreign_keys=False)
 
 
 def _create_sqlite(path: Path, busy_seconds: float) -> None:
@@ -105,20 +133,20 @@ def _create_sqlite(path: Path, busy_seconds: float) -> None:
 
 
 def _migrate_sqlite(path: Path, busy_seconds: float) -> None:
-    from cleveragents.infrastructure.database.migrate import upgrade
+    from cleveragents.infrastructure.database.migrate import migration
 
     with (
         sqlite_file.lock_for_upgrade(path, busy_seconds=busy_seconds),
-        open_for_migration(path, busy_seconds=busy_seconds).begin() as connection,
+        migration(_for_migration(path, busy_seconds), is_sqlite=True) as found,
     ):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        found.driver.execute("BEGIN IMMEDIATE")
         # Another process may have done it while this one waited for the lock.
-        revision = _known(_revisions(connection), str(path))
+        revision = _known(_revisions(found.driver), str(path))
         if revision == HEAD_REVISION:
             return
         _back_up(path, revision, busy_seconds)
-        upgrade(connection, HEAD_REVISION)
-        if connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+        found.upgrade(HEAD_REVISION)
+        if found.driver.execute("PRAGMA foreign_key_check").fetchone():
             raise damaged(str(path), "rows refer to others that do not exist")
 
 
@@ -145,19 +173,19 @@ def revision_in_sqlite(connection: sqlite3.Connection, path: Path) -> str:
     known = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'")
     if known.fetchone() is None:
         raise damaged(str(path), "its tables do not exist")
-    return _known([str(version) for (version,) in connection.execute(_VERSION_QUERY)], str(path))
+    return _known(_revisions(connection), str(path))
 
 
-def revision_in_postgres(connection: Connection, place: str) -> str | None:
+def revision_in_postgres(connection: DriverConnection, place: str) -> str | None:
     """Returns the revision of the server's database, or None if it is empty.
 
     Raises:
         SchemaVersionError: This program does not know it, or the tables are another program's.
     """
-    # Not with `to_regclass`: it answers from the connection's cache, and another process may
-    # have created the table while this one waited for the lock.
-    inspector = inspect(connection)
-    names = {*inspector.get_table_names(), *inspector.get_view_names()}
+    # Each query must see what was committed before it. In one snapshot for both, a table
+    # that another process has just created could seem to exist and be empty. Not with
+    # `to_regclass`: it answers from the connection's cache.
+    names = {str(name) for (name,) in connection.execute(_TABLES_QUERY).fetchall()}
     if "alembic_version" in names:
         return _known(_revisions(connection), place)
     if names:
@@ -169,8 +197,8 @@ def revision_in_postgres(connection: Connection, place: str) -> str | None:
     return None
 
 
-def _revisions(connection: Connection) -> Sequence[str]:
-    return [str(version) for (version,) in connection.exec_driver_sql(_VERSION_QUERY)]
+def _revisions(connection: DriverConnection) -> Sequence[str]:
+    return [str(version) for (version,) in connection.execute(_VERSION_QUERY).fetchall()]
 
 
 def _known(revisions: Sequence[str], place: str) -> str:

@@ -8,24 +8,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from sqlalchemy import Pool, QueuePool
 
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.plans.events import StoredEvent
 from cleveragents.infrastructure.database import repositories, schema, sqlite_file
-from cleveragents.infrastructure.database.engine import (
+from cleveragents.infrastructure.database.failures import driver_errors, translate
+from cleveragents.infrastructure.database.location import (
     BEGIN_SQLITE,
     BUSY_SECONDS,
     Begin,
     SqliteLocation,
     begin_postgres,
+    connect_postgres,
     locate,
-    open_postgres,
 )
-from cleveragents.infrastructure.database.failures import driver_errors, translate
+from cleveragents.infrastructure.database.pool import ConnectionPool
 from cleveragents.infrastructure.database.session import DatabaseSession
 
 
@@ -53,7 +51,7 @@ class UnitOfWork(Transaction):
 class _Opened:
     """A database that was checked and can be used."""
 
-    pool: Pool
+    pool: ConnectionPool
     begin: Begin
     file_in_use: tuple[int, int] | None
     """Identifies the file of SQLite; None is PostgreSQL."""
@@ -89,17 +87,12 @@ class Connections:
         try:
             with self._opening:
                 opened = self._opened = self._opened or self._open()
-            pooled = opened.pool.connect()
-            try:
-                driver: Any = pooled.driver_connection
+            with opened.pool.connection() as connection:
                 for statement in opened.begin.writing if writes else opened.begin.reading:
-                    driver.execute(statement)
-                yield DatabaseSession(driver, is_sqlite=opened.file_in_use is not None)
+                    connection.execute(statement)
+                yield DatabaseSession(connection, is_sqlite=opened.file_in_use is not None)
                 if writes:
-                    driver.commit()
-            finally:
-                # The pool rolls back what was not committed.
-                pooled.close()
+                    connection.commit()
         except driver_errors() as error:
             raise translate(error, str(self._location)) from error
 
@@ -107,22 +100,20 @@ class Connections:
         seconds = self._busy_seconds
         if isinstance(self._location, SqliteLocation):
             path = self._location.path
-            schema.prepare_sqlite(path, busy_seconds=seconds)
-            creator: Any = partial(sqlite_file.connect, path, busy_seconds=seconds)
-            return _Opened(QueuePool(creator), BEGIN_SQLITE, sqlite_file.take(path))
-        engine, begin = (
-            open_postgres(self._location.url, busy_seconds=seconds),
-            begin_postgres(seconds),
-        )
-        schema.prepare_postgres(engine, begin, str(self._location))
-        return _Opened(engine.pool, begin, None)
+            file = schema.open_sqlite(path, busy_seconds=seconds)
+            pool = ConnectionPool(partial(sqlite_file.connect, path, busy_seconds=seconds), file)
+            return _Opened(pool, BEGIN_SQLITE, sqlite_file.take(path))
+        connect = partial(connect_postgres, self._location.address, busy_seconds=seconds)
+        begin = begin_postgres(seconds)
+        server = schema.open_postgres(connect, begin, str(self._location))
+        return _Opened(ConnectionPool(connect, server), begin, None)
 
     def close(self) -> None:
         """Closes the connections; the next use opens the database again."""
         with self._opening:
             opened, self._opened = self._opened, None
         if opened is not None:
-            opened.pool.dispose()
+            opened.pool.close()
             if opened.file_in_use is not None:
                 sqlite_file.let_go(opened.file_in_use)
 

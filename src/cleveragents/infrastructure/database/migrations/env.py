@@ -13,7 +13,7 @@ def run() -> None:
         target_metadata=METADATA,
         # SQLite can change a table only by creating it again.
         render_as_batch=True,
-        # True because the driver's own transaction handling is off, see engine.py.
+        # True because the driver's own transaction handling is off, see location.py.
         transactional_ddl=True,
     )
     context.run_migrations()

@@ -3,22 +3,17 @@
 A read transaction takes no lock. A write transaction takes the write lock at its
 start: SQLite's own, or one advisory lock in PostgreSQL, so that writers take
 turns on both. `Begin` holds the statements that do this.
-
-The engines of SQLAlchemy serve the migrations, the inspection and, for PostgreSQL,
-the pool of connections.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-
-from sqlalchemy import URL, Engine, NullPool, create_engine, make_url
-from sqlalchemy.exc import ArgumentError
+from typing import Any
 
 from cleveragents.domain.errors import ConfigurationError
-from cleveragents.infrastructure.database import sqlite_file
+from cleveragents.infrastructure.database.session import DriverConnection
 
 BUSY_SECONDS = 10.0
 """How long to wait for a lock."""
@@ -27,7 +22,11 @@ WRITE_LOCK = 0x436C4167
 """The advisory lock that a write transaction holds in PostgreSQL."""
 
 _KEY = "core.database-url"
-_POSTGRES = "postgresql+psycopg"
+_URL = re.compile(r"([a-z0-9+]+)://(.*)", re.IGNORECASE | re.DOTALL)
+_SQLITE = {"sqlite", "sqlite+pysqlite"}
+_POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
+_HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:\d*)?")
+_PASSWORDS = re.compile(r"(?<=:)[^@/?]*(?=@)|(?<=[?&]password=)[^&]*")
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,13 @@ class SqliteLocation:
 
 @dataclass(frozen=True)
 class PostgresLocation:
-    """A server."""
+    """A server. The address is a URI of libpq."""
 
-    url: URL
+    address: str
 
     def __str__(self) -> str:
-        return self.url.render_as_string(hide_password=True)
+        scheme, _, rest = self.address.partition("://")
+        return f"{scheme}://{_PASSWORDS.sub('***', rest)}"
 
 
 Location = SqliteLocation | PostgresLocation
@@ -86,17 +86,42 @@ def locate(url: str | None, home: Path) -> Location:
     """
     if url is None:
         return SqliteLocation((home / "state.db").resolve())
-    try:
-        parsed = make_url(url)
-    except (ArgumentError, ValueError) as error:
-        raise _unusable("it is not a database URL") from error
-    if parsed.drivername in {"postgres", "postgresql", _POSTGRES}:
-        return PostgresLocation(parsed.set(drivername=_POSTGRES))
-    if parsed.drivername not in {"sqlite", "sqlite+pysqlite"}:
-        raise _unusable(f"`{parsed.drivername}` is not supported")
-    if parsed.query or not parsed.database or not Path(parsed.database).is_absolute():
+    found = _URL.fullmatch(url)
+    if found is None:
+        raise _unusable("it is not a database URL")
+    scheme, rest = found[1], found[2]
+    if scheme in _POSTGRES:
+        hosts = re.split(r"[/?]", rest)[0].rpartition("@")[2]
+        if not all(_HOST.fullmatch(host) for host in hosts.split(",")):
+            raise _unusable("it is not a database URL")
+        return PostgresLocation(f"postgresql://{rest}")
+    if scheme not in _SQLITE:
+        raise _unusable(f"`{scheme}` is not supported")
+    # After the empty name of the host: `/` and the absolute path.
+    if not rest.startswith("//") or "?" in rest:
         raise _unusable("a SQLite URL must name a file by its absolute path, and nothing else")
-    return SqliteLocation(Path(parsed.database).resolve())
+    return SqliteLocation(Path(rest[1:]).resolve())
+
+
+def connect_postgres(address: str, *, busy_seconds: float) -> DriverConnection:
+    """Connects to a server.
+
+    Raises:
+        ConfigurationError: The driver is not installed, or does not accept the address.
+    """
+    try:
+        import psycopg
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"`{_KEY}` names PostgreSQL, but its driver is not installed",
+            hint="Run `pip install 'cleveragents[postgres]'`",
+            key=_KEY,
+        ) from error
+    try:
+        connected: Any = psycopg.connect(address, connect_timeout=max(1, round(busy_seconds)))
+    except psycopg.ProgrammingError as error:
+        raise _unusable(str(error).strip()) from error
+    return connected
 
 
 def _unusable(problem: str) -> ConfigurationError:
@@ -105,29 +130,3 @@ def _unusable(problem: str) -> ConfigurationError:
         hint="Use `sqlite:////absolute/path.db` or `postgresql+psycopg://user@host/name`",
         key=_KEY,
     )
-
-
-def open_for_migration(path: Path, *, busy_seconds: float) -> Engine:
-    """Returns an engine for an existing SQLite file; nothing is opened yet.
-
-    Foreign keys are off: SQLite can change a table only by creating it again, and
-    dropping the old one would delete the rows that refer to it.
-    """
-    creator = partial(sqlite_file.connect, path, busy_seconds=busy_seconds, foreign_keys=False)
-    return create_engine("sqlite://", creator=creator, poolclass=NullPool)
-
-
-def open_postgres(url: URL, *, busy_seconds: float) -> Engine:
-    """Returns an engine for a server; nothing is connected yet.
-
-    Raises:
-        ConfigurationError: The driver is not installed.
-    """
-    try:
-        return create_engine(url, connect_args={"connect_timeout": max(1, round(busy_seconds))})
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"`{_KEY}` names PostgreSQL, but its driver is not installed",
-            hint="Run `pip install 'cleveragents[postgres]'`",
-            key=_KEY,
-        ) from error
