@@ -113,8 +113,8 @@ Feature: The database of plans and checkpoints
         | postgresql://h:port/plans   | not a database URL |
 
     Scenario: The driver refuses an option that it does not know
-      When the database is set to postgresql://h/plans?odd=1
-      And the database is used
+      Given the database is set to a server with an unknown option
+      When the database is used
       Then it is refused with exit code 10: invalid URI query parameter
 
     Scenario: A file elsewhere can be the database

@@ -170,6 +170,11 @@ def odd_home(context: Context) -> None:
     databases(context).home = context.world.directory / "odd #1 100%20 ? \udce9"
 
 
+@given("the database is set to a server with an unknown option")
+def unknown_option(context: Context) -> None:
+    databases(context).url = "postgresql://localhost/plans?odd=1"
+
+
 @given("the driver of PostgreSQL is not installed")
 def no_driver(context: Context) -> None:
     databases(context).url = "postgresql://localhost/plans"
