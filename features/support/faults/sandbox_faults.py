@@ -19,8 +19,8 @@ from unittest.mock import patch
 from features.support.sandboxes.sandbox_bench import SandboxBench
 
 from cleveragents.infrastructure.sandbox.files import git_state, writer
-from cleveragents.infrastructure.sandbox.files.saved_state import state_path
-from cleveragents.infrastructure.sandbox.git.command import Git, admin_directory
+from cleveragents.infrastructure.sandbox.files.tracker import state_path
+from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess, admin_directory
 from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
     ObjectChangedError,
@@ -259,15 +259,21 @@ def killed_removal(work: SandboxBench) -> None:
     assert not heap.exists()
 
 
+def _started(words: list[str]) -> GitProcess:
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin and process.stdout
+    return GitProcess(process, process.stdin, process.stdout)
+
+
 @contextlib.contextmanager
 def dying_git(answer: bytes | None) -> Iterator[None]:
     """A git that is gone when it is asked, or after a part of its answer."""
 
-    def start(*_: object) -> subprocess.Popen[bytes]:
+    def start(*_: object) -> GitProcess:
         words = ["true"] if answer is None else ["printf", "%s", answer.decode()]
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        process.wait()
-        return process
+        started = _started(words)
+        started.process.wait()
+        return started
 
     with patch.object(Git, "start", start):
         yield
@@ -278,11 +284,11 @@ def silent_git() -> Iterator[None]:
     """A git that takes every question about ignore rules and answers none."""
     real = Git.start
 
-    def start(git: Git, *arguments: str) -> subprocess.Popen[bytes]:
+    def start(git: Git, *arguments: str) -> GitProcess:
         if "check-ignore" not in arguments:
             return real(git, *arguments)
         words = ["sh", "-c", "cat > /dev/null"]
-        return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return _started(words)
 
     with patch.object(Git, "start", start):
         yield
