@@ -32,7 +32,7 @@ from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint
 from cleveragents.domain.sandboxes.uncaptured import reason_from
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.files.saved_state import state_path
+from cleveragents.infrastructure.sandbox.files.tracker import state_path
 from cleveragents.testing.trees import Tree, changes_by_hand, differing
 from cleveragents.testing.workspace import single_acts
 from property_tests.sandbox_agent import Agent, Edit, Place, edits, own_eyes

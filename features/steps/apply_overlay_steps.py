@@ -14,7 +14,7 @@ from features.support.trees import tree
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.container import Container
-from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay, unmount
+from cleveragents.infrastructure.sandbox.files.overlay_mounts import is_overlay, unmount
 
 RESULT = {"a.txt": b"1\n", "d/b.txt": b"2\n", "new.txt": b"3\n"}
 

@@ -5,7 +5,7 @@ from behave.runner import Context
 from features.support.faults.damage import owned_bytes
 from features.support.sandboxes.strategy_bench import strategy_bench
 
-from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay
+from cleveragents.infrastructure.sandbox.files.overlay_mounts import is_overlay
 from cleveragents.infrastructure.sandbox.gc.disk_use import measure, removable_bytes
 from cleveragents.infrastructure.sandbox.gc.unrecorded import directories, remove_strays
 

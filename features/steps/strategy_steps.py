@@ -10,7 +10,7 @@ from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
-from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay, unmount
+from cleveragents.infrastructure.sandbox.files.overlay_mounts import is_overlay, unmount
 from cleveragents.testing.sqlite.store import DatabaseWorkspace
 from cleveragents.testing.trees import differing, read_tree
 

@@ -148,7 +148,6 @@ class Container:
         return GroupRecorder(
             database=self.database(),
             snapshots=self.checkpoint_manager(),
-            sandboxes=self._sandboxes,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,

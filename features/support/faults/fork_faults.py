@@ -179,18 +179,18 @@ def coming_and_going(bench: ForkBench) -> AbstractContextManager[object]:
 
 def clock_is_set(bench: ForkBench) -> AbstractContextManager[object]:
     """After the copy, the clock is said to have been set."""
-    real = scan.FileSystemClock.now
+    real = scan.FileSystemTime.now_in
     shift = [0]
 
-    def now(self: scan.FileSystemClock) -> scan.FileSystemTime:
-        found = real(self)
+    def now_in(directory: str) -> scan.FileSystemTime:
+        found = real(directory)
         return replace(found, clock_offset=found.clock_offset + shift[0])
 
     def set_clock() -> None:
         shift[0] = 10**9
 
     stack = around_the_copy(lambda: None, set_clock)
-    return _both(stack, patch.object(scan.FileSystemClock, "now", now))
+    return _both(stack, patch.object(scan.FileSystemTime, "now_in", now_in))
 
 
 @contextmanager

@@ -21,10 +21,10 @@ from features.support.sandboxes.strategy_bench import StrategyBench
 
 from cleveragents.infrastructure.sandbox.create import (
     directory_copy,
-    overlay_mounts,
     tree_copy,
 )
-from cleveragents.infrastructure.sandbox.create.overlay_mounts import mount_overlay, unmount
+from cleveragents.infrastructure.sandbox.files import overlay_mounts
+from cleveragents.infrastructure.sandbox.files.overlay_mounts import mount_overlay, unmount
 from cleveragents.infrastructure.sandbox.sqlite import files as sqlite_files
 from cleveragents.infrastructure.sandbox.store import file_copy
 from cleveragents.testing.sqlite import store as contract

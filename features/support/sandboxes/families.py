@@ -10,7 +10,7 @@ from features.support.sandboxes.strategy_bench import OFFERED, StrategyBench
 
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource
-from cleveragents.infrastructure.sandbox.create.overlay_mounts import is_overlay, unmount
+from cleveragents.infrastructure.sandbox.files.overlay_mounts import is_overlay, unmount
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing.forks.families import Family, MakeFamily

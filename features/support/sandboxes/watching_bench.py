@@ -20,8 +20,8 @@ from features.support.sandboxes.sandbox_bench import Moment, SandboxBench, bench
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.files import inotify, scan
 from cleveragents.infrastructure.sandbox.files.inotify import PendingChanges, Watch
-from cleveragents.infrastructure.sandbox.files.saved_state import state_path
-from cleveragents.infrastructure.sandbox.files.scan import FileSystemClock
+from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
+from cleveragents.infrastructure.sandbox.files.tracker import state_path
 from cleveragents.testing.workspace import single_acts
 
 QUEUE = Path("/proc/sys/fs/inotify/max_queued_events")
@@ -131,18 +131,20 @@ def _losing() -> contextlib.AbstractContextManager[object]:
 
 
 def _clock(**changed: Any) -> contextlib.AbstractContextManager[object]:
-    real = FileSystemClock.now
-    return patch.object(FileSystemClock, "now", lambda clock: replace(real(clock), **changed))
+    real = FileSystemTime.now_in
+    return patch.object(
+        FileSystemTime, "now_in", lambda directory: replace(real(directory), **changed)
+    )
 
 
 def _set_back() -> contextlib.AbstractContextManager[object]:
-    real = FileSystemClock.now
+    real = FileSystemTime.now_in
 
-    def now(clock: FileSystemClock) -> scan.FileSystemTime:
-        found = real(clock)
+    def now_in(directory: str) -> FileSystemTime:
+        found = real(directory)
         return replace(found, clock_offset=found.clock_offset - 3_600_000_000_000)
 
-    return patch.object(FileSystemClock, "now", now)
+    return patch.object(FileSystemTime, "now_in", now_in)
 
 
 def _find_is(program: str) -> Callable[[], contextlib.AbstractContextManager[object]]:

@@ -151,7 +151,10 @@ class LockedSandbox(OpenSandbox, Protocol):
     """
 
     def snapshot(self) -> SandboxCheckpoint:
-        """Stores the sandbox as it is. Identical state gives the identical snapshot."""
+        """Stores the sandbox as it is. Identical state gives the identical snapshot.
+
+        Raises SandboxMissingError when it is gone or what is there is not ours.
+        """
         ...
 
     def restore(self, snapshot_id: str, sparing: str | None = None) -> RestoreReport:

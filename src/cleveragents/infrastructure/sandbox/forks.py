@@ -27,8 +27,8 @@ from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
 from cleveragents.infrastructure.sandbox.create.worktree import branch_of
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
-from cleveragents.infrastructure.sandbox.files.saved_state import state_path
-from cleveragents.infrastructure.sandbox.files.scan import FileSystemClock, FileSystemTime
+from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
+from cleveragents.infrastructure.sandbox.files.tracker import state_path
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.store.directories import drafted, reclaim
 from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
@@ -152,11 +152,8 @@ class SandboxForks:
 def _copy(source: SandboxRef, place: Path) -> tuple[TreeCopy, FileSystemTime]:
     """Copies a sandbox; returns a moment before that as well."""
     own_git = ".git" if source.strategy is SandboxStrategy.GIT_WORKTREE else None
-    with (
-        drafted(place) as draft,
-        closing(FileSystemClock(Path(source.path).parent)) as clock,
-    ):
-        since = clock.now()
+    with drafted(place) as draft:
+        since = FileSystemTime.now_in(Path(source.path).parent)
         copy = TreeCopy(Path(source.path), draft, leaving_out=own_git, is_ours=True)
         copy.run()
     return copy, since

@@ -9,7 +9,7 @@ from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
-from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
+from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.services.checkpoints.pruning import PruneResult, prune
 from cleveragents.domain.checkpoints.checkpoint import (
@@ -58,7 +58,6 @@ class GroupRecorder:
         self,
         database: Database,
         snapshots: SnapshotStore,
-        sandboxes: Sandboxes,
         clock: Clock,
         id_source: IdSource,
         events: EventSink,
@@ -67,7 +66,6 @@ class GroupRecorder:
     ) -> None:
         self._database = database
         self._snapshots = snapshots
-        self._sandboxes = sandboxes
         self._clock = clock
         self._ids = id_source
         self._events = events
@@ -81,12 +79,11 @@ class GroupRecorder:
 
         Raises:
             ConflictError: another process took the plan over.
-            SandboxMissingError: a sandbox is gone.
+            SandboxMissingError: a sandbox is gone, or something else is in its place.
             SnapshotError: the bytes could not be stored.
         """
         taken: list[Taken] = []
         for sandbox in sandboxes:
-            self._sandboxes.check(sandbox)
             with self._snapshots.lock(sandbox, lease) as locked:
                 taken.append((sandbox, locked.snapshot()))
             self._faults.reach(FaultPoint.SNAPSHOT_TAKEN)

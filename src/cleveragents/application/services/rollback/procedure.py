@@ -271,8 +271,6 @@ class RollbackProcedure:
             ]
         if applied:
             raise ChildAppliedError(plan_id, applied)
-        for sandbox in sandboxes:
-            self._sandboxes.check(sandbox)
         part = destination.part
         return sandboxes, destination, self._paths(destination, part, sandboxes) if part else {}
 

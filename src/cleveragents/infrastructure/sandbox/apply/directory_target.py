@@ -26,7 +26,7 @@ from cleveragents.infrastructure.sandbox.apply.journal import (
     PathUpdates,
 )
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles, ProjectWriter
-from cleveragents.infrastructure.sandbox.create.overlays import attach, detach, is_one
+from cleveragents.infrastructure.sandbox.files.overlay_mounts import attach, detach, is_one
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.states.path_changes import line_counts
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry

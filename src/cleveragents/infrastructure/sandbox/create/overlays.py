@@ -8,17 +8,11 @@ the lower directory meanwhile.
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
 
 from cleveragents.application.ports.system import Clock
-from cleveragents.domain.errors import (
-    ConflictError,
-    ProjectRefusedError,
-    SandboxMissingError,
-    SnapshotError,
-)
+from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.files import write_durably
@@ -30,18 +24,17 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     require_directory,
     sandbox_place,
 )
-from cleveragents.infrastructure.sandbox.create.overlay_mounts import (
-    is_overlay,
+from cleveragents.infrastructure.sandbox.files.overlay_mounts import (
+    LOWER,
+    detach,
+    layers_of,
     mount_overlay,
-    unmount,
+    require_mounted,
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
 from cleveragents.infrastructure.sandbox.store.directories import remove_if_empty, remove_tree
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
-
-_LOWER = "lower"
-"""A file that names the directory below; written last, so it tells a finished sandbox."""
 
 
 class OverlaySandboxes(SandboxMaker):
@@ -70,14 +63,8 @@ class OverlaySandboxes(SandboxMaker):
 
     def check(self, sandbox: SandboxRef) -> None:
         """Mounts it again where a reboot has unmounted it."""
-        place = Path(sandbox.path)
-        require_directory(place)
-        try:
-            attach(place)
-        except OSError as error:
-            raise SandboxMissingError(
-                sandbox.path, f"is not mounted and cannot be: {error.strerror}"
-            ) from error
+        require_directory(Path(sandbox.path))
+        require_mounted(sandbox)
 
     def reopen(self, sandbox: SandboxRef) -> None:
         make_again(Path(sandbox.path))
@@ -87,7 +74,7 @@ class OverlaySandboxes(SandboxMaker):
         remove_sandbox(Path(sandbox.path))
 
     def _make(self, lower: Path, place: Path) -> None:
-        layers = _layers(place)
+        layers = layers_of(place)
         for directory in (place, layers, layers / "upper", layers / "work"):
             directory.mkdir(mode=0o700, parents=True)
         # The top of an overlay has the mode of the upper layer's top.
@@ -100,52 +87,12 @@ class OverlaySandboxes(SandboxMaker):
                 f"an overlay of it cannot be mounted: {error.strerror or error}",
                 hint="Use `strategy: filesystem_copy`, which works everywhere",
             ) from error
-        write_durably(layers / _LOWER, os.fsencode(lower))
-
-
-def _layers(place: Path) -> Path:
-    return place.with_name(f".{place.name}.overlay")
-
-
-def is_one(place: Path) -> bool:
-    """Returns whether the sandbox at a place is an overlay, mounted or not."""
-    return (_layers(place) / _LOWER).is_file()
-
-
-def attach(place: Path) -> None:
-    """Mounts a sandbox where its files are to be seen, unless it is mounted.
-
-    Raises:
-        OSError: it cannot be mounted, or is not one of our overlays.
-    """
-    if not is_overlay(place):
-        layers = _layers(place)
-        lower = Path(os.fsdecode((layers / _LOWER).read_bytes()))
-        mount_overlay(lower, layers / "upper", layers / "work", place)
-
-
-def detach(place: Path) -> None:
-    """Unmounts a sandbox; what was written to it stays in its upper layer.
-
-    Raises:
-        ConflictError: a process is working in it.
-    """
-    while is_overlay(place):
-        try:
-            unmount(place)
-        except OSError as error:
-            if error.errno != errno.EBUSY:
-                raise SnapshotError(f"The sandbox cannot be unmounted: {error}") from error
-            raise ConflictError(
-                f"The sandbox is in use and cannot be unmounted: {place}",
-                hint="End the processes that work in it, then try again",
-                path=str(place),
-            ) from error
+        write_durably(layers / LOWER, os.fsencode(lower))
 
 
 def remove_sandbox(place: Path) -> None:
     """Nothing is deleted while the overlay is mounted: through it one would reach both layers."""
     detach(place)
     remove_tree(place)
-    remove_tree(_layers(place))
+    remove_tree(layers_of(place))
     remove_if_empty(place.parent)

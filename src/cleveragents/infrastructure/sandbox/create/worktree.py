@@ -25,7 +25,7 @@ from cleveragents.infrastructure.sandbox.create.maker import (
 )
 from cleveragents.infrastructure.sandbox.create.uncommitted import take_over
 from cleveragents.infrastructure.sandbox.files.known_copies import adopt
-from cleveragents.infrastructure.sandbox.files.saved_state import state_path
+from cleveragents.infrastructure.sandbox.files.tracker import state_path
 from cleveragents.infrastructure.sandbox.git.command import (
     Git,
     admin_directory,

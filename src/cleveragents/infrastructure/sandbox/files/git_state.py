@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time_ns
 
+from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import (
     GIT_OPERATIONS,
@@ -79,7 +80,8 @@ class SandboxGit:
                 branch = os.fsdecode(head.read()).removeprefix("ref: ").strip()
         except OSError:
             branch = ""
-        places = [f"{admin}/HEAD", f"{admin}/index", f"{self._sandbox.path}/.git"]
+        places = [f"{admin}/{name}" for name in ("HEAD", "index", "gitdir")]
+        places.append(f"{self._sandbox.path}/.git")
         places += [f"{self._sandbox.store}/{name}" for name in (branch, "packed-refs")]
         places += [f"{admin}/{name}" for name in GIT_OPERATIONS]
         stamps: Stamps = []
@@ -94,7 +96,11 @@ class SandboxGit:
         return stamps
 
     def look(self) -> ObservedGit:
-        """Returns HEAD, branch and index; git is asked only if they may have changed."""
+        """Returns HEAD, branch and index; git is asked only if they may have changed.
+
+        Raises:
+            SandboxMissingError: the private repository knows no such sandbox.
+        """
         stamps = self.stamps()
         newest = max((time for stamp in stamps if stamp for time in stamp[:2]), default=0)
         # Right after a write, another one could leave the same stamps.
@@ -110,6 +116,13 @@ class SandboxGit:
         self.seen = (self._made, look)
 
     def _look(self) -> ObservedGit:
+        try:
+            pointer = os.fsdecode((self._admin / "gitdir").read_bytes()).rstrip("\n")
+        except OSError:
+            pointer = ""
+        if pointer != f"{self._sandbox.path}/.git":
+            path = self._sandbox.path
+            raise SandboxMissingError(path, "is not known to its private repository")
         branch = os.fsdecode(self.git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
         commit = os.fsdecode(
             self.git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1, 128))
@@ -189,7 +202,7 @@ class SandboxGit:
         self._remove_locks(wanted)
         if (present.branch, present.commit) != (wanted.branch, wanted.commit):
             self._restore_head(wanted)
-        if present.index != wanted.index:
+        if (present.index_tree, present.index_listing) != (wanted.index_tree, wanted.index_listing):
             self._restore_index(wanted, keep=present.index_listing is None)
 
     def _restore_head(self, wanted: GitState) -> None:

@@ -12,7 +12,7 @@ import os
 import stat
 import time
 from collections.abc import Collection, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,12 +20,11 @@ from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import Reason
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, Stamps
 from cleveragents.infrastructure.sandbox.files.live_tree import RememberedFile
-from cleveragents.infrastructure.sandbox.files.saved_state import SavedState, save_state
 from cleveragents.infrastructure.sandbox.files.scan import (
     SLACK_NANOSECONDS,
-    FileSystemClock,
     FileSystemTime,
 )
+from cleveragents.infrastructure.sandbox.files.tracker import SavedState, save_state
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import ESCAPED
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, UsualModes
@@ -90,8 +89,7 @@ def adopt(sandbox: SandboxRef, git: Git) -> None:
     look = sandbox_git.look()
     # What was written just before a moment is looked at again: let that be nothing.
     time.sleep(SLACK_NANOSECONDS / 1e9)
-    with closing(FileSystemClock(Path(sandbox.path).parent)) as clock:
-        moment = clock.now()
+    moment = FileSystemTime.now_in(Path(sandbox.path).parent)
     top = os.lstat(sandbox.path)
     top_mode = stat.S_IMODE(top.st_mode)
     captured = CapturedState(

@@ -206,7 +206,7 @@ class LiveTree:
         """Bytes of files that were read and are not stored yet."""
         self.top = remembered.top
         """Inode of the sandbox's own directory."""
-        self.changed = True
+        self.changed: bool = True
         """Whether anything may differ from the value `captured` last returned."""
         self.is_blind = False
         """Whether a directory could not be watched: from then on, scanning has to do."""
@@ -570,7 +570,7 @@ class LiveTree:
 
     def _lose(self, path: str, reason: Reason) -> None:
         self._forget(path.rstrip("/"))
-        self.changed = True
+        self.changed: bool = True
         self._not_captured[path] = reason
 
     def _note_mode(self, path: str, mode: int, git_mode: str) -> None:

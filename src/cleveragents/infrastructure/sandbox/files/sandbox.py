@@ -166,8 +166,11 @@ class FileSandbox(SnapshotEngine):
             refs = self._stored.refs
             if before is captured and refs.has(refs.name(made.snapshot_id)):
                 return made.model_copy(update={"size_bytes": 0, "evidence": evidence})
-        same_index = self._last is not None and self._last[0].git.index == captured.git.index
-        objects = (*self._stored.unsaved.values(), *(() if same_index else look.objects))
+        objects = [*self._stored.unsaved.values()]
+        index = (captured.git.index_tree, captured.git.index_listing)
+        known = self._last and self._last[0].git
+        if known is None or (known.index_tree, known.index_listing) != index:
+            objects += look.objects
         made = self._stored.keep(captured, look.staged, objects, evidence)
         self._tracker.note_stored(
             captured, self._stored.refs.name(made.snapshot_id), made.size_bytes
@@ -304,7 +307,7 @@ class FileSandbox(SnapshotEngine):
             look = ObservedGit(target.git, tracked_though_ignored=known.tracked_though_ignored)
             self._git.know(look)
             seen = self._git.seen
-        moment = self._tracker.now()
+        moment = FileSystemTime.now_in(Path(self._sandbox.path).parent)
         state = state_of_copy(self._sandbox, target, known, ref, moment, seen)
         self._tracker.take_over(state, doubtful=known.differing)
 

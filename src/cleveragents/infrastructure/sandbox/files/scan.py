@@ -16,6 +16,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from cleveragents.infrastructure.sandbox.files.live_tree import KnownDirectories
@@ -52,6 +53,21 @@ class FileSystemTime:
     clock_offset: int
     boot: str
 
+    @staticmethod
+    def now_in(directory: str | Path) -> FileSystemTime:
+        """Returns the time as files in a directory get it: clocks can differ.
+
+        The directory is touched for that, which costs far less than a file made to be touched.
+        """
+        probe = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.utime(probe)
+            stamp = os.fstat(probe).st_mtime_ns
+        finally:
+            os.close(probe)
+        offset = time.time_ns() - time.clock_gettime_ns(_BOOT_CLOCK)
+        return FileSystemTime(stamp, offset, _boot_id())
+
     def is_comparable(self, now: FileSystemTime) -> bool:
         """Says whether change times after this moment are really later than it."""
         return (
@@ -65,28 +81,14 @@ BEGINNING = FileSystemTime(0, 0, "")
 """Before everything: a scan from here finds every file."""
 
 
-class FileSystemClock:
-    """Tells the time as the files in one directory get it: clocks can differ.
-
-    The directory is touched for that, which costs far less than a file made to be touched.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self._probe = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            with open("/proc/sys/kernel/random/boot_id", "rb", buffering=0) as boot:
-                self._boot = boot.read().strip().decode()
-        except OSError:
-            self._boot = "unknown"
-
-    def now(self) -> FileSystemTime:
-        os.utime(self._probe)
-        stamp = os.fstat(self._probe).st_mtime_ns
-        offset = time.time_ns() - time.clock_gettime_ns(_BOOT_CLOCK)
-        return FileSystemTime(stamp, offset, self._boot)
-
-    def close(self) -> None:
-        os.close(self._probe)
+@cache
+def _boot_id() -> str:
+    """Names this run of the system: a new one may have another clock."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", "rb", buffering=0) as boot:
+            return boot.read().strip().decode()
+    except OSError:
+        return "unknown"
 
 
 def scan(

@@ -7,17 +7,26 @@ everything is read.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-import stat
-from collections import Counter
 from collections.abc import Generator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from cleveragents.domain.errors import CleverAgentsError, SandboxMissingError, SnapshotError
+from cleveragents.domain.errors import (
+    CleverAgentsError,
+    SandboxMissingError,
+    SnapshotCorruptError,
+    SnapshotError,
+)
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef
-from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit
+from cleveragents.domain.sandboxes.uncaptured import reason_from
+from cleveragents.infrastructure.files import write_note
+from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, Stamps
 from cleveragents.infrastructure.sandbox.files.ignore_rules import (
     GitIgnoreRules,
     IgnoreRules,
@@ -29,30 +38,49 @@ from cleveragents.infrastructure.sandbox.files.inotify import (
     WatchUnavailableError,
 )
 from cleveragents.infrastructure.sandbox.files.live_tree import LiveTree, RememberedFile
-from cleveragents.infrastructure.sandbox.files.saved_state import SavedState, load_state, save_state
+from cleveragents.infrastructure.sandbox.files.overlay_mounts import require_mounted
 from cleveragents.infrastructure.sandbox.files.scan import (
     BEGINNING,
-    FileSystemClock,
     FileSystemTime,
     scan,
 )
+from cleveragents.infrastructure.sandbox.files.usual_modes import usual_modes_in
 from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE
 from cleveragents.infrastructure.sandbox.states.difference import StateDifference
 from cleveragents.infrastructure.sandbox.store.captured_state import (
-    EXECUTABLE,
-    REGULAR,
     CapturedState,
     GitState,
     UsualModes,
-    git_mode_of,
+    captured_from,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, tree_changes
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
 _SAVED_EVERY = 32
-_SAMPLE = 2_000
+_FORMAT = b"cleveragents engine 4\0"
+"""Stands before what is written down when its digest is made: another version has another."""
 _NO_GIT = ObservedGit()
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """A sandbox as it was known at a moment, written down for the next process.
+
+    Losing it costs a full look, nothing else. It always describes a state that is stored;
+    without the ref that proves this it is not believed.
+    """
+
+    proof: str
+    """The ref that leads to its objects."""
+    remembered: RememberedFile
+    moment: FileSystemTime
+    git: tuple[Stamps, ObservedGit] | None
+    """What was found of the sandbox's git; None if it must be read again."""
+    snapshots: frozenset[str]
+    """The snapshots there were: what these hold is in `remembered`."""
+    stored_bytes: int
+    """What all snapshots of the sandbox have added to the store."""
 
 
 class SandboxTracker:
@@ -81,7 +109,8 @@ class SandboxTracker:
             if git is None or "all" in limits.include_ignored
             else GitIgnoreRules(git.git, sandbox.path)
         )
-        self._clock: FileSystemClock | None = None
+        self._beside = os.path.dirname(sandbox.path)
+        """Where the time of the sandbox's file system is read."""
         self._live: LiveTree | None = None
         self._watch: Watch | None = None
         self._moment = BEGINNING
@@ -124,9 +153,6 @@ class SandboxTracker:
         if self._not_saved:
             self._save()
         self._rules.close()
-        if self._clock is not None:
-            self._clock.close()
-            self._clock = None
         self._live = None
         self._present = None
 
@@ -134,12 +160,14 @@ class SandboxTracker:
         """Returns the sandbox as it is now; the very same value if nothing has changed.
 
         Raises:
-            SandboxMissingError: it is gone.
+            SandboxMissingError: it is gone, or something else is in its place.
             SnapshotError: it may not be read.
         """
         path = self._sandbox.path
         if os.path.islink(path) or not os.path.isdir(path):
             raise SandboxMissingError(path, "is missing")
+        if self._sandbox.strategy is SandboxStrategy.OVERLAY:
+            require_mounted(self._sandbox)
         try:
             live = self._known()
             if os.lstat(path).st_ino != live.top:
@@ -172,12 +200,6 @@ class SandboxTracker:
                 self._present = (self._present[0], look)
         return self._present
 
-    def now(self) -> FileSystemTime:
-        """Returns the time by the clock that stamps the files of the sandbox."""
-        if self._clock is None:
-            self._clock = FileSystemClock(Path(self._sandbox.path).parent)
-        return self._clock.now()
-
     def recheck(self) -> Sequence[str]:
         """Scans although there is a watch; returns what the watch had not reported."""
         before, _ = self.present()
@@ -200,7 +222,7 @@ class SandboxTracker:
 
     def is_unchanged_since(self, moment: FileSystemTime) -> bool:
         """Says whether nothing was touched since a moment before `present` was last asked."""
-        if not moment.is_comparable(self.now()):
+        if not moment.is_comparable(FileSystemTime.now_in(self._beside)):
             return False
         if self._watch is None and self._nothing_late and self._scanned_from <= moment.nanoseconds:
             return True
@@ -324,7 +346,10 @@ class SandboxTracker:
                 break
         once = untrusted.remembered.captured_once if untrusted else set[str]()
         stored_bytes = untrusted.stored_bytes if untrusted else 0
-        return nothing_known(usual or usual_modes_in(self._sandbox.path), once, stored_bytes)
+        usual = usual or usual_modes_in(self._sandbox.path)
+        captured = CapturedState(EMPTY_TREE, usual, {}, 0, frozenset(), {}, frozenset(), GitState())
+        remembered = RememberedFile(captured, {}, 0, once)
+        return SavedState("", remembered, BEGINNING, None, frozenset(), stored_bytes)
 
     def _take_in(self, told: PendingChanges) -> None:
         if told.lost:
@@ -351,7 +376,7 @@ class SandboxTracker:
             self._live.watch_with(None)
 
     def _scan(self, live: LiveTree) -> None:
-        now = self.now()
+        now = FileSystemTime.now_in(self._beside)
         since = self._moment if self._moment.is_comparable(now) else BEGINNING
         if since == BEGINNING:
             top = os.listdir(self._sandbox.path)
@@ -384,41 +409,59 @@ class SandboxTracker:
                 save_state(self._sandbox, self._to_save)
 
 
-def nothing_known(usual: UsualModes, once: set[str], stored_bytes: int) -> SavedState:
-    """Returns a state from which everything has to be read."""
-    captured = CapturedState(EMPTY_TREE, usual, {}, 0, frozenset(), {}, frozenset(), GitState())
-    remembered = RememberedFile(captured, {}, 0, once)
-    return SavedState("", remembered, BEGINNING, None, frozenset(), stored_bytes)
+def state_path(sandbox: SandboxRef) -> Path:
+    return Path(sandbox.path).parent / f".{sandbox.resource}.state.json"
 
 
-def usual_modes_in(root: str) -> UsualModes:
-    """Returns the modes that are commonest among some of the files of a directory."""
-    modes: dict[str, Counter[int]] = {}
-    for status in islice(_statuses(root), _SAMPLE):
-        mode = stat.S_IMODE(status) if stat.S_ISDIR(status) else status
-        modes.setdefault(git_mode_of(status), Counter())[mode] += 1
-    guess = UsualModes.under(0o777 & ~stat.S_IMODE(os.stat(root).st_mode))
-
-    def commonest(kind: str) -> int:
-        counted = modes.get(kind)
-        if counted is None:
-            return guess.of(kind)
-        return min(counted, key=lambda mode: (-counted[mode], mode))
-
-    return UsualModes(commonest(REGULAR), commonest(EXECUTABLE), commonest(DIRECTORY))
-
-
-def _statuses(root: str) -> Generator[int]:
-    waiting = [root]
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop(0)) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                status = entry.stat(follow_symlinks=False).st_mode
-                if entry.name == ".git" or stat.S_IFMT(status) not in _KINDS:
-                    continue
-                yield status
-                if stat.S_ISDIR(status):
-                    waiting.append(entry.path)
+def load_state(sandbox: SandboxRef) -> SavedState | None:
+    """Returns what was written down, or None if that is not whole or of another version."""
+    try:
+        digest, _, body = state_path(sandbox).read_bytes().partition(b"\n")
+        if digest != hashlib.sha256(_FORMAT + body).hexdigest().encode():
+            return None
+        content: dict[str, Any] = json.loads(body)
+        captured = captured_from(content["document"].encode(), content["ignored"])
+    except (OSError, ValueError, SnapshotCorruptError):
+        return None
+    seen: tuple[Stamps, ObservedGit] | None = None
+    if (git := content["git"]) is not None:
+        uncaptured = tuple((path, reason_from(text)) for path, text in git["uncaptured"])
+        look = ObservedGit(captured.git, (), uncaptured, frozenset(git["forced"]))
+        seen = (git["stamps"], look)
+    return SavedState(
+        proof=content["proof"],
+        remembered=RememberedFile(
+            captured, content["directories"], content["top"], set(content["captured_once"])
+        ),
+        moment=FileSystemTime(*content["moment"]),
+        git=seen,
+        snapshots=frozenset(content["snapshots"]),
+        stored_bytes=content["stored_bytes"],
+    )
 
 
-_KINDS = (stat.S_IFREG, stat.S_IFDIR)
+def save_state(sandbox: SandboxRef, state: SavedState) -> None:
+    captured = state.remembered.captured
+    git: dict[str, object] | None = None
+    if state.git is not None and state.git[1].state.index_listing is None:
+        stamps, look = state.git
+        uncaptured = [(path, reason.text) for path, reason in look.uncaptured]
+        forced = sorted(look.tracked_though_ignored)
+        git = {"stamps": stamps, "uncaptured": uncaptured, "forced": forced}
+    content: dict[str, object] = {
+        "proof": state.proof,
+        "document": captured.document().decode(),
+        "ignored": sorted(captured.ignored),
+        "directories": state.remembered.directories,
+        "top": state.remembered.top,
+        "captured_once": sorted(state.remembered.captured_once),
+        "moment": [state.moment.nanoseconds, state.moment.clock_offset, state.moment.boot],
+        "git": git,
+        "snapshots": sorted(state.snapshots),
+        "stored_bytes": state.stored_bytes,
+    }
+    body = json.dumps(content).encode("ascii")
+    # What a kill leaves half is not believed, and after a power failure nothing is: the moment is
+    # of another boot.
+    digest = hashlib.sha256(_FORMAT + body).hexdigest().encode()
+    write_note(state_path(sandbox), digest + b"\n" + body)

@@ -362,7 +362,7 @@ class SqliteSnapshots(SnapshotEngine):
     @contextmanager
     def _room(self, failure: str) -> Generator[Path]:
         """Gives a directory for the time of one act, and says what went wrong in it."""
-        if not self._place.parent.is_dir():
+        if self._place.parent.is_symlink() or not self._place.parent.is_dir():
             raise SandboxMissingError(self._sandbox.path, "is missing")
         try:
             with scratch(self._place.parent) as room:

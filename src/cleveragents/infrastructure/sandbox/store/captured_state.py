@@ -47,10 +47,6 @@ class GitState:
     index_listing: str | None = None
     """A blob with the index's entries, when a tree cannot hold them: conflicts or flags."""
 
-    @property
-    def index(self) -> tuple[str | None, str | None]:
-        return self.index_tree, self.index_listing
-
 
 @dataclass(frozen=True)
 class UsualModes:

@@ -40,8 +40,11 @@ def not_ahead(_: Iterable[str]) -> None:
     """Reads nothing ahead."""
 
 
-def parse_tree(data: bytes) -> dict[str, Node]:
-    """Returns what a tree object lists, by name."""
+def tree_entries(read: ReadTree, tree: str) -> dict[str, Node]:
+    """Returns what a tree lists, by name. The empty one is known without reading it."""
+    if tree == EMPTY_TREE:
+        return {}
+    data = read(tree)
     entries = {
         name.decode(_ENCODING, _ERRORS): (mode.decode(), object_id.hex())
         for mode, name, object_id in _ENTRY.findall(data)
@@ -166,7 +169,7 @@ class LazyTree:
         With `make` it is part of the tree, and marked as changed with all above it.
         """
         # The root is loaded here: a tree that nobody asks about costs nothing.
-        directory = self._top = self._top or _Directory(self._entries(self._id))
+        directory = self._top = self._top or _Directory(tree_entries(self._read, self._id))
         directory.changed |= make
         for name in path.split("/") if path else ():
             inner = directory.loaded.get(name)
@@ -176,14 +179,11 @@ class LazyTree:
                     if not make:
                         return _Directory({})
                     node = directory.entries[name] = (DIRECTORY, EMPTY_TREE)
-                inner = directory.loaded[name] = _Directory(self._entries(node[1]))
+                inner = directory.loaded[name] = _Directory(tree_entries(self._read, node[1]))
                 self._count += 1
             directory = inner
             directory.changed |= make
         return directory
-
-    def _entries(self, object_id: str) -> dict[str, Node]:
-        return {} if object_id == EMPTY_TREE else parse_tree(self._read(object_id))
 
 
 def build_trees(files: Mapping[str, Node]) -> tuple[str, list[NewObject]]:
@@ -215,8 +215,7 @@ def tree_changes(
         if len(some) > 1:
             ahead(tree for _, *pair in some for tree in pair if tree != EMPTY_TREE)
         for path, first, second in some:
-            before = {} if first == EMPTY_TREE else parse_tree(read(first))
-            after = {} if second == EMPTY_TREE else parse_tree(read(second))
+            before, after = tree_entries(read, first), tree_entries(read, second)
             start = f"{path}/" if path else ""
             for name in {name for name, _ in before.items() ^ after.items()}:
                 was, now = before.get(name), after.get(name)

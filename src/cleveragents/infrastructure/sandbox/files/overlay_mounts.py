@@ -7,12 +7,16 @@ is what is mounted.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
+
+from cleveragents.domain.errors import ConflictError, SandboxMissingError, SnapshotError
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 
 if TYPE_CHECKING:
     import ctypes
@@ -22,6 +26,8 @@ _MS_NODEV = 4
 _UMOUNT_NOFOLLOW = 8
 _MOUNTS = Path("/proc/self/mountinfo")
 _ESCAPE = re.compile(rb"\\([0-7]{3})")
+LOWER = "lower"
+"""A file that names the directory below; written last, so it tells a finished sandbox."""
 
 
 def mount_overlay(lower: Path, upper: Path, work: Path, place: Path) -> None:
@@ -63,6 +69,61 @@ def is_overlay(place: Path) -> bool:
         if mounted == wanted and after.startswith(b"overlay "):
             return True
     return False
+
+
+def layers_of(place: Path) -> Path:
+    """Returns the directory beside an overlay that holds its layers."""
+    return place.with_name(f".{place.name}.overlay")
+
+
+def is_one(place: Path) -> bool:
+    """Returns whether the sandbox at a place is an overlay, mounted or not."""
+    return (layers_of(place) / LOWER).is_file()
+
+
+def attach(place: Path) -> None:
+    """Mounts a sandbox where its files are to be seen, unless it is mounted.
+
+    Raises:
+        OSError: it cannot be mounted, or is not one of our overlays.
+    """
+    if not is_overlay(place):
+        layers = layers_of(place)
+        lower = Path(os.fsdecode((layers / LOWER).read_bytes()))
+        mount_overlay(lower, layers / "upper", layers / "work", place)
+
+
+def require_mounted(sandbox: SandboxRef) -> None:
+    """Mounts the overlay of a sandbox again where a reboot has unmounted it.
+
+    Raises:
+        SandboxMissingError: it cannot be mounted.
+    """
+    try:
+        attach(Path(sandbox.path))
+    except OSError as error:
+        raise SandboxMissingError(
+            sandbox.path, f"is not mounted and cannot be: {error.strerror}"
+        ) from error
+
+
+def detach(place: Path) -> None:
+    """Unmounts a sandbox; what was written to it stays in its upper layer.
+
+    Raises:
+        ConflictError: a process is working in it.
+    """
+    while is_overlay(place):
+        try:
+            unmount(place)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise SnapshotError(f"The sandbox cannot be unmounted: {error}") from error
+            raise ConflictError(
+                f"The sandbox is in use and cannot be unmounted: {place}",
+                hint="End the processes that work in it, then try again",
+                path=str(place),
+            ) from error
 
 
 def _libc() -> ctypes.CDLL:
