@@ -65,10 +65,10 @@ Feature: Rollbacks that are refused
 
     Scenario Outline: The plan <text>
       When the user runs "agents plan rollback <text> @first --yes --format json"
-      Then it is refused with the code 5 and the sentence There is no plan `<text>`
+      Then it is refused with the code 5 and the sentence There is no plan <plan>
 
       Examples:
-        | text                       |
-        | 01ARZ3NDEKTSV4RRFFQ69G5FAV |
-        | shop                       |
-        | @-7                        |
+        | text                       | plan                         |
+        | 01ARZ3NDEKTSV4RRFFQ69G5FAV | `01ARZ3NDEKTSV4RRFFQ69G5FAV` |
+        | shop                       | `shop`                       |
+        | @-7                        | `@-7` of the project PROJECT |

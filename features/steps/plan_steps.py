@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 
 from behave import given, then, when
@@ -398,3 +399,36 @@ def list_from_outside(context: Context) -> None:
     project = str(context.world.project)
     arguments = ("plan", "list", "--project", project, "--format", "json")
     context.world.agents(*arguments, cwd=context.world.directory)
+
+
+@given("another project has a newer plan")
+def newer_plan_elsewhere(context: Context) -> None:
+    world, context.own_plan = context.world, plans(context).plan_id
+    other = world.directory / "other"
+    other.mkdir()
+    make_repository(other, world.environment)
+    outcome = world.agents(
+        *("plan", "run", str(plans(context).file), "--format", "json"), cwd=other
+    )
+    context.other_plan = outcome.json["data"]["plan_id"]
+
+
+@given("the repository of the other project is gone")
+def no_repository(context: Context) -> None:
+    other = context.world.directory / "other"
+    shutil.rmtree(other / ".git")
+    (other / "below").mkdir()
+
+
+@when('the user runs "{command}" in {directory}')
+def run_in(context: Context, command: str, directory: str) -> None:
+    _, *arguments = shlex.split(command)
+    world = context.world
+    world.agents(*arguments, cwd=(world.project / directory).resolve())
+
+
+@then("the plan that is shown is that of the {place}")
+def shown_plan(context: Context, place: str) -> None:
+    shown = context.world.last.json["data"]["plan_id"]
+    expected = {"project": context.own_plan, "other project": context.other_plan}[place]
+    assert shown == expected, (shown, expected)

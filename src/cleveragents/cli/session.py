@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,8 @@ class Session:
         self.no_input = False
         self.progress = "auto"
         """How progress is shown on stderr: `auto` for people, `json` lines, or `none`."""
+        self.every_row = False
+        """Whether long tables are shown whole."""
         self.warnings: list[str] = []
         """Added to the warnings of the command's report."""
         self.started = datetime.now(UTC)
@@ -57,6 +60,17 @@ class Session:
             raise UsageError(
                 "The current directory no longer exists", hint="Change to one that does"
             ) from error
+
+    def nearby(self) -> list[str]:
+        """Returns the project of the current directory.
+
+        Outside of a repository, that may be any of the directories above; the nearest comes first.
+        """
+        from cleveragents.infrastructure.config import find_project
+
+        found = find_project(self.directory, self.home)
+        above = () if os.path.lexists(found / ".git") else found.parents
+        return [str(found), *map(str, above)]
 
     @property
     def duration_ms(self) -> int:
@@ -155,7 +169,7 @@ class Session:
         """
         if not self.interactive:
             raise ConfirmationRequiredError(f'"{question}"')
-        terminal.write(sys.stderr, f"{terminal.visible_lines(question)} [y/N] ")
+        terminal.write(sys.stderr, f"{terminal.for_stderr(question, self.environ)} [y/N] ")
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     @property
@@ -167,7 +181,7 @@ class Session:
     def say(self, text: str) -> None:
         """Prints a status line if the user wants any."""
         if self.shows_status:
-            terminal.write(sys.stderr, f"{terminal.visible_lines(text)}\n")
+            terminal.write(sys.stderr, f"{terminal.for_stderr(text, self.environ)}\n")
 
     @property
     def _flags(self) -> Mapping[str, str]:

@@ -458,10 +458,11 @@ class PlanNotFoundError(NotFoundError):
 
     code = "plan_not_found"
 
-    def __init__(self, plan_id: str) -> None:
+    def __init__(self, plan_id: str, project: str | None = None) -> None:
+        where = f" of the project {project}" if project else ""
         super().__init__(
-            f"There is no plan `{plan_id}`",
-            hint="Run `agents plan list` to see the plans",
+            f"There is no plan `{plan_id}`{where}",
+            hint="Run `agents plan list` to see the plans of all projects",
             plan_id=plan_id,
         )
 

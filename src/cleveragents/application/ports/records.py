@@ -51,8 +51,16 @@ class PlanStore(Protocol):
         """Returns plans, oldest first."""
         ...
 
-    def ids(self, prefix: str = "", *, subplans: bool = True) -> Sequence[str]:
-        """Returns ids that begin with `prefix`, oldest first; on demand without subplans."""
+    def ids(
+        self, prefix: str = "", *, subplans: bool = True, project: str | None = None
+    ) -> Sequence[str]:
+        """Returns ids that begin with `prefix`, oldest first.
+
+        Args:
+            prefix: Their beginning.
+            subplans: Whether plans that other plans spawned count.
+            project: Only plans of this project; None is any.
+        """
         ...
 
     def children(self, plan_id: str) -> Sequence[Plan]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.ports.records import Database
+from cleveragents.application.services.plan_references import named_plans
 from cleveragents.application.services.rollback.revert import artifacts_of
 from cleveragents.application.services.subplans.family import descendants as plans_below
 from cleveragents.domain import ids
@@ -50,22 +51,21 @@ class DecisionService:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def find(self, text: str) -> Decision:
+    def find(self, text: str, nearby: Sequence[str] = ()) -> Decision:
         """Returns the decision that `text` names; a plan stands for its first decision.
+
+        `nearby` are the directories whose plans `@latest` may mean, the most likely first.
 
         Raises:
             DecisionNotFoundError: there is none, or it cannot be an id.
             AmbiguousIdError: several fit.
         """
         with self._database.read() as transaction:
-            prefix = "" if text.startswith("@") else ids.normalise(text)
-            if prefix is None:
-                raise DecisionNotFoundError(text)
+            prefix = ids.normalise(text)
             known = transaction.decisions.ids(prefix) if prefix else list[str]()
-            chosen = ids.choose(text, "decision", known)
+            chosen = None if text.startswith("@") else ids.choose(text, "decision", known)
             if chosen is None:
-                known = transaction.plans.ids(prefix, subplans=bool(prefix))
-                plan_id = ids.choose(text, "plan", known)
+                plan_id = ids.choose(text, "plan", named_plans(transaction, text, nearby))
                 chosen = transaction.plans.get(plan_id).decision_root_id if plan_id else None
             if chosen is None:
                 raise DecisionNotFoundError(text)

@@ -19,6 +19,7 @@ from cleveragents.application.services.apply.sandbox_removal import (
     give_up_sandboxes,
 )
 from cleveragents.application.services.checkpoints.resume_point import resume_point
+from cleveragents.application.services.plan_references import named_plans
 from cleveragents.application.services.subplans import family
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
@@ -193,25 +194,23 @@ class PlanService:
             transaction.decisions.add(prompt)
         return plan
 
-    def find(self, text: str) -> Plan:
-        """Returns the plan that `text` names; `@latest` and its like count no subplans.
+    def find(self, text: str, nearby: Sequence[str] = ()) -> Plan:
+        """Returns the plan that `text` names.
+
+        Args:
+            text: An id, the beginning of one, or a place in the order of the plans of one
+                project: `@latest` and its like count no subplans.
+            nearby: The directories that may be that project, the most likely first.
 
         Raises:
             PlanNotFoundError: there is none, or it cannot be an id.
             AmbiguousIdError: several fit.
         """
         with self._database.read() as transaction:
-            counted = text.startswith("@")
-            prefix = "" if counted else ids.normalise(text)
-            known = (
-                transaction.plans.ids(prefix, subplans=not counted)
-                if prefix is not None
-                else list[str]()
-            )
-            chosen = ids.choose(text, "plan", known)
-            if chosen is None:
-                raise PlanNotFoundError(text)
-            return transaction.plans.get(chosen)
+            chosen = ids.choose(text, "plan", named_plans(transaction, text, nearby))
+            if chosen is not None:
+                return transaction.plans.get(chosen)
+        raise PlanNotFoundError(text, nearby[0] if text.startswith("@") and nearby else None)
 
     def project_root(self, path: Path) -> str:
         """Returns the project a directory is in, as plans name it; one that is gone as it is."""

@@ -9,6 +9,7 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.options import (
+    all_option,
     dry_run_option,
     progress_option,
     refused,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 @plan_argument
 @yes_option
 @dry_run_option
+@all_option
 @click.option("--no-commit", is_flag=True, help="Leave the changes in the working tree.")
 @click.option(
     "--branch",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cleveragents.cli import frame
+from cleveragents.cli.commands.options import all_option
 from cleveragents.cli.commands.plan import open_plan, plan_argument
 from cleveragents.cli.session import Session
 from cleveragents.reports.report import Report
@@ -14,6 +15,7 @@ from cleveragents.reports.report import Report
     epilog="Example:\n  agents plan artifacts @latest",
 )
 @plan_argument
+@all_option
 @frame.pass_session
 def artifacts(session: Session, plan_ref: str) -> Report:
     from cleveragents.reports.plans.artifacts import artifacts_report

@@ -8,6 +8,7 @@ import click
 
 from cleveragents.cli import frame
 from cleveragents.cli.commands.options import (
+    all_option,
     dry_run_option,
     only_ended,
     refused,
@@ -39,11 +40,17 @@ GUIDANCE_LENGTH = 10_000
     ),
 )
 @click.argument("decision_ref", metavar="DECISION")
-@click.option("--mode", type=click.Choice(("revert", "append")), required=True)
+@click.option(
+    "--mode",
+    type=click.Choice(("revert", "append")),
+    required=True,
+    help="Go back and redo the decision, or keep everything and add a child plan.",
+)
 @click.option("--guidance", "-g", required=True, metavar="TEXT", help="What to do instead, or why.")
 @click.option("--choose", metavar="OPTION", help="The option to use instead.")
 @yes_option
 @dry_run_option
+@all_option
 @frame.pass_session
 def correct(
     session: Session,
@@ -62,7 +69,7 @@ def correct(
     from cleveragents.domain.checkpoints.operation import OperationKind
 
     finder = session.container(None)
-    decision = finder.decision_service().find(decision_ref)
+    decision = finder.decision_service().find(decision_ref, session.nearby())
     with open_plan(session, decision.plan_id) as (container, found):
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None:

@@ -41,7 +41,7 @@ def explain(session: Session, decision_ref: str, show_context: bool) -> Report:
     container = session.container(None)
     try:
         service = container.decision_service()
-        decision = service.find(decision_ref)
+        decision = service.find(decision_ref, session.nearby())
         return explain_report(service.explain(decision), show_context=show_context)
     finally:
         container.close()

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.options import dry_run_option, only_ended, refused, yes_option
+from cleveragents.cli.commands.options import (
+    all_option,
+    dry_run_option,
+    only_ended,
+    refused,
+    yes_option,
+)
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -55,6 +61,7 @@ if TYPE_CHECKING:
 )
 @yes_option
 @dry_run_option
+@all_option
 @frame.pass_session
 def rollback(
     session: Session,
@@ -93,6 +100,7 @@ def rollback(
 @plan_argument
 @yes_option
 @dry_run_option
+@all_option
 @frame.pass_session
 def undo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
     from cleveragents.domain.checkpoints.operation import OperationKind
@@ -108,6 +116,7 @@ def undo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 @plan_argument
 @yes_option
 @dry_run_option
+@all_option
 @frame.pass_session
 def redo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
     from cleveragents.domain.checkpoints.operation import OperationKind

@@ -30,6 +30,17 @@ def progress_option(function: CommandT) -> CommandT:
     )(function)
 
 
+def all_option(function: CommandT) -> CommandT:
+    """Adds the option that sets `Session.every_row`."""
+    return click.option(
+        "--all",
+        is_flag=True,
+        callback=_show_every_row,
+        expose_value=False,
+        help="List all files, not only the first 20.",
+    )(function)
+
+
 def only_ended(ended: RecoveryOutcome, kind: OperationKind, plan_id: str) -> Report:
     """The report of a command that finished an interrupted operation and then stopped.
 
@@ -51,6 +62,11 @@ def only_ended(ended: RecoveryOutcome, kind: OperationKind, plan_id: str) -> Rep
 def refused() -> Report:
     """The report after the user answered no."""
     return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
+
+
+def _show_every_row(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    session: Session = ctx.obj
+    session.every_row = value
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: str | None) -> None:

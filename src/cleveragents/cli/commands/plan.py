@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.options import progress_option
+from cleveragents.cli.commands.options import all_option, progress_option
 from cleveragents.cli.frame import CommandFailed, Lazy
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError, UsageError
@@ -107,7 +107,7 @@ def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
     """Yields the plan that `text` names, and services with the settings of its project."""
     finder = session.container(None)
     try:
-        found = finder.plan_service().find(text)
+        found = finder.plan_service().find(text, session.nearby())
     finally:
         finder.close()
     container = session.container(Path(found.project))
@@ -215,7 +215,11 @@ def status(session: Session, plan_ref: str) -> Report:
     help="List plans, oldest first",
     epilog="Example:\n  agents plan list --state errored",
 )
-@click.option("--phase", type=click.Choice(["strategize", "execute", "apply"]))
+@click.option(
+    "--phase",
+    type=click.Choice(["strategize", "execute", "apply"]),
+    help="Only plans in this phase.",
+)
 @click.option(
     "--state",
     type=click.Choice(
@@ -224,8 +228,14 @@ def status(session: Session, plan_ref: str) -> Report:
             *("conflict", "applied", "constrained"),
         ]
     ),
+    help="Only plans in this state.",
 )
-@click.option("--project", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Only plans of the project that this directory is in.",
+)
 @click.option("--subplans", is_flag=True, help="Include subplans.")
 @frame.pass_session
 def list_(
@@ -266,6 +276,7 @@ def list_(
     metavar="ID",
     help="Compare the plan with its state before this correction.",
 )
+@all_option
 @frame.pass_session
 def diff(
     session: Session,

@@ -88,6 +88,9 @@ def subplans_are_told_from_others(make_database: MakeDatabase) -> None:
         transaction.plans.add(child)
     with database.read() as transaction:
         expect(list(transaction.plans.ids(subplans=False)), ["PLAN1"])
+        project = transaction.plans.get("PLAN1").project
+        expect(list(transaction.plans.ids(project=project)), ["PLAN1", "PLAN2"])
+        expect(list(transaction.plans.ids(project="/elsewhere")), [])
         expect(list(transaction.plans.ids("PLAN")), ["PLAN1", "PLAN2"])
         expect(list(transaction.plans.children("PLAN1")), [child])
 

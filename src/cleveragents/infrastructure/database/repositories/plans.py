@@ -118,7 +118,9 @@ class RecordRepository:
     _session: DatabaseSession
     _events: EventRepository
 
-    def _ids_starting_with(self, table: str, key: str, prefix: str, where: str = "") -> list[str]:
+    def _ids_starting_with(
+        self, table: str, key: str, prefix: str, where: str = "", **values: str
+    ) -> list[str]:
         """Returns ids, oldest first.
 
         Compares exactly: LIKE has wildcards, and whether it ignores case depends on the database.
@@ -128,6 +130,7 @@ class RecordRepository:
             f" WHERE substr({key}, 1, length(CAST(:prefix AS text))) = :prefix {where}"
             f" ORDER BY created_at, {key}",
             prefix=prefix,
+            **values,
         )
         return [row[0] for row in rows]
 
@@ -187,9 +190,14 @@ class PlanRepository(RecordRepository, PlanStore):
     def children(self, plan_id: str) -> Sequence[Plan]:
         return self._session.find(PLANS, _CHILDREN, plan_id=plan_id)
 
-    def ids(self, prefix: str = "", *, subplans: bool = True) -> Sequence[str]:
+    def ids(
+        self, prefix: str = "", *, subplans: bool = True, project: str | None = None
+    ) -> Sequence[str]:
         where = "" if subplans else "AND parent_plan_id IS NULL"
-        return self._ids_starting_with("plans", "plan_id", prefix, where)
+        if project is None:
+            return self._ids_starting_with("plans", "plan_id", prefix, where)
+        where += " AND project = :project"
+        return self._ids_starting_with("plans", "plan_id", prefix, where, project=project)
 
 
 class SandboxRepository(RecordRepository, SandboxStore):
