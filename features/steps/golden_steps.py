@@ -9,9 +9,15 @@ from features.support import golden
 from features.support.plans import plans
 
 
-def read(context: Context, command: str, look: str, answer: str | None = None) -> None:
+def read(
+    context: Context,
+    command: str,
+    look: str,
+    answer: str | None = None,
+    columns: int = golden.COLUMNS,
+) -> None:
     """Runs a command on a screen of fixed width and keeps all that it shows."""
-    context.world.environment["COLUMNS"] = str(golden.COLUMNS)
+    context.world.environment["COLUMNS"] = str(columns)
     filled = plans(context).filled(command)
     if "DECISION" in command:
         filled = filled.replace("DECISION", standing(context))
@@ -21,9 +27,14 @@ def read(context: Context, command: str, look: str, answer: str | None = None) -
     context.screen = golden.transcript(plans(context), line, outcome)
 
 
-@when('the user reads what "{command}" shows as {look}')
+@when('the user reads what "{command}" shows as {look:w}')
 def read_screen(context: Context, command: str, look: str) -> None:
     read(context, command, look)
+
+
+@when('the user reads what "{command}" shows as {look} on {columns:d} columns')
+def read_wide_screen(context: Context, command: str, look: str, columns: int) -> None:
+    read(context, command, look, columns=columns)
 
 
 @when('the user answers "{answer}" to what "{command}" shows as {look}')

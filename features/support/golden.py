@@ -17,13 +17,19 @@ from features.support.world import Outcome
 PLACE = Path(__file__).parent.parent / "golden"
 COLUMNS = 100
 
-_ID = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b")
+_ID = re.compile(r"\b([0-9A-HJKMNP-TV-Z]{26})\b(  )?")
 _UNKNOWABLE = (
     (r"\b[0-9a-f]{40}\b", "«commit»"),
     (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "«time»"),
     (r'(duration_ms"?: )\d+', r"\1«number»"),
     (r'(time_seconds"?: )[\d.]+', r"\1«number»"),
     (r"(took )[\d.]+( s )", r"\1«n»\2"),
+    (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "YYYY-MM-DD hh:mm:ss"),
+    (r"\b\d\d:\d\d:\d\d\b", "hh:mm:ss"),
+    (r"\b\d\d-\d\d UTC", "MM-DD UTC"),
+    (r"\b\d+\.\d (?=[KM]B)", "n.n "),
+    (r"\b[0-9a-f]{12}\b", "«state»     "),
+    (r"\b\d+ ms\b", "«n» ms"),
 )
 _BORDER = re.compile(r"([│|])")
 _NAMES = (
@@ -72,13 +78,19 @@ def _bracketed(name: str, width: int) -> str:
     return f"«{name if len(name) <= room else name[: room - 1] + '…'}»"
 
 
+def _named(names: dict[str, str], record: str, gap: str | None) -> str:
+    """Returns the name of a record; before the next column of a list it keeps its width."""
+    name = names.get(record, record)
+    return f"{name:{len(record)}}{gap}" if gap else name
+
+
 def _known(line: str, names: dict[str, str], places: dict[str, str]) -> str:
     """Returns a line without what cannot be known; a cell between borders keeps its width."""
 
     def replaced(text: str) -> str:
         for place, name in places.items():
             text = text.replace(place, name)
-        text = _ID.sub(lambda found: names.get(found[0], found[0]), text)
+        text = _ID.sub(lambda found: _named(names, found[1], found[2]), text)
         for pattern, name in _UNKNOWABLE:
             text = re.sub(pattern, name, text)
         return text

@@ -50,20 +50,28 @@ def show_failure(session: Session, failed: Failure) -> int:
 
 def _drawn(session: Session, report: Report) -> str:
     color = terminal.wants_color(sys.stdout, session.asked_color, session.environ)
+    room, every_row = terminal.screen_width(sys.stdout, session.environ), session.every_row
     match session.format:
         case OutputFormat.RICH:
             from cleveragents.cli.printers.panels import panels
 
             encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-            return panels(report, color=color, encoding=encoding)
+            return panels(
+                report,
+                color=color,
+                encoding=encoding,
+                room=room or terminal.USUAL_WIDTH,
+                every_row=every_row,
+            )
         case OutputFormat.COLOR:
             from cleveragents.cli.printers.color import colored
 
-            return colored(report, color=color or _color_was_chosen(session))
+            color = color or _color_was_chosen(session)
+            return colored(report, color=color, room=room, every_row=every_row)
         case OutputFormat.TABLE:
             from cleveragents.cli.printers.grid import grid
 
-            return grid(report)
+            return grid(report, room=room, every_row=every_row)
         case _:
             from cleveragents.cli.printers.plain import plain
 
@@ -94,7 +102,7 @@ def _print_messages(session: Session, warnings: list[str], messages: tuple[str, 
         _label(session, "Warning:", terminal.YELLOW, warning)
     for message in messages:
         if not _printed_as_json(session, "report.message", message):
-            terminal.write(sys.stderr, f"{terminal.visible_lines(message)}\n")
+            terminal.write(sys.stderr, f"{terminal.for_stderr(message, session.environ)}\n")
 
 
 def _printed_as_json(session: Session, kind: str, text: str) -> bool:
@@ -110,8 +118,8 @@ def _label(session: Session, label: str, style: str, text: str) -> None:
     if _printed_as_json(session, f"report.{label.strip(':').lower()}", text):
         return
     color = terminal.wants_color(sys.stderr, session.asked_color, session.environ)
-    marked = terminal.paint(label, style, color=color)
-    terminal.write(sys.stderr, f"{marked} {terminal.visible_lines(text)}\n")
+    said = terminal.for_stderr(f"{label} {text}", session.environ).removeprefix(label)
+    terminal.write(sys.stderr, f"{terminal.paint(label, style, color=color)}{said}\n")
 
 
 def _printed(text: str) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import sys
 import unicodedata
 from collections.abc import Mapping
 from typing import TextIO
@@ -16,6 +18,10 @@ from typing import TextIO
 # Cs: bytes that are not UTF-8; Zl, Zp: line ends that only some terminals obey.
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+USUAL_WIDTH = 80
+# A word, or code in backquotes with what touches it; and the spaces before it.
+_WORD = re.compile(r"(\s*)((?:`[^`]*`|[^\s`]|`)+)")
 
 RESET = "\x1b[0m"
 BOLD = "\x1b[1m"
@@ -50,6 +56,62 @@ def width(text: str) -> int:
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
     )
+
+
+def shortened(text: str, room: int, *, at_start: bool = False) -> str:
+    """Returns a visible text of at most `room` columns; an ellipsis marks what is left out."""
+    if width(text) <= room:
+        return text
+    kept, left = "", room - 1
+    for character in reversed(text) if at_start else text:
+        left -= width(character)
+        if left < 0:
+            break
+        kept += character
+    return f"…{kept[::-1]}" if at_start else f"{kept.rstrip()}…"
+
+
+def filled(text: str, room: int) -> list[str]:
+    """Wraps lines at words; code in backquotes stays in one piece, and so does any longer word."""
+    return [part for line in text.splitlines() for part in _wrapped(line, room)]
+
+
+def _wrapped(line: str, room: int) -> list[str]:
+    if width(line) <= room:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    lines, current = list[str](), indent
+    for space, word in _WORD.findall(line.lstrip()):
+        longer = current + space + word
+        if current.strip() and width(longer) > room:
+            lines.append(current)
+            longer = indent + word
+        current = longer
+    return [*lines, current]
+
+
+def screen_width(stream: TextIO | None, environ: Mapping[str, str]) -> int | None:
+    """Returns how many columns a screen has; None if the stream is not a terminal.
+
+    `COLUMNS` overrules the terminal, and says how wide the output is to be without one.
+    """
+    asked = environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    if stream is None or not is_terminal(stream):
+        return None
+    with contextlib.suppress(OSError, ValueError):
+        return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
+    return USUAL_WIDTH
+
+
+def for_stderr(text: str, environ: Mapping[str, str]) -> str:
+    """Returns safe text, wrapped at words if a person reads it on a terminal."""
+    safe = visible_lines(text)
+    room = screen_width(sys.stderr, environ)
+    if room is None or not is_terminal(sys.stderr):
+        return safe
+    return "\n".join(filled(safe, room))
 
 
 def paint(text: str, style: str, *, color: bool) -> str:

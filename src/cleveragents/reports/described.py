@@ -6,13 +6,13 @@ fields by their headings, so they cannot show anything that the description does
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Generic, TypeVar, cast
+from typing import Generic, Literal, TypeVar, cast
 
-from cleveragents.reports.report import Fields, Table
+from cleveragents.reports.report import Column, Fields, Table
 
 RecordT = TypeVar("RecordT")
 
@@ -32,6 +32,19 @@ def shown(value: object) -> str:
             return ", ".join(map(shown, cast("Iterable[object]", value)))
         case _:
             return str(value)
+
+
+def times(heading: str, values: Sequence[datetime], *, seconds: bool = True) -> Column:
+    """Returns a column of times; on a narrow screen without what all of them share."""
+    same_day = len({value.date() for value in values}) == 1
+    form = "%H:%M:%S" if seconds or same_day else "%H:%M"
+    if not same_day:
+        form = f"%m-%d {form}"
+    narrow = Column(
+        f"{values[0]:%m-%d} UTC" if same_day else "UTC",
+        tuple(value.strftime(form) for value in values),
+    )
+    return Column(f"{heading} (UTC)", tuple(map(shown, values)), narrow)
 
 
 @dataclass(frozen=True)
@@ -74,15 +87,36 @@ class Description(Generic[RecordT]):
         columns: Iterable[str | Field[RecordT]],
         *,
         empty: str = "Nothing to show.",
+        lines: Iterable[Column] = (),
+        limited: bool = False,
     ) -> Table:
-        """Returns one row per record; a column is a heading, or a field of this table only."""
+        """Returns one row per record; a column is a heading, or a field of this table only.
+
+        `lines` is what people see instead, if they are to see one line per record. A `limited`
+        table shows them only its first rows, unless they ask for all.
+        """
         picked = [self._by_heading[item] if isinstance(item, str) else item for item in columns]
         return Table(
             title,
             tuple(field.heading or "" for field in picked),
             tuple(tuple(field.shown(record) for field in picked) for record in records),
             empty,
+            tuple(lines),
+            limited,
         )
+
+    def column(
+        self,
+        heading: str,
+        records: Sequence[RecordT],
+        *,
+        cut: Literal["never", "start", "end"] = "never",
+        optional: bool = False,
+    ) -> Column:
+        """Returns one column of a list for people."""
+        field = self._by_heading[heading]
+        values = tuple(field.shown(record) for record in records)
+        return Column(heading, values, cut=cut, optional=optional)
 
     def rows(self, record: RecordT, *headings: str) -> list[tuple[str, str]]:
         """Returns the fields of one record as rows of a panel."""

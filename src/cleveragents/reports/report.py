@@ -8,6 +8,8 @@ from typing import Literal, Self, TypeAlias
 
 from cleveragents.domain.errors import CleverAgentsError
 
+UNCHANGED = "Dry run: nothing was changed"
+
 Status: TypeAlias = Literal["ok", "warn", "error"]
 
 
@@ -19,6 +21,26 @@ class Fields:
     rows: tuple[tuple[str, str], ...]
 
 
+def paragraph(name: str, text: str) -> list[tuple[str, str]]:
+    """Returns a text of several lines as rows of `Fields`, named once."""
+    first, *rest = text.splitlines() or [""]
+    return [(name, first), *(("", line) for line in rest)]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a list, and how it gives way on a narrow screen."""
+
+    heading: str
+    values: tuple[str, ...]
+    narrow: Column | None = None
+    """Takes its place if the list is too wide."""
+    cut: Literal["never", "start", "end"] = "never"
+    """Which end of a long value is replaced by an ellipsis."""
+    optional: bool = False
+    """Left out, with a remark, if the cut columns would become too narrow otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Several things of one kind, one row each."""
@@ -28,6 +50,19 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     empty: str = "Nothing to show."
     """Shown instead of the table if there are no rows; `plain` prints nothing."""
+    lines: tuple[Column, ...] = ()
+    """What people see instead of the rows: a list with one line for each."""
+    limited: bool = False
+    """Whether people see only the first rows, unless they ask for all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What the user can do next: each row ends with a reason and the command."""
+
+    title: str
+    rows: tuple[tuple[str, ...], ...]
+    empty: str = "Nothing needs to be done."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +73,7 @@ class Text:
     body: str
 
 
-Section: TypeAlias = Fields | Table | Text
+Section: TypeAlias = Fields | Table | Commands | Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +86,8 @@ class Report:
     """The same facts for people, in reading order."""
     messages: tuple[str, ...] = ()
     """Closing sentences, such as "Rollback complete"."""
+    did_something: bool = True
+    """Whether the first message says what was done; it is marked `OK` then."""
     status: Status = "ok"
     exit_code: int = 0
     warnings: tuple[str, ...] = ()

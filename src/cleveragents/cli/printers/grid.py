@@ -2,34 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cleveragents.cli.printers.color import closing
-from cleveragents.cli.printers.layout import cells, pad, widths, without_empty_columns
+from cleveragents.cli.printers.layout import (
+    cells,
+    command_lines,
+    fitted,
+    folded,
+    pad,
+    stacked,
+    widths,
+    with_first_rows,
+    without_empty_columns,
+)
 from cleveragents.cli.terminal import visible, visible_lines
-from cleveragents.reports.report import Fields, Report, Section, Text
+from cleveragents.reports.report import Commands, Fields, Report, Section, Text
 
 
-def grid(report: Report) -> str:
-    blocks = [[visible(section.title), *_body(section)] for section in report.sections]
+def grid(report: Report, *, room: int | None, every_row: bool) -> str:
+    """Returns the report in grids that fit the screen; `room` is None if nobody knows its width."""
+    blocks = [
+        [visible(section.title), *_body(section, room, every_row=every_row)]
+        for section in report.sections
+    ]
     if report.messages:
-        blocks.append(closing(report, color=False))
+        blocks.append(closing(report, color=False, room=room))
     return "\n\n".join("\n".join(block) for block in blocks) + "\n" if blocks else ""
 
 
-def _body(section: Section) -> list[str]:
+def _body(section: Section, room: int | None, *, every_row: bool) -> list[str]:
     if isinstance(section, Text):
         return visible_lines(section.body).splitlines()
     if isinstance(section, Fields):
-        return _grid(section.rows)
+        return _grid(cells(section.rows), room)
+    if isinstance(section, Commands):
+        return command_lines(section, room)
     if not section.rows:
         return [visible(section.empty)]
-    table = without_empty_columns(section)
-    top, header, *rest = _grid((table.columns, *table.rows))
+    if section.lines:
+        # Borders take more room than the gaps of a list without them.
+        inside = None if room is None else room - len(section.lines) - 3
+        rows, remarks = fitted(section.lines, inside)
+        return [*_with_header(rows, None), *remarks]
+    shown, rest = with_first_rows(section, every_row=every_row)
+    table = without_empty_columns(shown)
+    return [*_with_header(cells((table.columns, *table.rows)), room), *rest]
+
+
+def _with_header(rows: Sequence[Sequence[str]], room: int | None) -> list[str]:
+    top, header, *rest = _grid(rows, room)
     return [top, header, top, *rest]
 
 
-def _grid(rows: tuple[tuple[str, ...], ...]) -> list[str]:
-    safe = cells(rows)
-    wide = widths(safe)
+def _grid(rows: Sequence[Sequence[str]], room: int | None) -> list[str]:
+    borders = 3 * len(rows[0]) + 1 if rows else 0
+    drawn = [
+        line
+        for row in folded(rows, None if room is None else room - borders)
+        for line in stacked(row)
+    ]
+    wide = widths(drawn)
     rule = "+" + "+".join("-" * (columns + 2) for columns in wide) + "+"
-    lines = ["| " + " | ".join(map(pad, row, wide)) + " |" for row in safe]
+    lines = ["| " + " | ".join(map(pad, row, wide)) + " |" for row in drawn]
     return [rule, *lines, rule]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.sandboxes.sandbox import Uncaptured
 from cleveragents.domain.wording import counted, first_lines, size
-from cleveragents.reports.described import Description, Field, shown
-from cleveragents.reports.report import Report, Section, Table
+from cleveragents.reports.described import Description, Field, shown, times
+from cleveragents.reports.report import UNCHANGED, Column, Report, Section, Table
 
 if TYPE_CHECKING:
     # A command needs at most one of these services, and importing both takes time.
@@ -100,8 +100,36 @@ def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
         checkpoints,
         ("Checkpoint", "Label", *resource, *_LIST_COLUMNS, _PINNED),
         empty="This plan has no checkpoints yet.",
+        lines=_lines(checkpoints, resource),
     )
     return Report(data, (table,))
+
+
+def _lines(checkpoints: Sequence[_Grouped], resource: Sequence[str]) -> list[Column]:
+    column = _CHECKPOINT.column
+    return [
+        Column("", tuple(_relative(checkpoints))),
+        column("Checkpoint", checkpoints),
+        column("Label", checkpoints, cut="end"),
+        *(column(heading, checkpoints, cut="end") for heading in resource),
+        column("Step", checkpoints),
+        times("Created", [item.checkpoint.created_at for item in checkpoints]),
+        column("Not captured", checkpoints),
+        Column("Pinned", tuple("pinned" if item.group.pinned else "" for item in checkpoints)),
+        column("Added", checkpoints, optional=True),
+        column("State", checkpoints, optional=True),
+    ]
+
+
+def _relative(checkpoints: Sequence[_Grouped]) -> Iterator[str]:
+    """Yields `@-N` for each checkpoint that the user can name so; one set aside has no number."""
+    number = sum(item.group.set_aside_by is None for item in checkpoints)
+    for item in checkpoints:
+        if item.group.set_aside_by is not None:
+            yield ""
+            continue
+        yield f"@-{number}"
+        number -= 1
 
 
 def checkpoint_report(
@@ -141,7 +169,7 @@ def pinning_report(pinning: PinResult, *, pinned: bool) -> Report:
 
 def deletion_preview_report(deletion: DeletionResult) -> Report:
     """The dry run, in the form of the real report."""
-    return _deletion_report(deletion, ("Dry run: nothing was changed",), dry_run=True)
+    return _deletion_report(deletion, (UNCHANGED,), dry_run=True)
 
 
 def deletion_report(deletion: DeletionResult) -> Report:
@@ -175,6 +203,7 @@ def _deletion_report(
         },
         (_table(title, deletion.checkpoints, deletion.groups),),
         messages,
+        did_something=not dry_run,
         warnings=tuple(_losses(deletion)),
     )
 

@@ -25,17 +25,19 @@ _TO_DO = Field[FileChange](None, "Action", lambda it: VERBS[it.action])
 
 def changes_done(title: str, changes: Sequence[FileChange]) -> Table:
     empty = "The sandbox was already in this state."
-    return _CHANGE.table(title, changes, ("File", "Action"), empty=empty)
+    return _CHANGE.table(title, changes, ("File", "Action"), empty=empty, limited=True)
 
 
 def changes_to_do(changes: Sequence[FileChange]) -> Table:
     empty = "The sandbox is already in this state."
-    return _CHANGE.table(WOULD_CHANGE, changes, ("File", _TO_DO), empty=empty)
+    return _CHANGE.table(WOULD_CHANGE, changes, ("File", _TO_DO), empty=empty, limited=True)
 
 
 def left_alone(items: Sequence[Uncaptured]) -> tuple[Section, ...]:
     """Returns the table of paths that no checkpoint contains, if there are any."""
-    return (UNCAPTURED.table("Left Alone", items, ("Path", "Reason")),) if items else ()
+    return (
+        (UNCAPTURED.table("Left Alone", items, ("Path", "Reason"), limited=True),) if items else ()
+    )
 
 
 def not_undone(effects: Sequence[Effect]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from cleveragents.reports.checkpoints.restores import (
     not_undone,
     remarks,
 )
-from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.report import UNCHANGED, Commands, Fields, Report, Section
 
 AWAITING = "queued (awaiting input)"
 
@@ -49,10 +49,10 @@ def preview_report(preview: RollbackPreview, part: str = "") -> Report:
         Fields("Impact", _impact(preview, impact, "would be ")),
         Fields("State Afterwards", state_rows(preview)),
         *left_alone(preview.left_alone),
-        Fields("Next", (("Do it", _command(preview, part)),)),
+        Commands("Next", (("Do it", _command(preview, part)),)),
     )
     warnings = not_undone(preview.effects_not_undone)
-    return Report(data, sections, ("Dry run: nothing was changed",), warnings=warnings)
+    return Report(data, sections, (UNCHANGED,), did_something=False, warnings=warnings)
 
 
 def result_report(result: RollbackResult) -> Report:
@@ -78,7 +78,7 @@ def result_report(result: RollbackResult) -> Report:
         Fields("Impact", _impact(result, impact, "")),
         Fields(f"Post-{name} State", (*state_rows(result), VERIFIED)),
         *left_alone(result.left_alone),
-        Fields("Next", _next(result)),
+        Commands("Next", _next(result)),
     )
     warnings = not_undone(result.effects_not_undone)
     return Report(data, sections, (f"{name} complete",), warnings=warnings)

@@ -32,7 +32,7 @@ from cleveragents.reports.checkpoints.rollbacks import state_rows
 from cleveragents.reports.decisions.decision import DECISION
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.plans import diffs
-from cleveragents.reports.report import Fields, Report
+from cleveragents.reports.report import UNCHANGED, Commands, Fields, Report
 
 _COLUMNS = ("Decision", "Question", "Chosen")
 _HINT = "run the same command without --dry-run"
@@ -116,10 +116,10 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
         ),
         changes_to_do(rollback.changes),
         *left_alone(rollback.left_alone),
-        Fields("Next", (("Do it", _HINT),)),
+        Commands("Next", (("Do it", _HINT),)),
     )
     warnings = not_undone(rollback.effects_not_undone)
-    return Report(data, sections, ("Dry run: nothing was changed",), warnings=warnings)
+    return Report(data, sections, (UNCHANGED,), did_something=False, warnings=warnings)
 
 
 def preview_text(preview: CorrectionPreview) -> str:
@@ -190,7 +190,7 @@ def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> R
         changes_done("Changes Reverted", rollback.changes),
         Fields("Post-Correction State", (*state_rows(rollback), VERIFIED)),
         *left_alone(rollback.left_alone),
-        Fields(
+        Commands(
             "Next",
             (
                 ("Continue with it", f"agents plan execute {done.plan.id}"),
@@ -217,8 +217,8 @@ def append_preview_report(decision: Decision, guidance: str) -> Report:
         "hint": _HINT,
     }
     rows = (("Plan", decision.plan_id), ("Adds To", decision.question), ("Guidance", guidance))
-    sections = (Fields("Correction Preview", rows), Fields("Next", (("Do it", _HINT),)))
-    return Report(data, sections, ("Dry run: nothing was changed",))
+    sections = (Fields("Correction Preview", rows), Commands("Next", (("Do it", _HINT),)))
+    return Report(data, sections, (UNCHANGED,), did_something=False)
 
 
 def append_report(done: AppendResult) -> Report:
@@ -249,7 +249,7 @@ def append_report(done: AppendResult) -> Report:
                 ("Child Plan", child),
             ),
         ),
-        Fields(
+        Commands(
             "Next",
             (
                 ("Show it", f"agents plan status {child}"),

@@ -13,7 +13,7 @@ from cleveragents.domain.sandboxes.sandbox import DiffFile, SandboxRef
 from cleveragents.domain.wording import counted
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.plans.diffs import FILE, change
-from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.report import UNCHANGED, Fields, Report, Section
 
 _SKIPPED = 3
 
@@ -39,7 +39,7 @@ def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
     """The dry run, in the form of the real report."""
     data = {**_data(preview, status, ()), "dry_run": True, "operation": None, "applied_at": None}
     sections = _sections(preview, (), "Apply Preview")
-    return Report(data, sections, ("Dry run: nothing was changed",))
+    return Report(data, sections, (UNCHANGED,), did_something=False)
 
 
 def result_report(result: ApplyResult, status: PlanStatus) -> Report:
@@ -125,6 +125,7 @@ def _sections(
         [(target, item) for target in apply.targets for item in target.files],
         ("Resource", "File", "Status", "Lines"),
         empty="No differences.",
+        limited=True,
     )
     sections: list[Section] = [Fields(title, tuple(rows)), table]
     if results:

@@ -33,10 +33,15 @@ def artifacts_report(found: PlanArtifacts) -> Report:
         "commits": list(found.commits),
     }
     table = artifact.table(
-        "Artifacts", found.artifacts, _COLUMNS, empty="The plan has no artifacts yet."
+        "Artifacts",
+        found.artifacts,
+        _COLUMNS,
+        empty="The plan has no artifacts yet.",
+        limited=True,
     )
     applied = "applied to the project" if plan.state is PlanState.APPLIED else "not applied yet"
-    return Report(data, (table,), (f"{counted(summary.total, 'artifact')}, {applied}",))
+    total = f"{counted(summary.total, 'artifact')}, {applied}"
+    return Report(data, (table,), (total,), did_something=False)
 
 
 def _artifact(found: PlanArtifacts) -> Description[Artifact]:

@@ -56,10 +56,12 @@ def diff_report(plan: Plan, old: Checkpoint, new: Checkpoint, diff: TreeDiff) ->
     }
     title = f"From `{old.metadata.label}` to `{new.metadata.label}`"
     columns = ("File", "Status", "Lines")
-    sections: list[Section] = [FILE.table(title, diff.files, columns, empty="No differences.")]
+    sections: list[Section] = [
+        FILE.table(title, diff.files, columns, empty="No differences.", limited=True)
+    ]
     if diff.patches:
         sections.append(Text("Patch", diff.patch))
     warnings = ("The patch is too long and was truncated",) if diff.patch_truncated else ()
     is_result = plan.state is PlanState.APPLIED and new.id == plan.last_checkpoint_id
     messages = ("These changes were applied to the project",) if is_result else ()
-    return Report(data, tuple(sections), messages, warnings=warnings)
+    return Report(data, tuple(sections), messages, did_something=False, warnings=warnings)

@@ -13,7 +13,7 @@ from cleveragents.domain.tools.tool import ToolCall
 from cleveragents.reports.checkpoints.restores import effects_data
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.plans.conflicts import CONFLICT, conflict_table
-from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.report import UNCHANGED, Commands, Fields, Report, Section, paragraph
 
 _SENTENCES = {
     "complete": "The plan is complete: there is nothing to resume",
@@ -41,9 +41,9 @@ _CALL = Description[ToolCall](
 )
 
 _HINT = Description[RecoveryHint](
-    Field("action", "Action", lambda it: it.action),
-    Field("message", "Why", lambda it: it.message),
-    Field("cli_command", "Command", lambda it: it.cli_command),
+    Field("action", None, lambda it: it.action),
+    Field("message", None, lambda it: it.message),
+    Field("cli_command", None, lambda it: it.cli_command),
 )
 
 
@@ -87,9 +87,9 @@ def resume_report(summary: ResumeSummary) -> Report:
         )
     if summary.effects:
         rows.append(("would be repeated", ", ".join(str(effect) for effect in summary.effects)))
-    messages = ("Dry run: nothing was changed",)
     warnings = () if summary.eligible else (_SENTENCES.get(summary.reason, summary.reason),)
-    return Report(data, (Fields("Resume", tuple(rows)),), messages, warnings=warnings)
+    section = Fields("Resume", tuple(rows))
+    return Report(data, (section,), (UNCHANGED,), did_something=False, warnings=warnings)
 
 
 def resume_sentence(summary: ResumeSummary) -> str:
@@ -160,7 +160,7 @@ def errors_report(problems: PlanProblems) -> Report:
     sections: list[Section] = []
     if plan.error is not None:
         rows = [("step", plan.error.step), ("tool", plan.error.tool or "")]
-        rows.append(("message", plan.error.message))
+        rows += paragraph("message", plan.error.message)
         if plan.error.hint:
             rows.append(("hint", plan.error.hint))
         rows.append(("failed state", plan.error.checkpoint or "not kept"))
@@ -172,10 +172,8 @@ def errors_report(problems: PlanProblems) -> Report:
     calls = _CALL.table(
         "Failed Calls", problems.failed_calls, columns, empty="No tool call of this plan failed."
     )
-    hints = _HINT.table(
+    hints = Commands(
         "What You Can Do",
-        problems.hints,
-        ("Action", "Why", "Command"),
-        empty="Nothing needs to be done.",
+        tuple((it.action.value, it.message, it.cli_command) for it in problems.hints),
     )
     return Report(data, (*sections, calls, hints))

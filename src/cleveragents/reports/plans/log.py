@@ -11,8 +11,8 @@ from cleveragents.application.services.log_service import PlanLog, UndoneWork
 from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
 from cleveragents.domain.plans import events
 from cleveragents.domain.plans.events import PlanEventRecord, StoredEvent
-from cleveragents.reports.described import Description, Field
-from cleveragents.reports.report import Report
+from cleveragents.reports.described import Description, Field, times
+from cleveragents.reports.report import Column, Report
 
 
 class _Line(NamedTuple):
@@ -55,6 +55,11 @@ def log_report(log: PlanLog, limit: int | None, only_some_types: bool) -> Report
         lines,
         ("Time (UTC)", "What", "Details"),
         empty="No matching events.",
+        lines=(
+            times("Time", [line.time for line in lines]),
+            _LINE.column("What", lines),
+            Column("Details", tuple(" ".join(line.details.split()) for line in lines), cut="end"),
+        ),
     )
     data = {
         "plan_id": log.plan_id,

@@ -11,9 +11,9 @@ from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
-from cleveragents.reports.described import Description, Field
+from cleveragents.reports.described import Description, Field, times
 from cleveragents.reports.plans.conflicts import CONFLICT
-from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.report import Column, Fields, Report, Section, paragraph
 
 _PLAN = Description[Plan](
     Field("id", "Plan", lambda it: it.id),
@@ -176,7 +176,7 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
                 (
                     ("step", plan.error.step),
                     ("tool", plan.error.tool or ""),
-                    ("message", plan.error.message),
+                    *paragraph("message", plan.error.message),
                     ("failed state", plan.error.checkpoint or "not kept"),
                 ),
             )
@@ -196,11 +196,22 @@ def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -
             "errored": states.count(PlanState.ERRORED),
         },
     }
+    projects = {plan.project for plan in plans}
+    several = len(projects) > 1
+    states_shown = tuple(f"{plan.phase.value}/{plan.state.value}" for plan in plans)
+    lines = (
+        _PLAN.column("Plan", plans),
+        _PLAN.column("Name", plans, cut="end"),
+        Column("State", states_shown),
+        *((_PLAN.column("Project", plans, cut="start"),) if several else ()),
+        times("Created", [plan.created_at for plan in plans], seconds=False),
+    )
     table = _PLAN.table(
-        "Plans",
+        "Plans" if several or not plans else f"Plans of {plans[0].project}",
         plans,
         ("Plan", "Name", "Phase", "State", "Project", "Created (UTC)"),
         empty="There are no plans yet. Run `agents plan run plan.yaml` to create one.",
+        lines=lines,
     )
     return Report(data, (table,))
 
