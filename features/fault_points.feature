@@ -19,6 +19,7 @@ Feature: Killed at any durable step
         | lease-taken        | before_tool_execute,after_tool_execute                            |
         | sandbox-made       | before_tool_execute,after_tool_execute                            |
         | sandboxes-recorded | before_tool_execute,after_tool_execute                            |
+        | start-kept         | before_tool_execute,after_tool_execute                            |
         | snapshot-taken     | before_tool_execute,after_tool_execute                            |
         | group-recorded     | before_step,after_step,before_tool_execute,after_tool_execute     |
         | intent-recorded    | before_step,after_step,before_tool_execute,after_tool_execute     |

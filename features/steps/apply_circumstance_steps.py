@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from unittest.mock import patch
 
 from behave import given, then, when
@@ -178,3 +179,15 @@ def program_asks(context: Context) -> None:
 def refused_not_applied(context: Context, state: str) -> None:
     expected = f"A plan in {state} cannot show what was applied"
     assert context.answer == expected, context.answer
+
+
+@given('the user has deleted the checkpoint "{label}" and reclaimed the space')
+def first_deleted(context: Context, label: str) -> None:
+    checkpoint = plans(context).checkpoint(label)["checkpoint_id"]
+    plans(context).prepare("plan", "checkpoint", "delete", plans(context).plan_id, checkpoint, "-y")
+    plans(context).prepare("gc")
+
+
+@given("the store was written by a version that did not keep what plans started from")
+def no_starts(context: Context) -> None:
+    shutil.rmtree(plans(context).mirror / "refs" / "cleveragents" / "starts")

@@ -19,6 +19,8 @@ class FaultPoint(StrEnum):
     """It is recorded as not whole; nothing stands in its place yet."""
     SANDBOX_REOPENED = "sandbox-reopened"
     """It is there again, and empty."""
+    START_KEPT = "start-kept"
+    """What the plan started from is kept by itself, whatever becomes of its checkpoints."""
     SNAPSHOT_TAKEN = "snapshot-taken"
     """One resource's bytes are durable, no record names them."""
     GROUP_RECORDED = "group-recorded"

@@ -114,6 +114,10 @@ class OpenSandbox(Protocol):
         """Returns the ids of the stored snapshots of the sandbox's plan and resource."""
         ...
 
+    def start(self) -> str | None:
+        """Returns the snapshot that `keep_start` kept, if any."""
+        ...
+
     def diff(self, old: str, new: str, prefix: str = "") -> TreeDiff:
         """Compares two snapshots; every path, in the patch too, begins with `prefix`."""
         ...
@@ -182,6 +186,13 @@ class LockedSandbox(OpenSandbox, Protocol):
             UsageError: a path is absolute or leads upwards.
             SnapshotError: the snapshot, or one of the sandbox now, does not hold a path.
             BusinessRuleViolation: something that no snapshot holds is in the way.
+        """
+        ...
+
+    def keep_start(self, snapshot_id: str) -> None:
+        """Keeps a snapshot as what the plan started from; the first one that is named stays.
+
+        It MUST stay readable when `delete` drops the snapshot.
         """
         ...
 

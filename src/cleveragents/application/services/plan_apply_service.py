@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
@@ -16,13 +16,13 @@ from cleveragents.application.services.apply.sandbox_removal import SandboxRemov
 from cleveragents.application.services.apply.validation_runner import ValidationRunner
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
 from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
+from cleveragents.application.services.checkpoints.plan_start import first_snapshots, plan_start
 from cleveragents.application.services.recovery import Recovery
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.application.services.subplans.family import held_below
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.errors import (
-    CheckpointRequiredError,
     ChildPlanError,
     ConflictError,
     SandboxChangedError,
@@ -188,8 +188,9 @@ class PlanApplyService:
             plan.after(PlanAction.APPLY, self._clock.now())
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
-            first = _first_group(transaction, plan)
+            first = first_snapshots(transaction, plan_id)
             group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
+        first = plan_start(self._snapshots, sandboxes, first)
         changed = self._is_changed(lease, plan, group)
         works = [
             TargetWork(
@@ -198,20 +199,20 @@ class PlanApplyService:
                 description=plan.definition.description,
                 resource=resources[sandbox.resource_id],
                 sandbox=sandbox,
-                first=first.snapshots[sandbox.resource_id],
+                first=first[sandbox.resource_id],
                 last=group.snapshots[sandbox.resource_id],
-                changes=self._changes(sandbox, first, group),
+                changes=self._changes(sandbox, first, group.snapshots),
             )
             for sandbox in sandboxes
         ]
         return plan, works, changed
 
     def _changes(
-        self, sandbox: SandboxRef, first: CheckpointGroup, last: CheckpointGroup
+        self, sandbox: SandboxRef, first: Mapping[str, str], last: Mapping[str, str]
     ) -> tuple[PathChange, ...]:
         resource_id = sandbox.resource_id
         with self._snapshots.open(sandbox) as opened:
-            return tuple(opened.changes(first.snapshots[resource_id], last.snapshots[resource_id]))
+            return tuple(opened.changes(first[resource_id], last[resource_id]))
 
     def _is_changed(self, lease: PlanLease, plan: Plan, group: CheckpointGroup) -> bool:
         """Says whether the sandboxes hold what a killed validation left.
@@ -300,16 +301,3 @@ class PlanApplyService:
         with self._database.write() as transaction:
             plan = transaction.plans.get(plan_id)
             end_unapplied(transaction, plan, cause, self._clock.now())
-
-
-def _first_group(transaction: Transaction, plan: Plan) -> CheckpointGroup:
-    """Returns what the sandboxes held before the first step. Raises where nothing says so."""
-    for group in transaction.checkpoints.groups(plan.id)[:1]:
-        for checkpoint in transaction.checkpoints.list(plan.id, set_aside=True):
-            is_start = checkpoint.checkpoint_type is CheckpointType.PRE_EXECUTE
-            if checkpoint.group_id == group.id and is_start:
-                return group
-    raise CheckpointRequiredError(
-        "The sandbox was not stored before the first step, so what changed is unknown",
-        hint="Run the plan again with `policy.require_checkpoints: true`",
-    )

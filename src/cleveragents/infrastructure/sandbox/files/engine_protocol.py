@@ -36,6 +36,12 @@ class SnapshotEngine(LockedSandbox, Protocol):
     def recheck(self) -> Sequence[str]:
         return ()
 
+    def start(self) -> str | None:
+        return None
+
+    def keep_start(self, snapshot_id: str) -> None:
+        del snapshot_id
+
     def keep_uncaptured(self) -> None:
         return None
 

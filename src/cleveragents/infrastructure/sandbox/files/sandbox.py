@@ -99,6 +99,13 @@ class FileSandbox(SnapshotEngine):
     def ids(self) -> list[str]:
         return self._stored.refs.ids()
 
+    def start(self) -> str | None:
+        return self._stored.refs.start()
+
+    def keep_start(self, snapshot_id: str) -> None:
+        with os_errors_as("The start of the plan could not be stored"):
+            self._stored.refs.keep_start(snapshot_id)
+
     def delete(self, snapshot_ids: Collection[str]) -> None:
         self._stored.delete(snapshot_ids)
 

@@ -188,6 +188,12 @@ class SqliteSnapshots(SnapshotEngine):
     def ids(self) -> Sequence[str]:
         return self._refs.ids()
 
+    def start(self) -> str | None:
+        return self._refs.start()
+
+    def keep_start(self, snapshot_id: str) -> None:
+        self._refs.keep_start(snapshot_id)
+
     def delete(self, snapshot_ids: Collection[str]) -> None:
         self._refs.delete(snapshot_ids)
 

@@ -26,6 +26,8 @@ class SnapshotRefs:
         self._git = git_on_mirror(git, self._store)
         self._place = f"refs/cleveragents/snapshots/{sandbox.plan_id}/{sandbox.resource}"
         self._forked = f"refs/cleveragents/forks/{sandbox.plan_id}/{sandbox.resource}"
+        self._starts = f"refs/cleveragents/starts/{sandbox.plan_id}/{sandbox.resource}"
+        """Keeps what the sandbox held before the first step, whatever becomes of checkpoints."""
         self._branch = sandbox.branch
         self.base = f"refs/cleveragents/base/{sandbox.plan_id}/{sandbox.resource}"
         """Keeps what the sandbox was made from."""
@@ -57,7 +59,9 @@ class SnapshotRefs:
             own: Whether those of the sandbox itself are wanted.
             inherited: Whether those of other plans are, which the sandbox started as.
         """
-        places = [self._place] * own + [self._forked] * inherited
+        return self._ids_in([self._place] * own + [self._forked] * inherited)
+
+    def _ids_in(self, places: Iterable[str]) -> list[str]:
         packed = [line.partition(b" ")[2] for line in self._packed().split(b"\n")]
         found: set[str] = set()
         for place in places:
@@ -77,6 +81,25 @@ class SnapshotRefs:
                 if line.partition(b" ")[2] == os.fsencode(name):
                     return line.partition(b" ")[0].decode()
         return None
+
+    def start(self) -> str | None:
+        """Returns the snapshot that was kept as the start of the plan, if one was."""
+        return next(iter(self._ids_in([self._starts])), None)
+
+    def keep_start(self, snapshot_id: str) -> None:
+        """Keeps a snapshot as the start of the plan, durably, unless one is kept already.
+
+        Raises:
+            SnapshotMissingError: no ref leads to it.
+        """
+        if self.start() is not None:
+            return
+        anchor = self.anchor(snapshot_id)
+        if anchor is None:
+            raise SnapshotMissingError(snapshot_id, str(self._store))
+        self._prepare(self._starts)
+        name = self._store / self._starts / snapshot_id
+        write_durably(name, f"{anchor}\n".encode(), mode=0o644)
 
     def prepare(self) -> None:
         """Makes the directory of the refs, durably, so that the first snapshot need not."""
