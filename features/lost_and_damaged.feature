@@ -26,11 +26,26 @@ Feature: What is lost or damaged is noticed before anything is touched
         | the document is no document         | cannot be read                             |
         | a staged file is gone               | are missing in                             |
         | the repository is gone              | is not known to its private repository     |
+        | the commit of HEAD is gone          | are missing in                             |
+        | the commit of HEAD has other bytes  | is damaged                                 |
 
-    Scenario: A whole snapshot is found whole, and its damage found
-      Given the store has been damaged: the bytes of a file are others
+    Scenario Outline: Verifying finds it: <damage>
+      Given the store has been damaged: <damage>
       When the user has the checkpoint verified
-      Then it fails, because is damaged
+      Then it fails, because <reason>
+
+      Examples:
+        | damage                              | reason                                     |
+        | the bytes of a file are others      | is damaged                                 |
+        | a staged file is gone               | are missing in                             |
+        | a staged file has other bytes       | is damaged                                 |
+        | the commit of HEAD is gone          | is damaged or incomplete in                |
+        | the commit of HEAD is empty         | is damaged or incomplete in                |
+        | the commit of HEAD has other bytes  | is damaged                                 |
+        | a commit before HEAD is gone        | is damaged or incomplete in                |
+        | a file of HEAD has other bytes      | is damaged                                 |
+        | a file of HEAD is gone              | is damaged or incomplete in                |
+        | an earlier file is gone             | is damaged or incomplete in                |
 
     Scenario Outline: <fault> is no proof
       Given the circumstance that <fault>
@@ -77,8 +92,49 @@ Feature: What is lost or damaged is noticed before anything is touched
         | it is gone                          | is missing                      |
         | it is a link to elsewhere           | is missing                      |
         | it is a file                        | is missing                      |
-        | its repository forgot it            | is not known to its private repository     |
         | another sandbox is in its place     | is not known to its private repository     |
+
+  Rule: A sandbox whose own git is damaged loses neither checkpoints nor undo
+    Files are files. What is damaged of git is listed, and a rollback repairs it.
+
+    Scenario Outline: <damage>
+      Given the git of the sandbox has suffered: <damage>
+      When the user saves the sandbox, goes back, and undoes that
+      Then each checkpoint is whole, each state is exact, and git works again
+      And the checkpoint of the damage did not capture <lost>
+
+      Examples:
+        | damage                              | lost                                       |
+        | the index is cut off                | .git/index                                 |
+        | the index lost its second half      | .git/index                                 |
+        | the index is empty                  | .git/index                                 |
+        | the index is garbage                | .git/index                                 |
+        | the index is a directory            | .git/index                                 |
+        | the index is a FIFO                 | .git/index                                 |
+        | a staged file was never stored      | .git/index                                 |
+        | HEAD is garbage                     | .git/HEAD                                  |
+        | HEAD is gone                        | .git/HEAD                                  |
+        | HEAD is detached at nothing         | .git/HEAD                                  |
+        | the branch is empty                 | .git/HEAD                                  |
+        | the last commit is empty            | .git/HEAD                                  |
+        | a file of the last commit is gone   | .git/HEAD                                  |
+        | the link to git is gone             | .git                                       |
+        | the link to the repository is gone  | .git/HEAD, .git/commondir                  |
+        | the link to the sandbox is gone     | .git/gitdir                                |
+        | its repository forgot it            | .git/HEAD, .git/commondir, .git/gitdir, .git/index |
+        | a file is in that place             | .git/HEAD, .git/commondir, .git/gitdir, .git/index |
+        | nothing of git is left              | .git, .git/HEAD, .git/commondir, .git/gitdir, .git/index |
+
+    Scenario: A git that is killed is not damage
+      Given a sandbox in which the agent has run `git commit -q --allow-empty -m new`
+      And the circumstance that git is killed when it is asked for HEAD
+      When the user wants to checkpoint
+      Then it fails, because `git symbolic-ref` failed with status -9
+
+    Scenario: A child plan starts from a sandbox whose git is damaged
+      Given the git of the sandbox has suffered: its repository forgot it
+      When a child plan starts from the sandbox
+      Then the child's sandbox has the same files, and git works there
 
   Rule: It does not matter where and when it is done
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.faults import sandbox_faults
+from features.support.faults import damaged_git, sandbox_faults
 from features.support.sandboxes.databases import largest_file
 from features.support.sandboxes.sandbox_bench import Moment, bench
 
@@ -53,6 +53,39 @@ def damaged_memory(context: Context, loss: str) -> None:
 def damaged_sandbox(context: Context, loss: str) -> None:
     bench(context).look()
     sandbox_faults.SANDBOX[loss](bench(context))
+
+
+@given("the git of the sandbox has suffered: {damage}")
+def damage_to_git(context: Context, damage: str) -> None:
+    damaged_git.damage_git(bench(context), damage)
+
+
+@when("the user saves the sandbox, goes back, and undoes that")
+def there_and_back(context: Context) -> None:
+    work = bench(context)
+    work.attempt(lambda: work.moments.update(damaged=damaged_git.there_and_back(work)))
+
+
+@then("each checkpoint is whole, each state is exact, and git works again")
+def damage_survived(context: Context) -> None:
+    assert bench(context).error is None, bench(context).error
+
+
+@then("the checkpoint of the damage did not capture {paths}")
+def damage_listed(context: Context, paths: str) -> None:
+    found = bench(context).moments["damaged"].checkpoint.not_captured
+    assert ", ".join(item.path for item in found) == paths, found
+    assert {item.reason for item in found} == {"damaged or missing; a rollback repairs it"}, found
+
+
+@when("a child plan starts from the sandbox")
+def fork_damaged(context: Context) -> None:
+    damaged_git.fork(bench(context))
+
+
+@then("the child's sandbox has the same files, and git works there")
+def forked_from_damaged(context: Context) -> None:
+    damaged_git.expect_fork(bench(context))
 
 
 @given("the circumstance that {circumstance}")

@@ -19,8 +19,7 @@ from features.support.sandboxes.strategy_bench import StrategyBench
 from cleveragents.domain.errors import GitCommandError
 from cleveragents.domain.health.maintenance import KnownRecords
 from cleveragents.infrastructure.sandbox.create import directory_copy, tree_copy
-from cleveragents.infrastructure.sandbox.files import scan
-from cleveragents.infrastructure.sandbox.files.git_state import SandboxGit
+from cleveragents.infrastructure.sandbox.files import git_state, scan
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
 from cleveragents.infrastructure.sandbox.gc.collect import collect
 from cleveragents.testing.forks.families import Family
@@ -143,7 +142,7 @@ FAILING: dict[str, Surroundings] = {
     ),
     "there is hardly any room": _little_room,
     "git fails at the end": lambda _: patch.object(
-        SandboxGit, "_restore_index", side_effect=GitCommandError("git read-tree", 128, "no")
+        git_state, "restore_index", side_effect=GitCommandError("git read-tree", 128, "no")
     ),
     "the source has a broken copy": badly_written,
     "the stored bytes are gone": broken_store,

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from features.support.faults import damaged_git
 from features.support.sandboxes.sandbox_bench import SandboxBench
 
+from cleveragents.infrastructure import files
 from cleveragents.infrastructure.sandbox.files import git_state, writer
 from cleveragents.infrastructure.sandbox.files.tracker import state_path
 from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess, admin_directory
@@ -115,12 +117,43 @@ def no_document(work: SandboxBench) -> None:
 
 
 def staged_gone(work: SandboxBench) -> None:
-    # The file on disk is another, so only the index needs the object.
+    loose(work, _staged_only(work)).unlink()
+
+
+def _staged_only(work: SandboxBench) -> str:
+    """The file on disk is another, so only the index needs the object."""
     work.agent("echo 5 > only-staged; git add only-staged; rm only-staged")
     work.moments["before"] = work.look()
     work.agent("git reset -q")
     work.moments["after"] = work.look()
-    loose(work, NewObject.of(ObjectKind.BLOB, b"5\n").id).unlink()
+    return NewObject.of(ObjectKind.BLOB, b"5\n").id
+
+
+def _emptied(path: Path) -> None:
+    path.chmod(0o644)
+    path.write_bytes(b"")
+
+
+def committed(damage: Callable[[SandboxBench, str], None]) -> Fault:
+    """Has the agent make two commits before the checkpoint, and damages an object of theirs."""
+
+    def act(work: SandboxBench) -> None:
+        work.agent(
+            "for n in 1 2; do echo committed $n > c; git add c; git commit -qm $n; done; rm c"
+        )
+        work.moments["before"] = work.look()
+        work.agent("git reset -q --hard HEAD~2")
+        work.moments["after"] = work.look()
+        damage(work, work.agent("git rev-parse HEAD@{1}").strip())
+
+    return act
+
+
+def _with_other_bytes(work: SandboxBench, revision: str) -> None:
+    path = loose(work, revision)
+    kind = work.agent(f"git cat-file -t {revision}").strip()
+    content = read_object(work, path.parent.name + path.name) if kind == "commit" else b"?"
+    write_object(work, kind, content + b"?", path.parent.name + path.name)
 
 
 def repository_gone(work: SandboxBench) -> None:
@@ -138,6 +171,16 @@ DAMAGE: dict[str, Fault] = {
     "the document is no document": no_document,
     "a staged file is gone": staged_gone,
     "the repository is gone": repository_gone,
+    "the commit of HEAD is gone": committed(lambda work, head: loose(work, head).unlink()),
+    "the commit of HEAD has other bytes": committed(_with_other_bytes),
+    "the commit of HEAD is empty": committed(lambda work, head: _emptied(loose(work, head))),
+    "a commit before HEAD is gone": committed(lambda work, head: loose(work, f"{head}~1").unlink()),
+    "a file of HEAD has other bytes": committed(
+        lambda work, head: _with_other_bytes(work, f"{head}:c")
+    ),
+    "a file of HEAD is gone": committed(lambda work, head: loose(work, f"{head}:c").unlink()),
+    "an earlier file is gone": committed(lambda work, head: loose(work, f"{head}~1:c").unlink()),
+    "a staged file has other bytes": lambda work: _with_other_bytes(work, _staged_only(work)),
 }
 
 
@@ -213,16 +256,10 @@ def file_in_its_place(work: SandboxBench) -> None:
     work.root.write_text("")
 
 
-def forgotten(work: SandboxBench) -> None:
-    (work.outside / "file").write_text("theirs\n")
-    shutil.rmtree(admin_directory(work.sandbox))
-
-
 SANDBOX: dict[str, Fault] = {
     "it is gone": _aside,
     "it is a link to elsewhere": link_in_its_place,
     "it is a file": file_in_its_place,
-    "its repository forgot it": forgotten,
     "another sandbox is in its place": another_in_its_place,
 }
 
@@ -463,9 +500,12 @@ CIRCUMSTANCES: dict[str, Fault] = {
     "another plan of the project is at work": other_plan,
     "a removal of the sandbox before it was killed": killed_removal,
     "the system cannot flush one file system alone": _surrounded(
-        lambda _: patch.object(writer.ctypes, "CDLL", lambda *_, **__: object())
+        lambda _: patch.object(files.ctypes, "CDLL", lambda *_, **__: object())
     ),
     "git dies before it is asked": _surrounded(lambda _: dying_git(None)),
+    "git is killed when it is asked for HEAD": _surrounded(
+        lambda _: damaged_git.killed("symbolic-ref")
+    ),
     "git never answers": _surrounded(lambda _: silent_git()),
     "git dies in the middle of an answer": _surrounded(lambda _: dying_git(b"x commit 9\nabc")),
     "nothing can be written, and nobody says so": _surrounded(lambda _: no_effect()),

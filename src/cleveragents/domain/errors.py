@@ -618,6 +618,8 @@ class GitCommandError(SnapshotError):
     code = "git_failed"
 
     def __init__(self, command: str, status: int, stderr: str) -> None:
+        self.status = status
+        """Negative if git was killed or did not end."""
         said = stderr.strip().splitlines()
         super().__init__(
             f"`{command}` failed with status {status}" + (f": {said[-1]}" if said else ""),

@@ -44,6 +44,10 @@ class Reason:
     def is_special_file(self) -> bool:
         return self.kind is ReasonKind.SPECIAL_FILE
 
+    @property
+    def is_git_state(self) -> bool:
+        return self.kind is ReasonKind.GIT_STATE
+
 
 _SPECIAL_FILE = "special file"
 _LARGER = "larger than"
@@ -54,6 +58,7 @@ OVERDUE = Reason("it was not reached before the deadline", ReasonKind.OVERDUE)
 PLAN_LIMIT = Reason("the snapshots of the plan have reached their limit", ReasonKind.PLAN_LIMIT)
 IGNORED = Reason("ignored", ReasonKind.IGNORED)
 OTHER_GIT = Reason("not the sandbox's own; a rollback moves it aside", ReasonKind.GIT_STATE)
+DAMAGED_GIT = Reason("damaged or missing; a rollback repairs it", ReasonKind.GIT_STATE)
 STAGED_BY_NAME = Reason("staged by name only", ReasonKind.GIT_STATE)
 
 GIT_OPERATIONS: Mapping[str, Reason] = {
@@ -78,6 +83,7 @@ _FIXED: Mapping[str, Reason] = {
         PLAN_LIMIT,
         IGNORED,
         OTHER_GIT,
+        DAMAGED_GIT,
         STAGED_BY_NAME,
         *GIT_OPERATIONS.values(),
     )

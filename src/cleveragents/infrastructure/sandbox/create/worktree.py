@@ -15,7 +15,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
     SandboxStrategy,
 )
-from cleveragents.infrastructure.files import exclusive, write_durably
+from cleveragents.infrastructure.files import exclusive
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,
@@ -24,8 +24,9 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.create.uncommitted import take_over
+from cleveragents.infrastructure.sandbox.files.git_links import GitLinks
 from cleveragents.infrastructure.sandbox.files.known_copies import adopt
-from cleveragents.infrastructure.sandbox.files.tracker import state_path
+from cleveragents.infrastructure.sandbox.files.tracker import load_state, state_path
 from cleveragents.infrastructure.sandbox.git.command import (
     Git,
     admin_directory,
@@ -114,12 +115,8 @@ class WorktreeSandboxes(SandboxMaker):
     def check(self, sandbox: SandboxRef) -> None:
         if os.path.islink(sandbox.path) or not os.path.isdir(sandbox.path):
             raise SandboxMissingError(sandbox.path, "is missing")
-        try:
-            with open(admin_directory(sandbox) / "gitdir", "rb", buffering=0) as pointer:
-                belongs = os.fsdecode(pointer.read()).rstrip("\n") == f"{sandbox.path}/.git"
-        except OSError:
-            belongs = False
-        if not belongs:
+        is_ours = GitLinks(sandbox).are_known() or _is_as_known(sandbox)
+        if not is_ours or not os.path.isdir(sandbox.store):
             raise SandboxMissingError(sandbox.path, "is not known to its private repository")
 
     def reopen(self, sandbox: SandboxRef) -> None:
@@ -131,7 +128,7 @@ class WorktreeSandboxes(SandboxMaker):
 
     def attach(self, sandbox: SandboxRef) -> None:
         with creation_errors(), exclusive(_lock_of(Path(sandbox.store))):
-            self._connect(sandbox)
+            GitLinks(sandbox).create()
             self._keep_base(sandbox)
 
     def remove(self, sandbox: SandboxRef) -> None:
@@ -169,21 +166,12 @@ class WorktreeSandboxes(SandboxMaker):
     def _make_worktree(self, sandbox: SandboxRef) -> None:
         """Does what `git worktree add` does, which would name it after its directory."""
         path = Path(sandbox.path)
-        admin_directory(sandbox).mkdir(parents=True)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.mkdir()
-        self._connect(sandbox)
+        GitLinks(sandbox).create()
 
-    def _connect(self, sandbox: SandboxRef) -> None:
-        """Has the directory and its private repository know each other."""
-        admin, path = admin_directory(sandbox), Path(sandbox.path)
-        admin.mkdir(parents=True, exist_ok=True)
-        contents = {
-            admin / "locked": "in use by a CleverAgents plan",
-            admin / "commondir": "../..",
-            admin / "HEAD": f"ref: refs/heads/{sandbox.branch}",
-            admin / "gitdir": f"{path}/.git",
-            path / ".git": f"gitdir: {admin}",
-        }
-        for place, line in contents.items():
-            write_durably(place, os.fsencode(f"{line}\n"), mode=0o644)
+
+def _is_as_known(sandbox: SandboxRef) -> bool:
+    """Says whether it is the very directory that was looked at last, whatever is in it now."""
+    known = load_state(sandbox)
+    return known is not None and known.remembered.top == os.lstat(sandbox.path).st_ino

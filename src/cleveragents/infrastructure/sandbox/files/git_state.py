@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 import os
-import re
-import secrets
-import shutil
-import stat
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time_ns
+from typing import NoReturn
 
-from cleveragents.domain.errors import SandboxMissingError
+from cleveragents.domain.errors import GitCommandError, SandboxMissingError, SnapshotError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
-from cleveragents.domain.sandboxes.uncaptured import (
-    GIT_OPERATIONS,
-    OTHER_GIT,
-    STAGED_BY_NAME,
-    Reason,
+from cleveragents.domain.sandboxes.uncaptured import DAMAGED_GIT, GIT_OPERATIONS, Reason
+from cleveragents.infrastructure.sandbox.files.agent_objects import (
+    AgentObjects,
+    agent_objects,
+    objects_of_commit,
 )
-from cleveragents.infrastructure.files import write_durably
+from cleveragents.infrastructure.sandbox.files.git_index import (
+    ObservedIndex,
+    read_index,
+    restore_index,
+)
+from cleveragents.infrastructure.sandbox.files.git_links import GitLinks
 from cleveragents.infrastructure.sandbox.files.scan import SLACK_NANOSECONDS
-from cleveragents.infrastructure.sandbox.git.command import Git, admin_directory, git_on_sandbox
-from cleveragents.infrastructure.sandbox.git.objects import (
-    EMPTY_TREE,
-    ESCAPED,
-    NewObject,
-    ObjectKind,
+from cleveragents.infrastructure.sandbox.git.command import (
+    Git,
+    admin_directory,
+    git_on_sandbox,
+    git_without_sandbox,
 )
-from cleveragents.infrastructure.sandbox.store.blobs import blob_reader
-from cleveragents.infrastructure.sandbox.store.captured_state import GitState, staged_objects
-from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree
+from cleveragents.infrastructure.sandbox.git.objects import NewObject
+from cleveragents.infrastructure.sandbox.store.captured_state import GitState
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
-# An entry with a flag, or one side of a conflict.
-_UNUSUAL = re.compile(rb"(?:\A|\0)(?:(?!H |\Z)|H \d+ [0-9a-f]+ [1-3]\t)")
-_ABSENT = "000000"
-_EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 _NO_GIT = GitState()
+_NOTHING = AgentObjects()
+_HEAD_COMMIT = "HEAD^{commit}"
 
 Stamps = list[list[int] | None]
 """Times, size and inode of some files; None for one that is not there."""
@@ -50,7 +49,9 @@ class ObservedGit:
 
     state: GitState = _NO_GIT
     objects: tuple[NewObject, ...] = ()
-    """What has to be stored to keep the index: its trees, or a listing where trees will not do."""
+    """What has to be stored to keep HEAD and index."""
+    to_sync: tuple[Path, ...] = ()
+    """Files of the agent's git that have to be synced for the same purpose."""
     uncaptured: tuple[tuple[str, Reason], ...] = ()
     """What a snapshot does not hold, and why."""
     tracked_though_ignored: frozenset[str] = frozenset()
@@ -65,10 +66,14 @@ class SandboxGit:
         self._sandbox = sandbox
         self._admin = admin_directory(sandbox)
         self.git = git_on_sandbox(git, sandbox)
+        self.outside = git_without_sandbox(git, sandbox)
+        """Git for what does not concern HEAD and index: it works where these are damaged."""
+        self._refs = SnapshotRefs(sandbox, git)
+        self._links = GitLinks(sandbox)
+        self.durable: str | None = None
+        """The commit of the last stored state: all that it leads to is durable."""
         self.seen: tuple[Stamps, ObservedGit] | None = None
         """What was found last, and by which stamps to know that it still holds."""
-        self._link = Path(sandbox.path) / ".git"
-        self._link_content = os.fsencode(f"gitdir: {self._admin}\n")
         self._made: Stamps | None = None
         """The stamps of what we have just made, while nobody else has the sandbox."""
 
@@ -80,8 +85,7 @@ class SandboxGit:
                 branch = os.fsdecode(head.read()).removeprefix("ref: ").strip()
         except OSError:
             branch = ""
-        places = [f"{admin}/{name}" for name in ("HEAD", "index", "gitdir")]
-        places.append(f"{self._sandbox.path}/.git")
+        places = [f"{admin}/HEAD", f"{admin}/index", *self._links.places]
         places += [f"{self._sandbox.store}/{name}" for name in (branch, "packed-refs")]
         places += [f"{admin}/{name}" for name in GIT_OPERATIONS]
         stamps: Stamps = []
@@ -110,79 +114,77 @@ class SandboxGit:
             self.seen = (stamps, self._look())
         return self.seen[1]
 
+    def require_links(self) -> None:
+        """Raises SandboxMissingError unless the sandbox and its repository know each other."""
+        if not self._links.are_known():
+            self._raise_unknown()
+
+    def _raise_unknown(self) -> NoReturn:
+        raise SandboxMissingError(self._sandbox.path, "is not known to its private repository")
+
     def know(self, look: ObservedGit) -> None:
         """Says what a new sandbox has, which nobody else works in yet."""
         self._made = self.stamps()
         self.seen = (self._made, look)
 
     def _look(self) -> ObservedGit:
-        try:
-            pointer = os.fsdecode((self._admin / "gitdir").read_bytes()).rstrip("\n")
-        except OSError:
-            pointer = ""
-        if pointer != f"{self._sandbox.path}/.git":
-            path = self._sandbox.path
-            raise SandboxMissingError(path, "is not known to its private repository")
-        branch = os.fsdecode(self.git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1))).strip()
-        commit = os.fsdecode(
-            self.git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1, 128))
-        ).strip()
-        with self._copy_of_index() as git:
-            listing = git.run("ls-files", "-z", "--stage", "-v")
-            by_name = self._staged_by_name(git, listing)
-            forced = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-            tree, objects = None, (NewObject.of(ObjectKind.BLOB, listing),)
-            if not _UNUSUAL.search(listing) and ESCAPED.encode() not in listing:
-                tree, objects = self._index_tree(git, commit)
+        """Finds HEAD, branch and index; what is damaged counts as not captured."""
+        if not os.path.isdir(self._sandbox.store):
+            self._raise_unknown()
+        branch, commit, made = self._head()
+        index, staged = self._index(commit, branch)
+        damaged = [".git/HEAD"] * (branch is None and commit is None) + [".git/index"] * (not index)
+        found = index or ObservedIndex()
         return ObservedGit(
-            state=GitState(
-                branch=branch or None,
-                commit=commit or None,
-                index_tree=tree,
-                index_listing=objects[0].id if tree is None else None,
+            state=GitState(branch, commit, found.tree, found.listing),
+            objects=(*found.objects, *made.to_store, *staged.to_store),
+            to_sync=(*made.to_sync, *staged.to_sync),
+            uncaptured=(
+                *self._under_way(),
+                *self._links.damaged(),
+                *((path, DAMAGED_GIT) for path in damaged),
+                *found.by_name,
             ),
-            objects=objects,
-            uncaptured=(*self._under_way(), *self._strange_link(), *by_name),
-            tracked_though_ignored=frozenset(map(os.fsdecode, forced.split(b"\0")[:-1])),
-            staged=frozenset(staged_objects(listing) if tree is None else ()),
+            tracked_though_ignored=found.tracked_though_ignored,
+            staged=found.staged,
         )
 
-    def _index_tree(self, git: Git, commit: str) -> tuple[str, tuple[NewObject, ...]]:
-        """Returns the tree that the index is, and its trees that may not be stored.
-
-        `git write-tree` would store them; looking must not change anything.
-        """
-        base = EMPTY_TREE
-        if commit:
-            base = os.fsdecode(git.run("rev-parse", f"{commit}^{{tree}}")).strip()
-        changes = git.run(
-            "diff-index", "--cached", "--raw", "-z", "--abbrev=40", "--no-renames", base
-        )
-        fields = changes.split(b"\0")[:-1]
-        if not fields:
-            return base, ()
-        with blob_reader(git) as objects:
-            tree = LazyTree(base, objects.read)
-            for head, name in zip(fields[::2], fields[1::2], strict=True):
-                _, mode, _, object_id, _ = head.decode().split(" ")
-                if mode == _ABSENT:
-                    tree.remove(os.fsdecode(name))
-                else:
-                    tree.put(os.fsdecode(name), (mode, object_id))
-            identity, made = tree.flush()
-        return identity, tuple(made)
-
-    @contextmanager
-    def _copy_of_index(self) -> Generator[Git]:
-        """Git writes to the index it is given even to answer, so it gets a copy."""
-        copy = self._admin / f"index.cleveragents-{secrets.token_hex(4)}"
+    def _head(self) -> tuple[str | None, str | None, AgentObjects]:
+        """Returns branch, commit and what to store of it; neither if something is damaged."""
+        _, said = self.git.answer("symbolic-ref", "-q", "HEAD", ok=(0, 1, 128))
+        branch = os.fsdecode(said).strip() or None
+        _, said = self.git.answer("rev-parse", "--verify", "-q", _HEAD_COMMIT, ok=(0, 1, 128))
+        commit = said.decode().strip() or None
+        if commit is None:
+            is_unborn = branch is not None and not self._refs.has(branch)
+            return branch if is_unborn else None, None, _NOTHING
+        known = [each for each in (self._sandbox.base_commit, self.durable) if each is not None]
+        if commit in known:
+            return branch, commit, _NOTHING
         try:
-            with suppress(FileNotFoundError):
-                shutil.copyfile(self._admin / "index", copy)
-            yield self.git.with_variables(GIT_INDEX_FILE=str(copy))
-        finally:
-            copy.unlink(missing_ok=True)
-            copy.with_name(f"{copy.name}.lock").unlink(missing_ok=True)
+            needed = objects_of_commit(self.git, commit, known)
+            return branch, commit, self._durably(needed)
+        except SnapshotError as error:
+            _raise_unless_damage(error)
+            return None, None, _NOTHING
+
+    def _index(
+        self, commit: str | None, branch: str | None
+    ) -> tuple[ObservedIndex | None, AgentObjects]:
+        """Returns the index, or None if it is damaged, and what to store of it."""
+        if not self._admin.is_dir():
+            return None, _NOTHING
+        # Git refuses to work where HEAD is damaged, so it is asked from elsewhere then.
+        git = self.outside if commit is None and branch is None else self.git
+        try:
+            found = read_index(git, self._admin, commit)
+            return found, self._durably(found.blobs)
+        except SnapshotError as error:
+            _raise_unless_damage(error)
+            return None, _NOTHING
+
+    def _durably(self, object_ids: Collection[str]) -> AgentObjects:
+        return agent_objects(self.outside, Path(self._sandbox.store), object_ids)
 
     def start(self, wanted: GitState) -> None:
         """Gives a new sandbox its own branch, and HEAD and index, wherever HEAD is."""
@@ -190,26 +192,29 @@ class SandboxGit:
             self.git.run("update-ref", f"refs/heads/{self._sandbox.branch}", wanted.commit)
         if wanted.branch != f"refs/heads/{self._sandbox.branch}":
             self._restore_head(wanted)
-        self._restore_index(wanted, keep=False)
+        restore_index(self.git, self._admin, wanted, keep=False)
 
     def restore(self, wanted: GitState) -> None:
-        """Puts HEAD, branch and index back, and the link to them if it was damaged."""
-        if not self._is_linked():
-            self._restore_link()
+        """Restores HEAD, branch and index as far as they were captured, and damaged links."""
+        self._links.restore()
         present = self.look().state
         if present == wanted:
             return
         self._remove_locks(wanted)
-        if (present.branch, present.commit) != (wanted.branch, wanted.commit):
+        if not present.has_head:
+            self._links.restore_head()
+        if wanted.has_head and present.head != wanted.head:
             self._restore_head(wanted)
-        if (present.index_tree, present.index_listing) != (wanted.index_tree, wanted.index_listing):
-            self._restore_index(wanted, keep=present.index_listing is None)
+        if wanted.has_index and present.index != wanted.index:
+            keep = present.index_tree is not None
+            restore_index(self.git, self._admin, wanted, keep=keep)
 
     def _restore_head(self, wanted: GitState) -> None:
         if wanted.branch is None:
             self.git.run("update-ref", "--no-deref", "HEAD", wanted.commit or "")
             return
         self.git.run("symbolic-ref", "HEAD", wanted.branch)
+        self._remove_damaged_ref(wanted.branch)
         if wanted.commit is None:
             self.git.run("update-ref", "-d", wanted.branch)
         else:
@@ -222,69 +227,11 @@ class SandboxGit:
             if (self._admin / name).exists()
         ]
 
-    def _strange_link(self) -> list[tuple[str, Reason]]:
-        if self._is_linked() or not os.path.lexists(self._link):
-            return []
-        return [(".git", OTHER_GIT)]
-
-    def _staged_by_name(self, git: Git, listing: bytes) -> list[tuple[str, Reason]]:
-        """Returns what `git add --intent-to-add` named: the index has it as an empty file."""
-        heads = (line.partition(b"\t") for line in listing.split(b"\0"))
-        empty = {name for head, _, name in heads if _EMPTY_BLOB in head}
-        if not empty:
-            return []
-        # The index alone is asked: files that git cannot make sense of do not matter here.
-        options = ("--cached", "--ita-invisible-in-index", "--name-only", "-z", "--no-renames")
-        shown = git.run("diff-index", *options, EMPTY_TREE)
-        names = sorted(map(os.fsdecode, empty.difference(shown.split(b"\0"))))
-        return [(f".git/index: {name}", STAGED_BY_NAME) for name in names]
-
-    def _restore_index(self, wanted: GitState, *, keep: bool) -> None:
-        """With `keep`, entries that stay the same keep what git knows about their files."""
-        index = self._admin / "index"
-        draft = self._admin / f"index.cleveragents-{secrets.token_hex(4)}"
-        git = self.git.with_variables(GIT_INDEX_FILE=str(draft))
-        try:
-            if keep and index.exists():
-                shutil.copyfile(index, draft)
-            git.run("read-tree", "--reset", wanted.index_tree or EMPTY_TREE)
-            if wanted.index_listing is not None:
-                self._fill_index(git, self.git.run("cat-file", "blob", wanted.index_listing))
-            draft.replace(index)
-        finally:
-            draft.unlink(missing_ok=True)
-            draft.with_name(f"{draft.name}.lock").unlink(missing_ok=True)
-
-    def _fill_index(self, git: Git, listing: bytes) -> None:
-        lines = [line for line in listing.split(b"\0") if line]
-        git.run(
-            "update-index", "-z", "--index-info", stdin=b"".join(line[2:] + b"\0" for line in lines)
-        )
-        marked = {
-            "--assume-unchanged": [line for line in lines if line[:1].islower()],
-            "--skip-worktree": [line for line in lines if line[:1] in b"Ss"],
-        }
-        for option, chosen in marked.items():
-            if chosen:
-                names = b"".join(line.partition(b"\t")[2] + b"\0" for line in chosen)
-                git.run("update-index", option, "-z", "--stdin", stdin=names)
-
-    def _is_linked(self) -> bool:
-        try:
-            regular = stat.S_ISREG(os.lstat(self._link).st_mode)
-            return regular and self._link.read_bytes() == self._link_content
-        except OSError:
-            return False
-
-    def _restore_link(self) -> None:
-        """An agent may remove or replace `.git`: what it put there is moved aside, not deleted."""
-        plan_directory = self._link.parent.parent
-        if os.path.lexists(self._link):
-            aside = f".{self._sandbox.resource}.git-found-{secrets.token_hex(4)}"
-            self._link.rename(plan_directory / aside)
-        draft = plan_directory / f".{self._sandbox.resource}.git-link"
-        write_durably(draft, self._link_content, mode=0o644)
-        draft.replace(self._link)
+    def _remove_damaged_ref(self, branch: str) -> None:
+        """Git refuses to move a branch whose ref it cannot read."""
+        path = Path(self._sandbox.store) / branch
+        if path.is_file() and not self.git.succeeds("rev-parse", "--verify", "-q", branch):
+            path.unlink()
 
     def _remove_locks(self, wanted: GitState) -> None:
         """A tool that was killed may have left locks of its git; it no longer runs."""
@@ -293,7 +240,16 @@ class SandboxGit:
                 place.with_name(f"{place.name}.lock").unlink()
 
 
+def _raise_unless_damage(error: SnapshotError) -> None:
+    """A git that was killed or hangs says nothing about the repository."""
+    if isinstance(error, GitCommandError) and error.status < 0:
+        raise error
+
+
 def forked(state: GitState, source: SandboxRef, fork: SandboxRef) -> GitState:
     """Returns where the git of a fork is to be: on its own branch if the source was on its own."""
+    if not state.has_head:
+        branch = f"refs/heads/{fork.branch}"
+        return replace(state, branch=branch, commit=source.base_commit)
     on_branch = state.branch == f"refs/heads/{source.branch}" or state.commit is None
     return replace(state, branch=f"refs/heads/{fork.branch}" if on_branch else None)

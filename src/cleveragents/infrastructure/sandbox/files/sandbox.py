@@ -33,6 +33,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
     TreeDiff,
 )
+from cleveragents.infrastructure.files import sync_files
 from cleveragents.infrastructure.sandbox.files.engine_protocol import (
     SnapshotEngine,
     refuse_differences,
@@ -173,11 +174,10 @@ class FileSandbox(SnapshotEngine):
             refs = self._stored.refs
             if before is captured and refs.has(refs.name(made.snapshot_id)):
                 return made.model_copy(update={"size_bytes": 0, "evidence": evidence})
-        objects = [*self._stored.unsaved.values()]
-        index = (captured.git.index_tree, captured.git.index_listing)
-        known = self._last and self._last[0].git
-        if known is None or (known.index_tree, known.index_listing) != index:
-            objects += look.objects
+        is_git_stored = self._last is not None and self._last[0].git == captured.git
+        if not is_git_stored:
+            sync_files(look.to_sync)
+        objects = (*self._stored.unsaved.values(), *(() if is_git_stored else look.objects))
         made = self._stored.keep(captured, look.staged, objects, evidence)
         self._tracker.note_stored(
             captured, self._stored.refs.name(made.snapshot_id), made.size_bytes
@@ -350,7 +350,7 @@ class FileSandbox(SnapshotEngine):
         spared = replace(target, ignored=target.ignored | stayed)
         left = difference(found, spared, self._stored.read_tree)
         wrong = [f"{change.file} should be {change.action}" for change in left.changes]
-        if found.git != target.git:
+        if not target.git.is_met_by(found.git):
             wrong.append("HEAD, branch or index differ")
         self._tracker.holds(target, ref)
         return RestoreReport(

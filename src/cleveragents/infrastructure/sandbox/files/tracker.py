@@ -107,7 +107,7 @@ class SandboxTracker:
         self._rules: IgnoreRules = (
             NoIgnoreRules()
             if git is None or "all" in limits.include_ignored
-            else GitIgnoreRules(git.git, sandbox.path)
+            else GitIgnoreRules(git.outside, sandbox.path)
         )
         self._beside = os.path.dirname(sandbox.path)
         """Where the time of the sandbox's file system is read."""
@@ -171,6 +171,8 @@ class SandboxTracker:
         try:
             live = self._known()
             if os.lstat(path).st_ino != live.top:
+                if self._git is not None:
+                    self._git.require_links()
                 self._moment = BEGINNING  # Another directory is in its place: nothing holds.
             if self._watch is not None and live.is_blind:
                 self._stop_watching()
@@ -245,6 +247,8 @@ class SandboxTracker:
     def note_stored(self, captured: CapturedState, ref: str, added_bytes: int) -> None:
         """Notes that a state which `present` returned is stored, kept by a ref."""
         live = self._known()
+        if self._git is not None:
+            self._git.durable = captured.git.commit
         self._stored_bytes += added_bytes
         if self._room is not None:
             self._room = max(self._room - added_bytes, 0)
@@ -326,6 +330,7 @@ class SandboxTracker:
         self._rules.settle()  # An error may have left answers about what was there before.
         if self._git is not None:
             self._git.seen = state.git
+            self._git.durable = state.remembered.captured.git.commit
         self._live = LiveTree(
             self._sandbox.path,
             own_git=self._git is not None,
@@ -426,7 +431,8 @@ def load_state(sandbox: SandboxRef) -> SavedState | None:
     seen: tuple[Stamps, ObservedGit] | None = None
     if (git := content["git"]) is not None:
         uncaptured = tuple((path, reason_from(text)) for path, text in git["uncaptured"])
-        look = ObservedGit(captured.git, (), uncaptured, frozenset(git["forced"]))
+        forced = frozenset(git["forced"])
+        look = ObservedGit(captured.git, uncaptured=uncaptured, tracked_though_ignored=forced)
         seen = (git["stamps"], look)
     return SavedState(
         proof=content["proof"],

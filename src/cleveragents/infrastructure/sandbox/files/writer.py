@@ -9,13 +9,13 @@ written: the restore is journaled and simply done again.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
+from cleveragents.infrastructure.files import SYNCED_ONE_BY_ONE, sync_file_system
 from cleveragents.infrastructure.sandbox.states.difference import (
     TOP,
     StateDifference,
@@ -29,8 +29,6 @@ _NOT_IN_PLACE = (
     *(errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.EACCES),
     *(errno.ETXTBSY, errno.EPERM, errno.ENODEV),
 )
-_SYNCED_ONE_BY_ONE = 20
-"""Up to so many files each is made durable by itself; beyond, the whole file system is."""
 
 WriteBlob = Callable[[str, Callable[[bytes], object]], None]
 """Gives the bytes of an object, piece by piece, to the function it is handed."""
@@ -56,7 +54,7 @@ class SandboxWriter:
         if mode & 0o700 != 0o700:
             self._opened_up[TOP] = mode
             os.fchmod(self._root, mode | 0o700)
-        synced = len(difference.touched) <= _SYNCED_ONE_BY_ONE
+        synced = len(difference.touched) <= SYNCED_ONE_BY_ONE
         try:
             for path in difference.remove_files:
                 with suppress(FileNotFoundError):
@@ -85,7 +83,7 @@ class SandboxWriter:
             raise
         self._set_modes({**self._opened_up, **dict(difference.set_modes)})
         if not synced:
-            _flush(self._root)
+            sync_file_system(self._root)
 
     def _set_modes(self, modes: Mapping[str, int]) -> None:
         """Deepest first: everything above what is being set is still open."""
@@ -214,10 +212,3 @@ def _remove_special(name: str, parent: int) -> None:
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
         if not stat.S_ISDIR(status.st_mode):
             os.unlink(name, dir_fd=parent)
-
-
-def _flush(descriptor: int) -> None:
-    """Waits until everything on the sandbox's file system is on disk."""
-    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-    if syncfs is None or syncfs(descriptor) != 0:
-        os.sync()

@@ -312,6 +312,12 @@ def git_on_sandbox(git: Git, sandbox: SandboxRef) -> Git:
     )
 
 
+def git_without_sandbox(git: Git, sandbox: SandboxRef) -> Git:
+    """Returns a git on the sandbox's files and objects that knows nothing of HEAD and index."""
+    mirror = git_on_mirror(git, Path(sandbox.store))
+    return mirror.with_variables(GIT_WORK_TREE=sandbox.path)
+
+
 def is_on(setting: str | None) -> bool:
     """Returns whether git would take the value of a setting for true."""
     word = (setting or "").lower()

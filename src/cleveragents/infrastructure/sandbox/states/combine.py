@@ -17,7 +17,6 @@ from cleveragents.infrastructure.sandbox.git.objects import NewObject
 from cleveragents.infrastructure.sandbox.states.difference import in_terms_of
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
-    GitState,
     ancestors,
     around_nothing,
 )
@@ -126,11 +125,16 @@ def _not_captured(
     base: CapturedState, other: CapturedState, is_taken: Callable[[str], bool]
 ) -> Mapping[str, Reason]:
     """What is said of the sandbox's own git goes with `HEAD` and index."""
-    return _chosen(
-        base.not_captured,
-        other.not_captured,
-        lambda path: is_taken(path) and not _is_own_git(base, path),
-    )
+    content = _chosen(_of_content(base), _of_content(other), is_taken)
+    return {**content, **_of_git(base)}
+
+
+def _of_content(state: CapturedState) -> dict[str, Reason]:
+    return {path: why for path, why in state.not_captured.items() if not why.is_git_state}
+
+
+def _of_git(state: CapturedState) -> dict[str, Reason]:
+    return {path: why for path, why in state.not_captured.items() if why.is_git_state}
 
 
 def _require_captured(path: str, base: CapturedState, other: CapturedState) -> None:
@@ -158,10 +162,5 @@ def _left_out(path: str, state: CapturedState) -> Iterator[tuple[str, Reason]]:
         for name in (place, f"{place}/"):
             if name in state.ignored:
                 yield name, IGNORED
-            elif name in state.not_captured and not _is_own_git(state, place):
+            elif name in state.not_captured and not state.not_captured[name].is_git_state:
                 yield name, state.not_captured[name]
-
-
-def _is_own_git(state: CapturedState, path: str) -> bool:
-    """Says whether a path belongs to the sandbox's git, which is no content of the sandbox."""
-    return state.git != GitState() and (path == ".git" or path.startswith(".git/"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cleveragents.domain.sandboxes.sandbox import ChangeAction, FileChange, Uncaptured
-from cleveragents.domain.sandboxes.uncaptured import IGNORED
+from cleveragents.domain.sandboxes.uncaptured import DAMAGED_GIT, IGNORED
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     TreeEntry,
@@ -180,7 +180,8 @@ def _left_alone(
     found += [
         (path, reason.text)
         for path, reason in present.not_captured.items()
-        if not (
+        if reason != DAMAGED_GIT
+        and not (
             reason.is_special_file
             and (sides.is_file_wanted(path) or sides.is_directory_wanted(path))
         )

@@ -36,7 +36,10 @@ class TreeEntry:
 
 @dataclass(frozen=True)
 class GitState:
-    """Where the sandbox's own git is; all None where there is no git."""
+    """Where the sandbox's own git is; all None where there is no git.
+
+    HEAD and index that were damaged, and so not captured, are None too.
+    """
 
     branch: str | None = None
     """Full ref name, or None when detached."""
@@ -46,6 +49,28 @@ class GitState:
     """The index as a tree, or None when it is kept as a listing."""
     index_listing: str | None = None
     """A blob with the index's entries, when a tree cannot hold them: conflicts or flags."""
+
+    @property
+    def head(self) -> tuple[str | None, str | None]:
+        return self.branch, self.commit
+
+    @property
+    def has_head(self) -> bool:
+        return self.head != (None, None)
+
+    @property
+    def has_index(self) -> bool:
+        return self.index != (None, None)
+
+    def is_met_by(self, found: GitState) -> bool:
+        """Says whether another state is the same in everything that was captured of this one."""
+        return (not self.has_head or found.head == self.head) and (
+            not self.has_index or found.index == self.index
+        )
+
+    @property
+    def index(self) -> tuple[str | None, str | None]:
+        return self.index_tree, self.index_listing
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleveragents.domain.errors import SnapshotCorruptError, SnapshotError, SnapshotMissingError
+from cleveragents.domain.errors import (
+    GitCommandError,
+    SnapshotCorruptError,
+    SnapshotError,
+    SnapshotMissingError,
+)
 from cleveragents.domain.sandboxes.sandbox import (
     Evidence,
     SandboxCheckpoint,
@@ -121,22 +126,47 @@ class StoredSnapshots:
         return captured
 
     def verify(self, snapshot_id: str) -> None:
-        """Reads every byte of a snapshot back."""
+        """Reads back every byte that a restore needs, and what git in the sandbox needs then."""
         self._outlines.pop(snapshot_id, None)  # What is in memory proves nothing.
         captured = self.load(snapshot_id)
-        self.check_git(captured.git, snapshot_id)
-        tree = LazyTree(captured.tree, self.objects.read)
-        self.objects.check(sorted({node[1] for _, node in tree.files()}))
+        needed = {node[1] for _, node in LazyTree(captured.tree, self.objects.read).files()}
+        needed |= self._index_objects(captured.git)
+        if captured.git.commit is not None:
+            needed |= self._history(captured.git.commit, snapshot_id)
+        self.objects.check(sorted(needed))
 
     def check_git(self, state: GitState, snapshot_id: str) -> None:
-        """Raises SnapshotMissingError unless commit and index can be put back."""
-        needed = {state.commit} if state.commit else set[str]()
+        """Raises SnapshotError unless commit and index can be restored."""
+        if state.commit is not None:
+            self.objects.check([state.commit])
+        if missing_objects(self.git, sorted(self._index_objects(state))):
+            raise SnapshotMissingError(snapshot_id, self._sandbox.store)
+
+    def _index_objects(self, state: GitState) -> set[str]:
+        needed = self.staged(state)
         if state.index_tree is not None:
             index = LazyTree(state.index_tree, self.objects.read)
             needed |= {object_id for _, (mode, object_id) in index.files() if mode != GITLINK}
-        needed |= self.staged(state)
-        if missing_objects(self.git, sorted(needed)):
-            raise SnapshotMissingError(snapshot_id, self._sandbox.store)
+        return needed
+
+    def _history(self, commit: str, snapshot_id: str) -> set[str]:
+        """Returns what a commit holds, and all that was committed since the plan began.
+
+        What came before is the project's history, which the project has too.
+        """
+        base = self._sandbox.base_commit
+        walks = (("--no-walk", commit), (commit, *([] if base is None else ["--not", base])))
+        try:
+            listings = [self.git.run("rev-list", "--objects", *walk) for walk in walks]
+        except GitCommandError as error:
+            if error.status < 0:  # Git was killed or hangs, which says nothing about the objects.
+                raise
+            raise SnapshotCorruptError(
+                f"Commit {commit}, where HEAD is in snapshot {snapshot_id}, "
+                f"is damaged or incomplete in {self._sandbox.store}",
+                object_id=commit,
+            ) from error
+        return {line[:40].decode() for listing in listings for line in listing.splitlines()}
 
     def staged(self, state: GitState) -> set[str]:
         """Returns the blobs that only the index leads to, where it is kept as a listing."""
