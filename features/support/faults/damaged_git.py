@@ -80,7 +80,7 @@ def there_and_back(work: SandboxBench) -> Moment:
     files = work.tree()
     saved = work.take()
     damaged = Moment(saved.checkpoint, files, "")
-    work.store.verify(work.sandbox, damaged.id)
+    work.acts().verify(damaged.id)
     work.go_back(work.moments["before"])
     work.expect(work.moments["before"])
     work.agent("git log -p --oneline; git diff HEAD; git status --porcelain")
@@ -88,7 +88,7 @@ def there_and_back(work: SandboxBench) -> Moment:
     assert work.report is not None and work.report.differences == (), work.report
     assert not differing(work.tree(), files), differing(work.tree(), files)
     work.agent("git status --porcelain; git add -A; git commit -q --allow-empty -m again")
-    work.store.verify(work.sandbox, work.look().id)
+    work.acts().verify(work.look().id)
     work.go_back(work.moments["before"])
     work.expect(work.moments["before"])
     return damaged

@@ -54,7 +54,7 @@ from cleveragents.infrastructure.sandbox.apply.merge_workspace import (
 )
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles
 from cleveragents.infrastructure.sandbox.files.ignore_rules import GitIgnoreRules
-from cleveragents.infrastructure.sandbox.git.command import Git, git_on_sandbox
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_sandbox, git_without_sandbox
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     NewObject,
@@ -212,14 +212,17 @@ class _GitPlan:
         They are written into the project's files all the same.
         """
         made = [path for path, entry in self._new.items() if entry is not None]
-        inside = git_on_sandbox(git, self._work.sandbox)
-        with closing(GitIgnoreRules(inside, self._work.sandbox.path)) as rules:
+        outside = git_without_sandbox(git, self._work.sandbox)
+        with closing(GitIgnoreRules(outside, self._work.sandbox.path)) as rules:
             rules.learn(made)
             found = {path for path in made if rules.covers(path)}
         if not found:
             return found
-        # Git tracks an ignored file that was added by force, or that a commit has.
-        added = {os.fsdecode(name) for name in inside.run("ls-files", "-z").split(b"\0")}
+        # Git tracks an ignored file that was added by force, or that a commit has. It cannot
+        # say so where the sandbox's own git is damaged.
+        inside = git_on_sandbox(git, self._work.sandbox)
+        _, listing = inside.answer("ls-files", "-z", ok=(0, 128))
+        added = set(map(os.fsdecode, listing.split(b"\0")))
         return found - added - self._workspace.differing(EMPTY_TREE, start).keys()
 
     def _is_uncommitted(self, path: str) -> bool:
