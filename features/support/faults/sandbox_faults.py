@@ -54,6 +54,11 @@ def loose(work: SandboxBench, revision: str) -> Path:
     return work.mirror / "objects" / name[:2] / name[2:]
 
 
+def loose_objects_of(mirror: Path) -> list[Path]:
+    """The files of objects that are not in a pack."""
+    return sorted(mirror.glob("objects/[0-9a-f][0-9a-f]/*"))
+
+
 def write_object(work: SandboxBench, kind: str, content: bytes, name: str | None = None) -> str:
     """Stores bytes as an object, under a name that need not be theirs."""
     name = name or NewObject.of(ObjectKind[kind.upper()], content).id

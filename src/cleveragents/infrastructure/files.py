@@ -37,20 +37,29 @@ def sync_file_system(descriptor: int) -> None:
 
 
 def sync_files(paths: Iterable[Path]) -> None:
-    """Makes files durable that another program wrote, with their names."""
+    """Makes files durable that another program wrote, with their names.
+
+    One that is gone by now was removed by that program: then it has the content elsewhere.
+    """
     found = list(paths)
-    places = {place for path in found for place in (path.parent, path.parent.parent)}
+    if len(found) > SYNCED_ONE_BY_ONE:
+        with _opened(found[0].parent) as descriptor:
+            sync_file_system(descriptor)
+        return
     for path in found:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            if len(found) > SYNCED_ONE_BY_ONE:
-                sync_file_system(descriptor)
-                return
+        with suppress(FileNotFoundError), _opened(path) as descriptor:
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    for place in sorted(places):
+    for place in sorted({place for path in found for place in (path.parent, path.parent.parent)}):
         fsync_directory(place)
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[int]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def write_durably(path: Path, data: bytes, mode: int = 0o600) -> None:

@@ -25,6 +25,7 @@ from cleveragents.infrastructure.files import (
     copy_durably,
     exclusive,
     fsync_directory,
+    sync_files,
     write_durably,
 )
 from cleveragents.infrastructure.sandbox.git.command import (
@@ -50,6 +51,8 @@ _OWN_SETTINGS = {
     "core.repositoryformatversion": "0",
     "core.bare": "true",
     "core.logallrefupdates": "true",
+    # The agent's git may pack our refs with its own: a power failure must not take them.
+    "core.fsync": "reference",
     "gc.auto": "0",
 }
 _FAN_OUT = re.compile(r"[0-9a-f]{2}")
@@ -117,8 +120,11 @@ def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | 
     else:
         (mirror / "shallow").unlink(missing_ok=True)
     for _ in range(_ATTEMPTS):
+        linked: list[Path] = []
         sources = repository.object_directories()
-        stayed = [_link_objects(source, mirror / "objects") for source in sources]
+        stayed = [_link_objects(source, mirror / "objects", linked) for source in sources]
+        # The user's git does not sync each object either, and checkpoints will need them.
+        sync_files(linked)
         if not all(stayed):
             continue
         # Every file of the commit has to be there; its history is the project's affair.
@@ -132,8 +138,8 @@ def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | 
     )
 
 
-def _link_objects(source: Path, target: Path) -> bool:
-    """Returns whether everything that was seen could be linked.
+def _link_objects(source: Path, target: Path, linked: list[Path]) -> bool:
+    """Adds what was linked to `linked`; returns whether everything that was seen could be.
 
     Loose objects come first: what a repack removes is in a pack by then. Of a
     pack the index comes last, because git sees a pack when it sees its index.
@@ -142,12 +148,13 @@ def _link_objects(source: Path, target: Path) -> bool:
     for fan_out in sorted(source.iterdir()):
         if _FAN_OUT.fullmatch(fan_out.name):
             names = [name for name in _names(fan_out) if _LOOSE.fullmatch(name)]
-            stayed &= _link_new(fan_out, target / fan_out.name, names)
+            stayed &= _link_new(fan_out, target / fan_out.name, names, linked)
     packs = [
         name.removesuffix(".idx") for name in _names(source / "pack") if _INDEX.fullmatch(name)
     ]
     for pack in sorted(packs):
-        stayed &= _link_new(source / "pack", target / "pack", [f"{pack}.pack", f"{pack}.idx"])
+        files = [f"{pack}.pack", f"{pack}.idx"]
+        stayed &= _link_new(source / "pack", target / "pack", files, linked)
     return stayed
 
 
@@ -155,8 +162,8 @@ def _names(directory: Path) -> list[str]:
     return os.listdir(directory) if directory.is_dir() else []
 
 
-def _link_new(source: Path, target: Path, names: Iterable[str]) -> bool:
-    """Links what is not there yet, durably; returns False if something has gone meanwhile."""
+def _link_new(source: Path, target: Path, names: Iterable[str], linked: list[Path]) -> bool:
+    """Links what is not there yet; returns False if something has gone meanwhile."""
     present = set(_names(target))
     missing = [name for name in names if name not in present]
     if not missing:
@@ -165,9 +172,9 @@ def _link_new(source: Path, target: Path, names: Iterable[str]) -> bool:
     try:
         for name in missing:
             _link(source / name, target / name)
+            linked.append(target / name)
     except FileNotFoundError:
         return False
-    fsync_directory(target)
     return True
 
 
