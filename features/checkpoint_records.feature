@@ -20,6 +20,25 @@ Feature: What a checkpoint costs besides the bytes
       When the user runs the plan
       Then the record of "after step 24" is as long as that of "after step 12"
 
+  Rule: a checkpoint says what was stored since the one before it
+
+    Scenario Outline: With the triggers "<triggers>" the bytes are counted at "<label>"
+      Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "<triggers>"
+      And a plan with the steps
+        | step  | does                                       |
+        | one   | runs `head -c 100000 /dev/urandom > a.bin` |
+        | two   | writes b.txt                               |
+        | three | runs `<third>`                             |
+      When the user runs the plan
+      Then the checkpoint "<label>" added about 100000 bytes, and the others less than 9000
+
+      Examples:
+        | triggers                               | third           | label           |
+        | []                                     | true            | after execution |
+        | before_tool_execute,after_tool_execute | true            | after one       |
+        | after_step                             | true            | after step 1: one |
+        | on_error                               | touch c; exit 7 | before three    |
+
   Rule: a checkpoint knows which tool calls were in effect
 
     Scenario: Going back and forth undoes calls and brings them back

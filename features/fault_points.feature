@@ -101,7 +101,7 @@ Feature: Killed at any durable step
   Rule: nothing is left of what was pruned, cancelled or deleted
 
     Scenario: Killed at pruned-snapshots-dropped
-      Given a plan may keep 3 checkpoints
+      Given a plan may keep 2 checkpoints
       And the plan has been made
       When executing it is killed each time it is at pruned-snapshots-dropped, and then resumed
       Then the sandboxes were each time those of a run that nothing had interrupted

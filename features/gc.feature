@@ -5,7 +5,7 @@ Feature: Reclaiming space
 
     Scenario: The bytes of dropped checkpoints are reclaimed
       Given a plan may keep 3 checkpoints
-      And a plan with 40 checkpoints by hand, of which 3 are left
+      And a plan with 40 checkpoints by hand, of which 4 are left
       When the user reclaims space
       Then the exit code is 0
       And the store holds what is needed and nothing else
@@ -14,7 +14,7 @@ Feature: Reclaiming space
 
     Scenario: A rehearsal says the same and changes nothing
       Given a plan may keep 3 checkpoints
-      And a plan with 12 checkpoints by hand, of which 3 are left
+      And a plan with 12 checkpoints by hand, of which 4 are left
       When the user rehearses reclaiming space
       Then the exit code is 0
       And the store is as it was
@@ -42,7 +42,7 @@ Feature: Reclaiming space
 
     Scenario Outline: <format> says how much
       Given a plan may keep 3 checkpoints
-      And a plan with 12 checkpoints by hand, of which 3 are left
+      And a plan with 12 checkpoints by hand, of which 4 are left
       When the user reads what is reclaimed as <format>
       Then it says how much space was reclaimed
 

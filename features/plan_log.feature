@@ -86,13 +86,13 @@ Feature: What happened to a plan
         | rollback           | Started, but not finished: rollback to after one       |
 
     Scenario: Pruned checkpoints are logged
-      Given a plan may keep 4 checkpoints
+      Given a plan may keep 2 checkpoints
       And a plan that wrote a.txt in step one and b.txt in step two
       When the user asks what happened to the plan with --type checkpoint.pruned
       Then the log says
-        | what              | details                          |
-        | checkpoint.pruned | Checkpoint `before one` pruned |
+        | what              | details                        |
         | checkpoint.pruned | Checkpoint `after one` pruned  |
+        | checkpoint.pruned | Checkpoint `before two` pruned |
 
     Scenario Outline: What no record shows is logged by the code that knows it
       Given a program has entered that <something happened>

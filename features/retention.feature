@@ -1,6 +1,7 @@
 Feature: How many checkpoints a plan keeps
-  The limit counts moments, not files. The first and the newest always stay, what is needed stays
-  too, and what goes is gone from the records and from the mirror.
+  The limit counts different states: checkpoints of one state count once. The first and the newest
+  state always stay, what is needed stays too, and what goes is gone from the records and from the
+  mirror. Safety checkpoints do not count.
 
   Rule: the limit holds after every checkpoint
 
@@ -16,23 +17,28 @@ Feature: How many checkpoints a plan keeps
       And the mirror keeps the snapshots of these and no others
 
       Examples:
-        | limit | labels                                                              |
-        | 1     | after execution                                                     |
-        | 2     | before execution, after execution                                   |
-        | 3     | before execution, after two, after execution                        |
-        | 5     | before execution, after one, before two, after two, after execution |
+        | limit | labels                                                                          |
+        | 1     | after two, after execution                                                      |
+        | 2     | before execution, before one, after two, after execution                        |
+        | 3     | before execution, before one, after one, before two, after two, after execution |
 
-    Scenario: The list tells the limit
-      Given a plan may keep 3 checkpoints
+    Scenario Outline: The list tells the limit of <limit> and what it took
+      Given a plan may keep <limit> checkpoints
       And a plan that wrote a.txt in step one and b.txt in step two
       When the user lists the checkpoints
-      Then the summary says 3 of at most 3 checkpoints
+      Then the summary says <count> checkpoints of <states> states of at most <limit>, and <dropped> dropped
+
+      Examples:
+        | limit | count | states | dropped |
+        | 3     | 6     | 3      | 0       |
+        | 2     | 4     | 2      | 2       |
+        | 1     | 2     | 1      | 4       |
 
     Scenario: A lowered limit takes effect with the next checkpoint
       Given a plan that wrote a.txt in step one and b.txt in step two
       And a plan may keep 2 checkpoints
       When the user makes a checkpoint "now"
-      Then the checkpoints are before execution, now
+      Then the checkpoints are before execution, before one, after two, after execution, now
       And the mirror keeps the snapshots of these and no others
 
     Scenario: A limit that was lowered before a failed plan goes on holds from then on
@@ -45,15 +51,15 @@ Feature: How many checkpoints a plan keeps
       And the user has set the limit to 2
       And the cause of the failure has been mended
       When the user executes the plan
-      Then the checkpoints are before execution, after execution
+      Then the checkpoints are before execution, before one, after three, after execution
       And the mirror keeps the snapshots of these and no others
 
     Scenario: A program can prune at once
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And a plan may keep 4 checkpoints
+      And a plan may keep 2 checkpoints
       When a program prunes the plan's checkpoints
       Then it reports 2 removed
-      And the checkpoints are before execution, before two, after two, after execution
+      And the checkpoints are before execution, before one, after two, after execution
       And the mirror keeps the snapshots of these and no others
 
     Scenario Outline: A program that prunes where nothing is too many changes nothing
@@ -73,7 +79,7 @@ Feature: How many checkpoints a plan keeps
   Rule: what is left can be gone back to
 
     Scenario Outline: Back to "<label>" although others have gone
-      Given a plan may keep 3 checkpoints
+      Given a plan may keep 2 checkpoints
       And a plan that wrote a.txt in step one and b.txt in step two
       When the user rolls the plan back to "<label>"
       Then the exit code is 0
@@ -81,9 +87,9 @@ Feature: How many checkpoints a plan keeps
       And the checkpoints are <left>
 
       Examples:
-        | label            | left                                                          |
-        | before execution | before execution, before rollback to before execution         |
-        | after two        | before execution, after two, before rollback to after two     |
+        | label            | left                                                                  |
+        | before execution | before execution, before rollback to before execution                 |
+        | after two        | before execution, before one, after two, before rollback to after two |
 
     Scenario: With a limit of 1 the way back and forward still exists
       Given a plan may keep 1 checkpoints
@@ -91,23 +97,35 @@ Feature: How many checkpoints a plan keeps
       And the user has changed the sandbox by `rm a.txt`
       When the user rolls the plan back to "after execution"
       Then the sandbox is as it was at "after execution"
-      And the checkpoints are after execution, before rollback to after execution
+      And the checkpoints are after two, after execution, before rollback to after execution
 
-    Scenario: What a rollback started from stays while it can be undone
+    Scenario: Going back and forth loses nothing
       Given a plan may keep 3 checkpoints
       And a plan that wrote a.txt in step one and b.txt in step two
+      And the plan has been rolled back to "before one", which was undone
+      And the plan has been rolled back to "after one", which was undone
+      When the user lists the checkpoints
+      Then the summary says 10 checkpoints of 3 states of at most 3, and 0 dropped
+      And the sandbox is as it was at "after execution"
+
+    Scenario: What a rollback saved stays when others go
+      Given a plan may keep 2 checkpoints
+      And a plan that wrote a.txt in step one and b.txt in step two
+      And the user has changed the sandbox by `echo mine > a.txt`
       And the plan has been rolled back to "after two"
+      And the user has changed the sandbox by `echo other > a.txt`
       When the user makes a checkpoint "now"
-      Then the checkpoints are before execution, before rollback to after two, now
+      Then the checkpoints are before execution, before one, after two, before rollback to after two, now
+      And the checkpoint "before rollback to after two" holds the project after `echo mine > a.txt; echo by two > b.txt`
 
   Rule: what is pinned is none of the limit's business
 
     Scenario: A checkpoint that is pinned stays
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the checkpoint "before one" is pinned
+      And the checkpoint "after one" is pinned
       And a plan may keep 2 checkpoints
       When the user makes a checkpoint "now"
-      Then the checkpoints are before execution, before one, now
+      Then the checkpoints are before execution, before one, after one, before two, after two, after execution, now
 
     Scenario: More pins than the limit do not stop the next checkpoint
       Given a plan that wrote a.txt in step one and b.txt in step two
@@ -115,21 +133,21 @@ Feature: How many checkpoints a plan keeps
       And a plan may keep 2 checkpoints
       When the user makes a checkpoint "now"
       Then the exit code is 0
-      And the checkpoints are before execution, before one, after one, before two, now
+      And the checkpoints are before execution, before one, after one, before two, after two, after execution, now
 
     Scenario: A checkpoint that is no longer pinned goes with the next one
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the checkpoint "before one" is pinned
-      And the checkpoint "before one" has been unpinned
+      And the checkpoint "after one" is pinned
+      And the checkpoint "after one" has been unpinned
       And a plan may keep 2 checkpoints
       When the user makes a checkpoint "now"
-      Then the checkpoints are before execution, now
+      Then the checkpoints are before execution, before one, after two, after execution, now
 
   Rule: a moment goes whole
 
     Scenario: Of a plan on two repositories nothing is left in part
       Given a plan that writes shop.txt in the project and docs.txt in another repository
-      And a plan may keep 3 checkpoints
+      And a plan may keep 2 checkpoints
       When the user runs the plan
       Then the exit code is 0
       And no moment is left in part
@@ -137,10 +155,10 @@ Feature: How many checkpoints a plan keeps
 
   Rule: what has gone takes no space
 
-    Scenario: Of 200 checkpoints the right 50 are left, exact, and nothing else
+    Scenario: Of 200 states the right 50 are left, exact, and nothing else
       Given a plan may keep 50 checkpoints
       And a plan with 200 checkpoints of different states
       When the user reclaims space
-      Then the first and the newest 49 checkpoints are left
+      Then the checkpoints of the first state and the newest 49 are left
       And the store has shrunk to about what a plan with only these needs
       And each of them brings back its own state

@@ -139,7 +139,6 @@ class Model:
         *,
         step: int = 0,
         decision: int | None = None,
-        keep: int | None = None,
         then: State | None = None,
     ) -> int:
         """Adds a group of the present, or of a moment that has passed.
@@ -153,18 +152,25 @@ class Model:
         self.groups[number] = Group(number, label, kind, trigger or kind, step, state, decision)
         if kind != SAFETY:
             self.change(last=number)
-        self.prune(keep)
+            self.prune()
         return number
 
-    def prune(self, keep: int | None = None) -> int:
-        """Drops the oldest groups beyond the limit, and returns how many; some have to stay."""
-        numbers = sorted(self.groups)
-        stay = self.must_stay() | {keep, *numbers[-1:], *(numbers[:1] if self.limit > 1 else ())}
-        excess = max(len(numbers) - self.limit, 0)
-        dropped = [number for number in numbers if number not in stay][:excess]
-        for number in dropped:
+    def prune(self) -> int:
+        """Drops the oldest states beyond the limit, and returns how many groups they had."""
+        counted = [number for number in sorted(self.groups) if self.groups[number].kind != SAFETY]
+        ends = {*counted[-1:], *(counted[:1] if self.limit > 1 else ())}
+        stay = self.must_stay() | ends
+        states: list[tuple[Contents, list[int]]] = []
+        for number in counted:
+            files = self.groups[number].state.files
+            same = [item for item in states if item[0] == files]
+            states = [item for item in states if item[0] != files]
+            states.append((files, [*(same[0][1] if same else ()), number]))
+        droppable = [members for _, members in states if not stay & {*members}]
+        dropped = droppable[: max(len(states) - self.limit, 0)]
+        for number in (number for members in dropped for number in members):
             del self.groups[number]
-        return len(dropped)
+        return sum(map(len, dropped))
 
     def add_decision(self, decision: Decision) -> int:
         number = len(self.decisions) + 1
@@ -215,16 +221,17 @@ class Model:
     def way_to(self, number: int) -> Way:
         """Returns what a rollback to a group leads to."""
         group = self.groups[number]
+        is_end = group.state.done + 1 == len(self.script.course(group.state))
         after = replace(
             group.state,
             phase="execute",
-            state="queued",
+            state="complete" if is_end else "queued",
             attempt=self.present.attempt,
             last=number,
             children=self._children(self.present.children, group.state.decisions),
             failed_at=None,
             cancelled_because=None,
-            finished=False,
+            finished=is_end,
         )
         return Way("rollback", f"rollback to {group.label}", number, after)
 
@@ -275,7 +282,7 @@ class Model:
     def save(self, way: Way) -> int:
         """Keeps the present, as every operation does first."""
         step = max(self.groups[way.target].step, 0)
-        return self.add_group(f"before {way.note}", SAFETY, step=step, keep=way.target)
+        return self.add_group(f"before {way.note}", SAFETY, step=step)
 
     def arrive(self, way: Way, safety: int) -> None:
         saved = Saved(self.present, way.note, self.needed(self.present) | {safety})

@@ -21,7 +21,7 @@ What Is Left Can Be Read Back
     And The User Runs    agents gc --format json
     When The User Runs    agents plan checkpoint verify ${PLAN} --format json
     Then The Command Succeeds
-    And The Data Field 'summary.checked' Is    ${2}
+    And The Data Field 'summary.checked' Is    ${4}
     And The Data Field 'summary.damaged' Is    ${0}
 
 What Is Left Can Be Rolled Back To

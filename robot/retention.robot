@@ -26,7 +26,13 @@ Without Its Pin It Goes With The Next One
     And The User Runs    agents plan checkpoint create ${PLAN} --label now --format json
     When The User Runs    agents plan rollback ${PLAN} ${CHECKPOINT} --yes --format json
     Then The Exit Code Is    5
-    And The Labels Of ${PLAN} Are    now
+    And The Labels Of ${PLAN} Are    after tidy up    after execution    now
+
+A Run Says What The Limit Dropped
+    Given The Environment Has    CLEVERAGENTS_CHECKPOINT_MAX_CHECKPOINTS_PER_PLAN    2
+    When A Plan Has Run    mistake.yaml
+    Then The Messages Say    2 older checkpoints were dropped: a plan keeps 2 different states.
+    And The Data Field 'execution.checkpoints_dropped' Is    ${2}
 
 What Is Deleted Is Gone And The Rest Is Whole
     Given An Agent Has Made A Mistake

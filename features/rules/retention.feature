@@ -1,5 +1,5 @@
 Feature: Which checkpoints go first
-  The oldest that nothing holds. The first and the newest stay, pinned ones stay, needed ones stay.
+  The state that was seen least recently and that nothing holds. The first and the newest stay, pinned ones stay, needed ones stay.
 
   Scenario Outline: <groups> with a limit of <limit>
     When of the groups <groups> a plan may keep <limit> and needs <needed>
@@ -22,6 +22,16 @@ Feature: Which checkpoints go first
       | A B C D     | 3     | B       | C       |
       | A B C D     | 2     | B C     | nothing |
       | A B C       | 1     | A       | B       |
+
+    Examples: groups of one state (after the equals sign) count once, and go and stay together
+      | groups                  | limit | needed  | dropped |
+      | A=s B=s C=t D=t         | 2     | nothing | nothing |
+      | A=s B=s C=t D=t E=u     | 2     | nothing | C D     |
+      | A=s B=t C=u D=t E=v     | 3     | nothing | C       |
+      | A=s B=t C=u D=s         | 2     | nothing | B       |
+      | A=s B=t [C=t] D=u E=v   | 3     | nothing | D       |
+      | A=s B=t C=t D=u E=v     | 3     | B       | D       |
+      | A=s B=s C=t D=t         | 1     | nothing | A B     |
 
   Scenario Outline: A limit of <limit> makes no sense
     When a plan may keep <limit> checkpoints at most

@@ -131,11 +131,32 @@ def refs_follow(context: Context) -> None:
     assert expected and plans(context).refs() == expected, (expected, plans(context).refs())
 
 
-@then("the summary says {count:d} of at most {limit:d} checkpoints")
-def summary(context: Context, count: int, limit: int) -> None:
+@then(
+    "the summary says {count:d} checkpoints of {states:d} states of at most {limit:d}, "
+    "and {dropped:d} dropped"
+)
+def summary(context: Context, count: int, states: int, limit: int, dropped: int) -> None:
     sizes = sum(item["size_bytes"] for item in data(context)["checkpoints"])
-    expected = {"count": count, "limit": limit, "total_size_bytes": sizes}
+    expected = {
+        "count": count,
+        "limit": limit,
+        "states": states,
+        "dropped": dropped,
+        "total_size_bytes": sizes,
+    }
     assert data(context)["summary"] == expected, data(context)["summary"]
+
+
+@then("the document counts {count:d} dropped checkpoints")
+def counts_dropped(context: Context, count: int) -> None:
+    assert data(context)["execution"]["checkpoints_dropped"] == count, data(context)["execution"]
+
+
+@then('the checkpoint "{label}" added about {size:d} bytes, and the others less than {less:d}')
+def added_about(context: Context, label: str, size: int, less: int) -> None:
+    found = {item["label"]: item["size_bytes"] for item in plans(context).checkpoints()[1:]}
+    assert size <= found.pop(label) < 1.2 * size, found
+    assert max(found.values(), default=0) < less, found
 
 
 @then('the checkpoint "{label}" is recorded as')

@@ -54,9 +54,8 @@ def try_everything(context: Context) -> None:
 @when("of the groups {groups} a plan may keep {limit:d} and needs {needed}")
 def prune(context: Context, groups: str, limit: int, needed: str) -> None:
     policy = CheckpointRetentionPolicy(max_checkpoints_per_plan=limit)
-    known = [] if groups == "nothing" else history.groups(groups)
-    dropped = select_for_pruning(known, len(known), policy, set(needed.split()))
-    context.dropped = [group.id for group in dropped]
+    known = [] if groups == "nothing" else history.counted_groups(groups)
+    context.dropped = select_for_pruning(known, policy, set(needed.split()))
 
 
 @when("a plan may keep {limit:d} checkpoints at most")

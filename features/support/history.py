@@ -1,37 +1,24 @@
-"""The history of a plan in one line: `A B*R C` are three groups; operation R went past B."""
+"""The history of a plan in one line: groups, or operations."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
+from cleveragents.domain.checkpoints.retention import CountedGroup
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def groups(words: str) -> list[CheckpointGroup]:
-    """Groups in the order of their words; one in brackets is pinned."""
-    return [_group(number, word) for number, word in enumerate(words.split(), 1)]
+def counted_groups(words: str) -> list[CountedGroup]:
+    """Groups in the order of their words: `A=s` is of state s, and one in brackets is pinned."""
+    parts = [(word.strip("[]").partition("="), word.startswith("[")) for word in words.split()]
+    return [CountedGroup(name, state or name, pinned) for (name, _, state), pinned in parts]
 
 
 def operations(words: str) -> list[Operation]:
     """Operations by the first letter of their kind; a question mark means it was undone."""
     return [] if words == "none" else [_operation(word) for word in words.split()]
-
-
-def _group(sequence: int, word: str) -> CheckpointGroup:
-    name, _, rollback = word.strip("[]").partition("*")
-    return CheckpointGroup(
-        id=name,
-        plan_id="plan",
-        sequence=sequence,
-        created_at=MOMENT,
-        snapshots={},
-        state_hashes={},
-        pinned=word.startswith("["),
-        set_aside_by=rollback or None,
-    )
 
 
 _KINDS = {

@@ -361,6 +361,7 @@ class Container:
             faults=self._faults,
             cleanup=self._settings[CLEANUP],
             max_child_depth=self._settings[MAX_CHILD_DEPTH],
+            retention=self._retention_policy,
         )
 
     @_built_once

@@ -15,6 +15,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
 )
 from cleveragents.domain.checkpoints.number_ranges import Ranges
 from cleveragents.domain.checkpoints.operation import Operation
+from cleveragents.domain.checkpoints.retention import CountedGroup
 from cleveragents.domain.decisions.correction import CorrectionAttempt
 from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.plans.events import PlanEventRecord, StoredEvent
@@ -137,6 +138,18 @@ class CheckpointStore(Protocol):
         ...
 
     def count_groups(self, plan_id: str) -> int: ...
+
+    def counted_groups(self, plan_id: str) -> Sequence[CountedGroup]:
+        """Returns the groups that count toward the limit, by sequence: all but safety ones."""
+        ...
+
+    def count_states(self, plan_id: str) -> int:
+        """Returns how many different states the counted groups have."""
+        ...
+
+    def count_pruned(self, plan_id: str) -> int:
+        """Returns how many groups the limit has taken from the plan."""
+        ...
 
     def is_snapshot_named(self, plan_id: str, resource_id: str, snapshot_id: str) -> bool:
         """Returns whether a group of the plan has this snapshot of the resource."""

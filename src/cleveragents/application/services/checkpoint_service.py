@@ -23,7 +23,7 @@ from cleveragents.application.services.checkpoints.group_recorder import (
     Records,
     Taken,
 )
-from cleveragents.application.services.checkpoints.pruning import prune
+from cleveragents.application.services.checkpoints.pruning import prune, retention_summary
 from cleveragents.application.services.rollback.intents import RollbackToCheckpoint
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain import ids
@@ -34,7 +34,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
     Trigger,
 )
 from cleveragents.domain.checkpoints.operation import RollbackResult
-from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
+from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, RetentionSummary
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     CheckpointPlanMismatchError,
@@ -60,7 +60,7 @@ class CheckpointList:
 
     checkpoints: Sequence[Checkpoint]
     groups: dict[str, CheckpointGroup]
-    limit: int
+    retention: RetentionSummary
 
 
 class CheckpointService:
@@ -215,7 +215,8 @@ class CheckpointService:
             transaction.plans.get(plan_id)
             checkpoints = transaction.checkpoints.list(plan_id, set_aside=set_aside)
             groups = {group.id: group for group in transaction.checkpoints.groups(plan_id)}
-        return CheckpointList(checkpoints, groups, self._retention.max_checkpoints_per_plan)
+            retention = retention_summary(transaction, plan_id, self._retention)
+        return CheckpointList(checkpoints, groups, retention)
 
     def find_checkpoint(self, plan_id: str, text: str) -> Checkpoint:
         """Returns the plan's checkpoint that `text` names.

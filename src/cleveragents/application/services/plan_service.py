@@ -18,12 +18,14 @@ from cleveragents.application.services.apply.sandbox_removal import (
     SandboxRemoval,
     give_up_sandboxes,
 )
+from cleveragents.application.services.checkpoints.pruning import retention_summary
 from cleveragents.application.services.checkpoints.resume_point import resume_point
 from cleveragents.application.services.plan_references import named_plans
 from cleveragents.application.services.subplans import family
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.checkpoints.operation import Operation
+from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, RetentionSummary
 from cleveragents.domain.decisions.decision import Decision, prompt_of
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
@@ -79,6 +81,7 @@ class PlanStatus:
     """How many decisions stand, the plan itself included."""
     files_modified: int
     """How many files it changed, what was merged of its children included."""
+    retention: RetentionSummary
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,9 @@ class PlanService:
         faults: FaultPoints,
         cleanup: SandboxCleanup,
         max_child_depth: int,
+        retention: CheckpointRetentionPolicy,
     ) -> None:
+        self._retention = retention
         self._max_child_depth = max_child_depth
         self._faults = faults
         self._database = database
@@ -255,6 +260,7 @@ class PlanService:
                 conflicts=open_conflicts(calls),
                 decisions_made=len(transaction.decisions.list(plan_id)),
                 files_modified=transaction.changes.count(plan_id).files,
+                retention=retention_summary(transaction, plan_id, self._retention),
             )
 
     def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> Cancellation:

@@ -101,9 +101,11 @@ def create(session: Session, plan_ref: str, label: str) -> Report:
     with open_plan(session, plan_ref) as (container, found):
         service = container.checkpoint_service()
         end_interrupted(session, container, found.id)
+        before = service.list_checkpoints(found.id).retention
         made = service.create_manual_checkpoint(found.id, label)
-        group = service.list_checkpoints(found.id).groups[made.group_id]
-    return checkpoint_report(made, group, ("Checkpoint created",))
+        listed = service.list_checkpoints(found.id)
+    told = listed.retention.messages if listed.retention.dropped > before.dropped else ()
+    return checkpoint_report(made, listed.groups[made.group_id], ("Checkpoint created", *told))
 
 
 @checkpoint.command(

@@ -3,42 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from itertools import islice
+from dataclasses import dataclass
 
 from pydantic import Field
 
-from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup
 from cleveragents.domain.record import Record
+from cleveragents.domain.wording import counted
 
 
 class CheckpointRetentionPolicy(Record):
-    """The limit counts groups: a group is kept or removed as a whole."""
+    """The limit counts different states: groups of one state count once."""
 
     max_checkpoints_per_plan: int = Field(default=50, ge=1)
 
 
-def select_for_pruning(
-    groups: Iterable[CheckpointGroup],
-    count: int,
-    policy: CheckpointRetentionPolicy,
-    needed: Collection[str],
-) -> list[CheckpointGroup]:
-    """Returns the groups to remove so that the limit is met, oldest first.
+@dataclass(frozen=True)
+class RetentionSummary:
+    """What the limit has left and taken of a plan's checkpoints."""
 
-    The first, the newest, pinned groups and those in `needed` are kept, even if that exceeds
-    the limit; with a limit of 1 the first may be removed.
+    limit: int
+    states: int
+    """How many different states are kept, apart from those of safety checkpoints."""
+    dropped: int
+    """How many checkpoints the limit has taken, counting those of one moment once."""
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What the user should know about it: one sentence, or nothing."""
+        if not self.dropped:
+            return ()
+        what = counted(self.dropped, "older checkpoint")
+        verb = "was" if self.dropped == 1 else "were"
+        return (
+            f"{what} {verb} dropped: a plan keeps {counted(self.limit, 'different state')}. Run "
+            "`agents config set sandbox.checkpoint.max-checkpoints-per-plan NUMBER` to keep more",
+        )
+
+
+@dataclass(frozen=True)
+class CountedGroup:
+    """A group that counts toward the limit; safety checkpoints do not."""
+
+    id: str
+    state: str
+    """Equal for groups of one state of all resources."""
+    pinned: bool
+
+
+def select_for_pruning(
+    groups: Iterable[CountedGroup], policy: CheckpointRetentionPolicy, needed: Collection[str]
+) -> list[str]:
+    """Returns the ids of the groups to remove so that the limit is met.
+
+    A state is removed with all its groups, beginning with the state that was seen least
+    recently. A state stays if one of its groups is the first, the newest, pinned or in
+    `needed`, even if that exceeds the limit; with a limit of 1 the first may be removed.
 
     Args:
-        groups: All groups of one plan, oldest first; read only as far as needed.
-        count: How many there are.
+        groups: Those of one plan that count, oldest first.
         policy: The limit.
         needed: Group ids that the plan or an unfinished operation refers to.
     """
+    every = list(groups)
     limit = policy.max_checkpoints_per_plan
-    kept_positions = {count - 1} if limit == 1 else {0, count - 1}
-    droppable = (
-        group
-        for position, group in enumerate(groups)
-        if position not in kept_positions and not group.pinned and group.id not in needed
-    )
-    return list(islice(droppable, max(count - limit, 0)))
+    ends = {group.id for group in (every[-1:] if limit == 1 else every[:1] + every[-1:])}
+    states: dict[str, list[CountedGroup]] = {}
+    for group in every:
+        # Taking it out and putting it back moves the state to the end.
+        states[group.state] = [*states.pop(group.state, ()), group]
+    droppable = [
+        members
+        for members in states.values()
+        if not any(item.pinned or item.id in ends or item.id in needed for item in members)
+    ]
+    excess = max(len(states) - limit, 0)
+    return [item.id for members in droppable[:excess] for item in members]

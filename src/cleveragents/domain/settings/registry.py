@@ -91,7 +91,8 @@ MAX_CHECKPOINTS_PER_PLAN: Key[int] = Key(
     default=50,
     environment="CLEVERAGENTS_CHECKPOINT_MAX_CHECKPOINTS_PER_PLAN",
     project_scopable=True,
-    description="Checkpoint groups a plan keeps; the oldest that are not needed are removed first",
+    description="Different states a plan keeps checkpoints of; the oldest that are not needed "
+    "are dropped first",
     read=positive_integer,
     aliases=("max-checkpoints-per-plan",),
     deprecated=("core.checkpoints.max-checkpoints-per-plan",),

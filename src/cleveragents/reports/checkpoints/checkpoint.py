@@ -90,7 +90,9 @@ def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
         "checkpoints": _CHECKPOINT.list(checkpoints),
         "summary": {
             "count": len(checkpoints),
-            "limit": listed.limit,
+            "limit": listed.retention.limit,
+            "states": listed.retention.states,
+            "dropped": listed.retention.dropped,
             "total_size_bytes": sum(item.size_bytes for item in listed.checkpoints),
         },
     }
@@ -102,7 +104,7 @@ def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
         empty="This plan has no checkpoints yet.",
         lines=_lines(checkpoints, resource),
     )
-    return Report(data, (table,))
+    return Report(data, (table,), listed.retention.messages)
 
 
 def _lines(checkpoints: Sequence[_Grouped], resource: Sequence[str]) -> list[Column]:

@@ -97,6 +97,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
             "files_modified": status.files_modified,
             "child_plans": _child_plans(status.children),
             "checkpoints": len(status.checkpoints),
+            "checkpoints_dropped": status.retention.dropped,
         },
         "checkpoints": _CHECKPOINT.list(status.checkpoints),
         "validations": _VALIDATION.list(status.validations),
@@ -181,7 +182,7 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
                 ),
             )
         )
-    return Report(plan_data(status), tuple(sections), messages)
+    return Report(plan_data(status), tuple(sections), messages + status.retention.messages)
 
 
 def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -> Report:

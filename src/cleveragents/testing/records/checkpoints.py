@@ -106,6 +106,27 @@ def groups_are_given_oldest_first(make_database: MakeDatabase) -> None:
         expect([*given], [aside])
 
 
+def groups_that_count_toward_the_limit(make_database: MakeDatabase) -> None:
+    """All but safety checkpoints count, groups of one state once; what was pruned is counted."""
+    database = with_groups(make_database, 3)
+    again = sample.group(4).model_copy(update={"state_hashes": sample.group(2).state_hashes})
+    with database.write() as transaction:
+        store = transaction.checkpoints
+        safety = {"checkpoint_type": CheckpointType.SAFETY}
+        store.add_group(again, [sample.checkpoint(4)])
+        store.add_group(sample.group(5), [sample.checkpoint(5).model_copy(update=safety)])
+        store.set_pinned([sample.group(3).id], pinned=True)
+        counted = [(item.id, item.pinned) for item in store.counted_groups("PLAN1")]
+        numbers = (1, 2, 3, 4)
+        expect(counted, [(sample.group(number).id, number in (1, 3)) for number in numbers])
+        states = [item.state for item in store.counted_groups("PLAN1")]
+        expect((states[1] == states[3], len(set(states))), (True, 3))
+        expect((store.count_states("PLAN1"), store.count_pruned("PLAN1")), (3, 0))
+        store.prune_groups([sample.group(1).id])
+        store.delete_groups([sample.group(3).id])
+        expect((store.count_states("PLAN1"), store.count_pruned("PLAN1")), (1, 1))
+
+
 def checkpoints_are_given_newest_first(make_database: MakeDatabase) -> None:
     """What a rollback went past is left out, and one can ask for a type."""
     database = with_groups(make_database, 4)
@@ -158,6 +179,7 @@ CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (
     set_aside_groups_are_hidden,
     set_aside_groups_can_be_brought_back,
     groups_are_given_oldest_first,
+    groups_that_count_toward_the_limit,
     checkpoints_are_given_newest_first,
     named_snapshots_are_recognised,
     decisions_are_listed_by_sequence,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.events import WarningIssued
@@ -71,6 +71,8 @@ class GroupRecorder:
         self._events = events
         self._faults = faults
         self._retention = retention
+        self._unrecorded: dict[str, int] = {}
+        """The bytes that were stored of each sandbox since its last checkpoint."""
 
     def take(self, lease: PlanLease, sandboxes: Sequence[SandboxRef]) -> list[Taken]:
         """Snapshots every sandbox of the plan; records nothing.
@@ -85,9 +87,19 @@ class GroupRecorder:
         taken: list[Taken] = []
         for sandbox in sandboxes:
             with self._snapshots.lock(sandbox, lease) as locked:
-                taken.append((sandbox, locked.snapshot()))
+                made = locked.snapshot()
+            taken.append((sandbox, self._sized(sandbox, made)))
             self._faults.reach(FaultPoint.SNAPSHOT_TAKEN)
         return taken
+
+    def _sized(self, sandbox: SandboxRef, made: SandboxCheckpoint) -> SandboxCheckpoint:
+        """Returns the snapshot with the size of everything stored since the last checkpoint.
+
+        A tool call stores snapshots of its own, which need not become checkpoints.
+        """
+        size = self._unrecorded.get(sandbox.id, 0) + made.size_bytes
+        self._unrecorded[sandbox.id] = size
+        return made.model_copy(update={"size_bytes": size})
 
     def record(
         self,
@@ -95,7 +107,6 @@ class GroupRecorder:
         moment: Milestone,
         taken: Sequence[Taken],
         also: Records | None = None,
-        keep: Collection[str] = (),
     ) -> Checkpoint:
         """Records the snapshots as one group, warns if it is partial, and returns its first.
 
@@ -107,7 +118,6 @@ class GroupRecorder:
             taken: What `take` returned.
             also: Runs in the transaction that stores the group: what it does
                 happens if and only if the group exists.
-            keep: Groups that the pruning which this causes must not remove.
         """
         if any(made.partial for _, made in taken):
             self._events.emit(WarningIssued(PARTIAL.format(label=moment.label)))
@@ -122,15 +132,19 @@ class GroupRecorder:
                     return present
             group, checkpoints = self.add_group(transaction, plan, moment, taken)
             first = checkpoints[0]
+            pruned = PruneResult()
+            # Going back and forth must lose nothing, so a safety checkpoint pushes nothing out.
             if moment.checkpoint_type is not CheckpointType.SAFETY:
                 update = {"last_checkpoint_id": first.id, "updated_at": self._clock.now()}
                 plan = plan.model_copy(update=update)
                 transaction.plans.save(plan)
-            pruned = PruneResult()
-            # Numbers count from 1, so there cannot be more groups than the newest one's number.
-            if group.sequence > self._retention.max_checkpoints_per_plan:
-                kept = {group.id, *keep}
-                pruned = prune(transaction, plan, self._retention, kept, first)
+                # Numbers count from 1, so there cannot be more groups than the newest's number.
+                if group.sequence > self._retention.max_checkpoints_per_plan:
+                    pruned = prune(transaction, plan, self._retention, first)
+        for sandbox, made in taken:
+            if any(item.sandbox_ref == made.snapshot_id for item in checkpoints):
+                left = self._unrecorded.get(sandbox.id, 0) - made.size_bytes
+                self._unrecorded[sandbox.id] = max(left, 0)
         self._faults.reach(FaultPoint.GROUP_RECORDED)
         if pruned.groups:
             self.delete_snapshots(lease, [sandbox for sandbox, _ in taken], pruned)

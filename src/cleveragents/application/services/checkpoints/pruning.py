@@ -21,7 +21,11 @@ from cleveragents.application.services.checkpoints.resume_point import (
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
 from cleveragents.domain.checkpoints.number_ranges import holds
 from cleveragents.domain.checkpoints.operation import OperationStatus, Position, to_redo, to_undo
-from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, select_for_pruning
+from cleveragents.domain.checkpoints.retention import (
+    CheckpointRetentionPolicy,
+    RetentionSummary,
+    select_for_pruning,
+)
 from cleveragents.domain.plans.plan import Plan, PlanState
 from cleveragents.domain.plans.plan_file import OnFailure
 
@@ -39,7 +43,6 @@ def prune(
     transaction: Transaction,
     plan: Plan,
     policy: CheckpointRetentionPolicy,
-    keep: Collection[str] = (),
     made: Checkpoint | None = None,
 ) -> PruneResult:
     """Drops the records of what the policy no longer allows.
@@ -48,21 +51,32 @@ def prune(
         transaction: The one to do it in.
         plan: The plan as it is in it.
         policy: The limit.
-        keep: Groups that stay in any case.
         made: The checkpoint that this transaction has just made, if it has.
     """
     store = transaction.checkpoints
-    count = store.count_groups(plan.id)
-    if count <= policy.max_checkpoints_per_plan:
+    if store.count_states(plan.id) <= policy.max_checkpoints_per_plan:
         return PruneResult()
-    needed = {*keep, *_needed(transaction, plan, made)}
-    dropped = select_for_pruning(store.groups_oldest_first(plan.id), count, policy, needed)
-    store.prune_groups([group.id for group in dropped])
+    needed = _needed(transaction, plan, made)
+    chosen = select_for_pruning(store.counted_groups(plan.id), policy, needed)
+    dropped = [store.get_group(group_id) for group_id in chosen]
+    store.prune_groups(chosen)
     unused: dict[str, set[str]] = {}
     for resource_id, snapshot in {item for group in dropped for item in group.snapshots.items()}:
         if not store.is_snapshot_named(plan.id, resource_id, snapshot):
             unused.setdefault(resource_id, set()).add(snapshot)
     return PruneResult(len(dropped), unused)
+
+
+def retention_summary(
+    transaction: Transaction, plan_id: str, policy: CheckpointRetentionPolicy
+) -> RetentionSummary:
+    """Returns what the limit has left and taken of a plan's checkpoints."""
+    store = transaction.checkpoints
+    return RetentionSummary(
+        limit=policy.max_checkpoints_per_plan,
+        states=store.count_states(plan_id),
+        dropped=store.count_pruned(plan_id),
+    )
 
 
 def delete_unnamed_snapshots(database: Database, snapshots: SnapshotStore, lease: PlanLease) -> int:

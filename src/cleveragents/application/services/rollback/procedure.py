@@ -158,7 +158,7 @@ class RollbackProcedure:
                     reason=f"saved before the sandbox went to {destination.checkpoint.id}",
                     step_index=max(destination.checkpoint.metadata.step_index, 0),
                 )
-                safety = self._recorder.record(lease, moment, taken, keep={destination.group.id})
+                safety = self._recorder.record(lease, moment, taken)
                 self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
                 operation, checkpoint, group = self._journal(lease, destination, safety, taken)
                 try:

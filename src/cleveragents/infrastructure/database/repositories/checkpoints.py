@@ -14,6 +14,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
 )
 from cleveragents.domain.checkpoints.number_ranges import gaps
 from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
+from cleveragents.domain.checkpoints.retention import CountedGroup
 from cleveragents.domain.errors import CheckpointNotFoundError
 from cleveragents.domain.plans.events import (
     CheckpointCreated,
@@ -72,6 +73,14 @@ _VISIBLE_GROUPS = (
     f"{GROUPS.select} WHERE plan_id = :plan_id AND set_aside_by IS NULL ORDER BY sequence"
 )
 _COUNT = "SELECT count(*) FROM checkpoint_groups WHERE plan_id = :plan_id"
+_COUNTED = (
+    " FROM checkpoint_groups WHERE plan_id = :plan_id AND NOT EXISTS"
+    " (SELECT 1 FROM checkpoint_metadata WHERE group_id = checkpoint_groups.group_id"
+    " AND checkpoint_type = 'safety')"
+)
+_COUNTED_GROUPS = f"SELECT group_id, state_hashes_json, pinned{_COUNTED} ORDER BY sequence"
+_COUNT_STATES = f"SELECT count(DISTINCT state_hashes_json){_COUNTED}"
+_COUNT_PRUNED = "SELECT count(*) FROM events WHERE plan_id = :plan_id AND type = :type"
 # Each database has its own function to find a text in another, but all have `replace`.
 _NAMING_SNAPSHOT = (
     "SELECT count(*) FROM checkpoint_groups WHERE plan_id = :plan_id"
@@ -201,6 +210,18 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
 
     def count_groups(self, plan_id: str) -> int:
         [[count]] = self._session.rows(_COUNT, plan_id=plan_id)
+        return count
+
+    def counted_groups(self, plan_id: str) -> Sequence[CountedGroup]:
+        rows = self._session.rows(_COUNTED_GROUPS, plan_id=plan_id)
+        return [CountedGroup(group, state, bool(pinned)) for group, state, pinned in rows]
+
+    def count_states(self, plan_id: str) -> int:
+        [[count]] = self._session.rows(_COUNT_STATES, plan_id=plan_id)
+        return count
+
+    def count_pruned(self, plan_id: str) -> int:
+        [[count]] = self._session.rows(_COUNT_PRUNED, plan_id=plan_id, type=CheckpointPruned.type)
         return count
 
     def is_snapshot_named(self, plan_id: str, resource_id: str, snapshot_id: str) -> bool:
