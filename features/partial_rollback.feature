@@ -39,7 +39,7 @@ Feature: Rolling back named paths
     Scenario: The checkpoint of the part can be gone back to
       Given a.txt alone has been taken back to "after one"
       And the user has changed the sandbox by `echo x > x`
-      When the user rolls the plan back to "without a.txt to after one"
+      When the user rolls the plan back to "a.txt as of after one"
       Then the sandbox is the project after `echo 1 > a.txt; echo d > d; echo 2 > c.txt; chmod 600 run.sh`
 
     Scenario: A dry run names what would go back and changes nothing
@@ -75,6 +75,21 @@ Feature: Rolling back named paths
       When the user takes a.txt aa.txt ./d/ back to "after one"
       Then the exit code is 0
       And it warns that "`aa.txt` is unchanged or does not exist"
+
+    Scenario: Paths that would change nothing are refused
+      When the user takes aa.txt back to "after one"
+      Then it is refused with the code 2 and the sentence There is nothing to roll back: `aa.txt` is unchanged or does not exist
+      And nothing has changed
+
+    Scenario: A name is given as a diff shows it
+      Given the user has changed the sandbox by `touch "$(printf 'new\nline')"`
+      When the user takes new\nline back to "after one"
+      Then the exit code is 0
+
+    Scenario: A backslash may be part of a name
+      Given the user has changed the sandbox by `touch 'new\nline'`
+      When the user takes new\nline back to "after one"
+      Then the exit code is 0
 
     Scenario: A step that was not done
       When the user rolls back only step 3

@@ -61,7 +61,7 @@ Feature: What going back looks like
 
       Examples:
         | part  | arguments                     |
-        | paths | «after begin» --path 'a b.txt' |
+        | paths | «after begin» --path run.sh --path 'a b.txt' |
         | step  | --only-step 1                 |
 
     Scenario: Where there is nothing to do

@@ -18,6 +18,7 @@ from cleveragents.cli.commands.options import (
 )
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.session import Session
+from cleveragents.cli.terminal import unescaped
 from cleveragents.domain.errors import UsageError
 from cleveragents.reports.report import Report
 
@@ -80,6 +81,7 @@ def rollback(
         _refuse_contradictions(found.id, checkpoint_ref, paths, only_step, yes=yes)
         if checkpoint_ref is None and only_step is None:
             return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
+        paths = _as_stored(service, procedure, found.id, checkpoint_ref, paths)
         intent = _intent(service, found.id, checkpoint_ref, paths, only_step)
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None and (paths or only_step is not None):
@@ -168,6 +170,11 @@ def _roll_back(
     )
 
     preview = procedure.preview(plan_id, intent)
+    if paths and not preview.changes:
+        raise UsageError(
+            f"There is nothing to roll back: {'; '.join(_unchanged(paths, ()))}",
+            hint=f"Run `agents plan diff {plan_id}` to see the paths that changed",
+        )
     if dry_run:
         session.warnings += _unchanged(paths, preview.changes)
         return preview_report(preview, part)
@@ -198,6 +205,30 @@ def _refuse_contradictions(
             f"`{'--yes' if yes else '--path'}` needs the checkpoint to roll back to",
             hint=f"Run `agents plan rollback {plan_id}` to list them",
         )
+
+
+def _as_stored(
+    service: CheckpointService,
+    procedure: RollbackProcedure,
+    plan_id: str,
+    checkpoint_ref: str | None,
+    paths: tuple[str, ...],
+) -> tuple[str, ...]:
+    """Returns the paths with escaped characters as they are, where a path would change then.
+
+    A backslash may also be part of a name, so only what is there decides.
+    """
+    if not any("\\" in path for path in paths):
+        return paths
+    from cleveragents.application.services.rollback.intents import RollbackToCheckpoint
+
+    checkpoint = service.find_checkpoint(plan_id, checkpoint_ref or "")
+    changes = procedure.preview(plan_id, RollbackToCheckpoint(checkpoint)).changes
+    meant = [unescaped(path) for path in paths]
+    idle = {path for path in meant if _unchanged((path,), changes)}
+    return tuple(
+        path if stored in idle else stored for path, stored in zip(paths, meant, strict=True)
+    )
 
 
 def _unchanged(paths: tuple[str, ...], changes: Sequence[FileChange]) -> list[str]:

@@ -48,14 +48,14 @@ class RollbackPaths:
         for path in self.paths:
             sandbox, within = _resolved(path, sandboxes)
             wanted.setdefault(sandbox.resource_id, []).append(within)
-        label = f"{listed(self.paths, most=3)} to {self.checkpoint.metadata.label}"
+        paths, then = listed(self.paths, most=3), self.checkpoint.metadata.label
         return Destination(
             OperationKind.ROLLBACK,
             self.checkpoint,
             group,
             positions.present(transaction, plan),
-            f"rollback of {label}",
-            part=Part(f"without {label}", wanted),
+            f"rollback of {paths} to {then}",
+            part=Part(f"{paths} as of {then}", wanted),
         )
 
 
