@@ -11,7 +11,7 @@ Feature: Looking at plans
       When the user makes the plan
       Then the exit code is 0
       And the plan is strategize/complete with 0 steps done
-      And the messages are Run `agents plan execute PLAN` to execute it
+      And the messages are Plan created
       And the project is untouched
       And no sandbox is left behind
 

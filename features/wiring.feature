@@ -15,6 +15,7 @@ Feature: Wiring
       | DoctorService      |
       | LogService         |
       | MaintenanceService |
+      | OutputService      |
       | PlanApplyService   |
       | PlanExecutor       |
       | PlanResumeService  |

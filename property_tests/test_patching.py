@@ -15,8 +15,9 @@ from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tools.tool import ToolInvocation
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.testing.events import NoEvents
 
-TOOLS = BuiltinTools({}, SignalInterruption())
+TOOLS = BuiltinTools({}, SignalInterruption(), NoEvents())
 FEW_LINES = st.lists(
     st.sampled_from(["", "a", "b", "-- a", "++ b", "\\ x", " c", "a\r"]), max_size=12
 )

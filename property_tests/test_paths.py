@@ -16,9 +16,10 @@ from cleveragents.domain.tools.tool import ToolInvocation
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed
+from cleveragents.testing.events import NoEvents
 
 SECRET = "the secret"
-TOOLS = BuiltinTools({}, SignalInterruption())
+TOOLS = BuiltinTools({}, SignalInterruption(), NoEvents())
 INPUTS: dict[str, dict[str, JsonValue]] = {
     "write-file": {"path": None, "content": "changed"},
     "read-file": {"path": None},

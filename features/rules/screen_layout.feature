@@ -27,6 +27,17 @@ Feature: How text fits a screen
       | /a/b/c/project | 8       | start | …project |
       | 日本語日本語   | 6       | end   | 日本…    |
 
+  Scenario Outline: What is shown can be typed: <text>
+    When "<text>" is read as the name of a file
+    Then it is shown as "<text>" again, and has <characters> characters
+
+    Examples:
+      | text          | characters |
+      | a\nb\tc\rd    | 7          |
+      | \xff\x1b      | 2          |
+      | \u200d\U000e0041 | 2        |
+      | plain         | 5          |
+
   Scenario Outline: A list on <columns> columns
     When a list with ids, names, times and sizes is fitted into <columns> columns
     Then its lines are <lines>

@@ -7,7 +7,7 @@ from behave import given, then, when
 from behave.runner import Context
 from features.support.faults import apply_faults, plan_faults
 from features.support.plans import plans
-from features.support.situations.applies import Acting, Interrupting, NoEvents, applies
+from features.support.situations.applies import Acting, Interrupting, applies
 from features.support.sweeps import operation_sweep
 from features.support.sweeps.operation_sweep import Throwing
 
@@ -15,6 +15,7 @@ from cleveragents.application.fault_points import FaultPoint
 from cleveragents.container import Container
 from cleveragents.domain.errors import PlanStateError
 from cleveragents.domain.plans.apply import ApplyRequest
+from cleveragents.testing.events import NoEvents
 
 
 @given("a plan that wrote a.log, and then had git ignore it")

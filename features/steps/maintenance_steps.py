@@ -15,12 +15,12 @@ from behave.runner import Context
 from features.support.faults import crash
 from features.support.plans import data, plans
 from features.support.sandboxes import garbage
-from features.support.situations.applies import NoEvents
 
 from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
 from cleveragents.infrastructure.files import exclusive
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
+from cleveragents.testing.events import NoEvents
 
 
 def store(context: Context) -> dict[str, Any]:

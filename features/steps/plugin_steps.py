@@ -39,7 +39,9 @@ def packages(context: Context) -> Packages:
 
 def tools_of(context: Context) -> Tools:
     if "tools" not in context:
-        context.tools = Tools(bench_of(context).environment, bench_of(context).interruption)
+        context.tools = Tools(
+            bench_of(context).environment, bench_of(context).interruption, bench_of(context).events
+        )
     return context.tools
 
 

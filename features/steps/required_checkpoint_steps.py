@@ -7,9 +7,9 @@ import subprocess
 from behave import given, then, when
 from behave.runner import Context
 from features.support.plans import plans
-from features.support.situations.applies import NoEvents
 
 from cleveragents.domain.errors import CheckpointRequiredError
+from cleveragents.testing.events import NoEvents
 
 _DEADLINE = "CLEVERAGENTS_CHECKPOINT_DEADLINE"
 

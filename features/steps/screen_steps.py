@@ -26,6 +26,16 @@ def cut(context: Context, text: str, columns: int, end: str) -> None:
     context.lines = [terminal.shortened(text, columns, at_start=end == "start")]
 
 
+@when('"{text}" is read as the name of a file')
+def read_name(context: Context, text: str) -> None:
+    context.name = terminal.unescaped(text)
+
+
+@then('it is shown as "{text}" again, and has {count:d} characters')
+def shown_again(context: Context, text: str, count: int) -> None:
+    assert (terminal.visible(context.name), len(context.name)) == (text, count), context.name
+
+
 @when("a list with ids, names, times and sizes is fitted into {columns} columns")
 def fit(context: Context, columns: str) -> None:
     rows, remarks = fitted(

@@ -9,6 +9,7 @@ from cleveragents.domain.plans.plan_file import PlanDefinition, resolve_argument
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.plan_files import YamlPlanFiles
 from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.testing.events import NoEvents
 
 VALID = 'name: local/example\nsteps:\n  - {tool: shell, with: {command: "true"}}\n'
 
@@ -57,7 +58,7 @@ class PlanReading:
         self.write("\n".join(lines))
 
     def read(self) -> None:
-        tools = BuiltinTools({}, SignalInterruption()).specs()
+        tools = BuiltinTools({}, SignalInterruption(), NoEvents()).specs()
         try:
             self.definition = YamlPlanFiles(tools).load(self.path)
         except PlanFileError as error:

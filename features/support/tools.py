@@ -37,6 +37,7 @@ from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
 from cleveragents.infrastructure.tools.files import walk
 from cleveragents.infrastructure.tools.process import leftover_processes as processes
+from cleveragents.testing.events import NoEvents
 
 SECRET = "secret\n"
 
@@ -60,6 +61,7 @@ class Workbench:
         self.database: Path | None = None
         self.other_tools: ToolBackend | None = None
         self.interruption = SignalInterruption()
+        self.events = NoEvents()
         self.result: ToolResult | None = None
         self.error: ExecutionError | None = None
         self.memory = 0
@@ -68,7 +70,7 @@ class Workbench:
 
     @property
     def tools(self) -> ToolBackend:
-        return self.other_tools or BuiltinTools(self.environment, self.interruption)
+        return self.other_tools or BuiltinTools(self.environment, self.interruption, self.events)
 
     def run(self, name: str, given: dict[str, JsonValue]) -> None:
         self.run_spec(self.tools.specs()[name], given)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.doctor_service import DoctorService
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
+    from cleveragents.application.services.output_service import OutputService
     from cleveragents.application.services.plan_apply_service import PlanApplyService
     from cleveragents.application.services.plan_executor import PlanExecutor
     from cleveragents.application.services.plan_resume_service import PlanResumeService
@@ -208,6 +209,12 @@ class Container:
             recovery=self.recovery(),
             maintenance=self.maintenance_service(),
         )
+
+    @_built_once
+    def output_service(self) -> OutputService:
+        from cleveragents.application.services.output_service import OutputService
+
+        return OutputService(self.database())
 
     @_built_once
     def log_service(self) -> LogService:
@@ -473,7 +480,7 @@ class Container:
     def tools(self) -> Tools:
         from cleveragents.infrastructure.tools.registry import Tools
 
-        return Tools(self._environment, self._interruption)
+        return Tools(self._environment, self._interruption, self._events)
 
     @cached_property
     def _interruption(self) -> Interruption:

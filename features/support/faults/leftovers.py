@@ -22,8 +22,9 @@ import sys
 from cleveragents.domain.tools.tool import ToolInvocation
 from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.testing.events import NoEvents
 directory, plan_id, command = sys.argv[1:]
-tools = BuiltinTools({"PATH": "/usr/bin:/bin"}, SignalInterruption())
+tools = BuiltinTools({"PATH": "/usr/bin:/bin"}, SignalInterruption(), NoEvents())
 tools.run(ToolInvocation(
     spec=tools.specs()["shell"], input={"command": command}, directory=directory,
     resources={}, plan_id=plan_id,

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from features.support.plans import Plans
 from features.support.sandboxes.sandbox_bench import IDENTITY
-from features.support.situations.applies import NoEvents
 from features.support.trees import Tree, tree
 
+from cleveragents.testing.events import NoEvents
 from cleveragents.testing.workspace import single_acts
 
 UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

@@ -18,9 +18,8 @@ from features.support.commands import spelled_out
 from features.support.plans import Plans, plans
 from features.support.trees import Node, Tree, tree
 
-from cleveragents.application.events import Event
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.system import EventSink, FaultPoints
+from cleveragents.application.ports.system import FaultPoints
 from cleveragents.container import Container
 
 _LINES = "".join(f"line {number}\n" for number in range(1, 20))
@@ -68,13 +67,6 @@ class Interrupting(FaultPoints):
         if point in self._waiting:
             self._waiting.remove(point)
             os.kill(os.getpid(), signal.SIGINT)
-
-
-class NoEvents(EventSink):
-    """Takes no notice of anything."""
-
-    def emit(self, event: Event) -> None:
-        return None
 
 
 class Watching(FaultPoints):

@@ -96,6 +96,16 @@ class ProgressAdvanced:
 
 
 @dataclass(frozen=True)
+class ToolPrinted:
+    """A tool or validation that runs has printed something."""
+
+    type: ClassVar[str] = "progress.output"
+    plan_id: str | None
+    text: str
+    stderr: bool
+
+
+@dataclass(frozen=True)
 class WarningIssued:
     """Something the user must not miss."""
 
@@ -112,6 +122,7 @@ Progress = (
     | SubplanFinished
     | Stage
     | ProgressAdvanced
+    | ToolPrinted
     | WarningIssued
 )
 Event = StoredEvent | Progress

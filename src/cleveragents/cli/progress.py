@@ -15,12 +15,15 @@ from cleveragents.application.events import (
     StepStarted,
     SubplanFinished,
     SubplanStarted,
+    ToolPrinted,
     WarningIssued,
 )
 from cleveragents.application.ports.system import EventSink
 from cleveragents.cli import terminal
+from cleveragents.cli.spinner import Spinner
 from cleveragents.domain.plans.events import StoredEvent, ToolRetried
 from cleveragents.reports.document import timestamp
+from cleveragents.reports.printed import marked_lines
 
 if TYPE_CHECKING:
     from cleveragents.cli.session import Session
@@ -34,21 +37,63 @@ class TerminalEvents(EventSink):
 
     def __init__(self, session: Session) -> None:
         self._warnings = session.warnings
+        self._environ = session.environ
         # Format and options are settled before services are built, so this is decided once
         # rather than for each event.
         self._is_shown = session.shows_status
         self._draws_bars = self._is_shown and terminal.is_terminal(sys.stderr)
+        self._is_verbose = self._is_shown and session.verbose
+        turns = self._draws_bars and not session.verbose and session.environ.get("TERM") != "dumb"
+        self._spinner = Spinner(sys.stderr) if turns else None
+        self._unfinished = {False: "", True: ""}
+        """What was printed after the last end of a line, by whether it went to stderr."""
 
     def emit(self, event: Event) -> None:
         if isinstance(event, WarningIssued):
             self._warnings.append(event.text)
+        elif isinstance(event, ToolPrinted):
+            if self._is_verbose:
+                self._show_output(event)
         elif isinstance(event, ProgressAdvanced):
             if self._draws_bars:
+                self._pause()
                 terminal.write(sys.stderr, _bar(event))
         elif self._is_shown:
-            line = _status_line(event)
-            if line is not None:
-                terminal.write(sys.stderr, f"{terminal.visible_lines(line)}\n")
+            self._show_status(event)
+
+    def close(self) -> None:
+        self._pause()
+        self._flush_output()
+
+    def _show_status(self, event: Event) -> None:
+        line = _status_line(event)
+        if isinstance(event, StepFinished) or line is not None:
+            self.close()
+        if line is not None:
+            terminal.write(sys.stderr, f"{terminal.for_stderr(line, self._environ)}\n")
+        if self._spinner is not None and isinstance(event, StepStarted | Stage | SubplanStarted):
+            self._spinner.start()
+
+    def _show_output(self, event: ToolPrinted) -> None:
+        *lines, rest = (self._unfinished[event.stderr] + event.text).split("\n")
+        self._unfinished[event.stderr] = rest
+        for line in lines:
+            _print_output(line, stderr=event.stderr)
+
+    def _flush_output(self) -> None:
+        for stderr, line in self._unfinished.items():
+            if line:
+                _print_output(line, stderr=stderr)
+        self._unfinished = {False: "", True: ""}
+
+    def _pause(self) -> None:
+        if self._spinner is not None:
+            self._spinner.stop()
+
+
+def _print_output(line: str, *, stderr: bool) -> None:
+    (marked,) = marked_lines([(line or " ", stderr)])
+    terminal.write(sys.stderr, f"{terminal.visible_lines(marked).rstrip()}\n")
 
 
 def _status_line(event: Event) -> str | None:
@@ -84,6 +129,9 @@ class JsonLinesEvents(EventSink):
     def __init__(self, session: Session) -> None:
         self._warnings = session.warnings
 
+    def close(self) -> None:
+        return None
+
     def emit(self, event: Event) -> None:
         if isinstance(event, WarningIssued):
             self._warnings.append(event.text)
@@ -108,6 +156,6 @@ def _json_line(event: Event) -> dict[str, object]:
     }
 
 
-def events_for(session: Session) -> EventSink:
+def events_for(session: Session) -> TerminalEvents | JsonLinesEvents:
     """Returns the event sink that shows progress the way the user asked for."""
     return JsonLinesEvents(session) if session.progress == "json" else TerminalEvents(session)

@@ -36,6 +36,8 @@ class Session:
         self.no_input = False
         self.progress = "auto"
         """How progress is shown on stderr: `auto` for people, `json` lines, or `none`."""
+        self.verbose = False
+        """Whether to show what tools print while they run."""
         self.every_row = False
         """Whether long tables are shown whole."""
         self.warnings: list[str] = []
@@ -148,12 +150,14 @@ class Session:
         from cleveragents.cli.progress import events_for
         from cleveragents.container import Container
 
+        events = events_for(self)
         container = Container(
             home=self.home,
             settings=settings,
             environment=self.environ,
-            events=events_for(self),
+            events=events,
         )
+        self._open.callback(events.close)
         self._open.callback(container.close)
         return container
 

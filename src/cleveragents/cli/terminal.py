@@ -19,6 +19,7 @@ from typing import TextIO
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
+_ESCAPE = re.compile(r"\\(?:[ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U0010[0-9a-f]{4}|U000[0-9a-f]{5})")
 USUAL_WIDTH = 80
 # A word, or code in backquotes with what touches it; and the spaces before it.
 _WORD = re.compile(r"(\s*)((?:`[^`]*`|[^\s`]|`)+)")
@@ -43,6 +44,20 @@ def visible_lines(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(character if character in "\n\t" else _shown(character) for character in text)
+
+
+def unescaped(text: str) -> str:
+    """Returns the text whose visible form this is, as far as that can be known."""
+    return _ESCAPE.sub(lambda found: _unescaped(found[0]), text)
+
+
+def _unescaped(escape: str) -> str:
+    named = {shown: character for character, shown in _NAMED.items()}
+    if escape in named:
+        return named[escape]
+    code = int(escape[2:], 16)
+    is_byte = escape[1] == "x" and code > 0x7F  # A byte that is not UTF-8.
+    return chr(0xDC00 + code if is_byte else code)
 
 
 def record(text: str) -> str:

@@ -418,8 +418,8 @@ class ValidationFailedError(BusinessRuleViolation):
     ) -> None:
         super().__init__(
             f"The plan was not applied: {'; '.join(failures)}",
-            hint="Fix the plan and run it again, or roll back with "
-            f"`agents plan rollback {plan_id}`",
+            hint=f"Run `agents plan output {plan_id}` to see all that was printed. Fix the cause, "
+            f"then run `agents plan apply {plan_id}` again",
             plan_id=plan_id,
             validations=validations,
         )

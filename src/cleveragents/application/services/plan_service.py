@@ -50,7 +50,7 @@ from cleveragents.domain.plans.recovery import (
 )
 from cleveragents.domain.plans.step_sequence import resolve_choices
 from cleveragents.domain.plans.subplan_merge import OpenConflict, open_conflicts
-from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
@@ -100,6 +100,8 @@ class PlanProblems:
     status: PlanStatus
     failed_calls: Sequence[ToolCall]
     """Those that were tried again and undone included, oldest first."""
+    failed_validations: Sequence[ValidationResult]
+    """Those whose last run failed."""
     hints: Sequence[RecoveryHint]
 
 
@@ -304,7 +306,8 @@ class PlanService:
             point=point.id if point else None,
         )
         failed = [call for call in status.tool_calls if call.status is ToolCallStatus.FAILED]
-        return PlanProblems(status, failed, hints)
+        refused = [item for item in status.validations if item.status is ValidationStatus.FAILED]
+        return PlanProblems(status, failed, refused, hints)
 
     def options_after_failed_apply(self, plan_id: str) -> Sequence[RecoveryHint]:
         """Says what can be done with a plan that could not be applied."""

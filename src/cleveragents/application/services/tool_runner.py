@@ -45,6 +45,7 @@ from cleveragents.domain.tools.tool import (
     ToolInvocation,
     ToolResult,
     ToolSpec,
+    printed_by,
     validate_input,
 )
 from cleveragents.domain.wording import listed
@@ -161,6 +162,7 @@ class ToolRunner:
             "status": ToolCallStatus.SUCCEEDED,
             "finished_at": now,
             "output": result.output,
+            "stderr": result.stderr,
         }
 
         def succeed(transaction: Transaction, plan: Plan) -> Plan:
@@ -312,12 +314,13 @@ class ToolRunner:
             self._events.emit(
                 WarningIssued(f"What `{call.tool}` changed is not known: {worse.message}")
             )
-        output = error.details.get("output")
+        printed = printed_by(error) if "output" in error.details else None
         update = {
             "status": ToolCallStatus.FAILED,
             "finished_at": self._clock.now(),
             "error": error.message,
-            "output": output if isinstance(output, str) else None,
+            "output": printed.output if printed else None,
+            "stderr": printed.stderr if printed else (),
         }
         with self._database.write() as transaction:
             transaction.tool_calls.save(call.model_copy(update=update))

@@ -20,7 +20,15 @@ CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
 def progress_option(function: CommandT) -> CommandT:
-    """Adds the option that sets `Session.progress`."""
+    """Adds the options that set `Session.progress` and `Session.verbose`."""
+    function = click.option(
+        "--verbose",
+        "-v",
+        is_flag=True,
+        callback=_be_verbose,
+        expose_value=False,
+        help="Show what steps and validations print while they run.",
+    )(function)
     return click.option(
         "--progress",
         type=click.Choice(PROGRESS),
@@ -67,6 +75,11 @@ def refused() -> Report:
 def _show_every_row(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     session: Session = ctx.obj
     session.every_row = value
+
+
+def _be_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    session: Session = ctx.obj
+    session.verbose = value
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: str | None) -> None:

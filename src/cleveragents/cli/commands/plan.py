@@ -51,6 +51,11 @@ plan = frame.group(
         "checkpoint": Lazy(
             "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
         ),
+        "output": Lazy(
+            "cleveragents.cli.commands.output",
+            "output",
+            "Show what the steps and validations of a plan printed",
+        ),
         "log": Lazy("cleveragents.cli.commands.log", "log", "Show the events of a plan"),
         "rollback": Lazy(
             "cleveragents.cli.commands.history", "rollback", "Roll a plan back to a checkpoint"
@@ -179,7 +184,7 @@ def use(
         status = container.plan_service().status(made.id)
     finally:
         container.close()
-    return plan_report(status, (f"Run `agents plan execute {made.id}` to execute it",))
+    return plan_report(status, ("Plan created",))
 
 
 @plan.command(

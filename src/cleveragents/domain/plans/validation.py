@@ -73,6 +73,8 @@ class ValidationResult(Record):
     """What it changed in the sandboxes; those changes were undone."""
     started_at: datetime
     finished_at: datetime
+    stderr: tuple[tuple[int, int], ...] = ()
+    """Which characters of the output came from standard error: ranges, the end excluded."""
 
     @property
     def blocks(self) -> bool:

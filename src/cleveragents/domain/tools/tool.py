@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
+from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.record import Record
 
@@ -135,6 +136,8 @@ class ToolCall(Record):
     finished_at: datetime | None
     side_effects: tuple[str, ...] = ()
     """The side effects that the tool declared when it was called."""
+    stderr: tuple[tuple[int, int], ...] = ()
+    """Which characters of the output came from standard error: ranges, the end excluded."""
 
     @classmethod
     def begin(
@@ -193,6 +196,27 @@ class ToolResult(Record):
     output: str
     """Limited in size: `truncated` says whether there was more."""
     truncated: bool = False
+    stderr: tuple[tuple[int, int], ...] = ()
+    """Which characters of the output came from standard error: ranges, the end excluded."""
+
+
+def output_pieces(output: str, stderr: Sequence[tuple[int, int]]) -> tuple[tuple[str, bool], ...]:
+    """Returns the output in pieces, and whether each came from standard error."""
+    pieces: list[tuple[str, bool]] = []
+    position = 0
+    for start, end in stderr:
+        pieces += [(output[position:start], False), (output[start:end], True)]
+        position = end
+    pieces.append((output[position:], False))
+    return tuple(piece for piece in pieces if piece[0])
+
+
+def printed_by(failure: CleverAgentsError) -> ToolResult:
+    """Returns what a tool printed before it failed."""
+    output, stderr = failure.details.get("output"), failure.details.get("stderr", ())
+    if not isinstance(output, str):
+        return ToolResult(output="")
+    return ToolResult.model_validate({"output": output, "stderr": stderr})
 
 
 def resource_variable(name: str) -> str:

@@ -312,8 +312,13 @@ TOOL_CALLS = Model(
     ToolCall,
     "tool_calls",
     "tool call",
-    columns={"id": "tool_call_id", "input": "input_json", "side_effects": "side_effects_json"},
-    codecs={"side_effects": _NULL_IF_EMPTY},
+    columns={
+        "id": "tool_call_id",
+        "input": "input_json",
+        "side_effects": "side_effects_json",
+        "stderr": "stderr_json",
+    },
+    codecs={"side_effects": _NULL_IF_EMPTY, "stderr": _NULL_IF_EMPTY},
 )
 CHANGES = Model(PathChange, "changes", "change of the tool call", key="tool_call_id")
 """Only the part of a row that describes the change; `AUTHORED_CHANGES` reads the whole row."""
@@ -344,7 +349,8 @@ VALIDATIONS = Model(
     ValidationResult,
     "validation_results",
     "validation",
-    columns={"id": "validation_id", "changed": "changed_json"},
+    columns={"id": "validation_id", "changed": "changed_json", "stderr": "stderr_json"},
+    codecs={"stderr": _NULL_IF_EMPTY},
 )
 LEASES = Model(
     Lease,

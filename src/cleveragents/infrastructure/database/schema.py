@@ -31,8 +31,9 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0007_changes",
     "0008_events",
     "0009_operations",
+    "0010_apply",
 )
-HEAD_REVISION = "0010_apply"
+HEAD_REVISION = "0011_output_streams"
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 _TABLES_QUERY = """\
 SELECT relname FROM pg_catalog.pg_class

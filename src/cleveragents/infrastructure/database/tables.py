@@ -179,7 +179,7 @@ Table(
     _plan(),
     *_required(Integer, "sequence", "step_index"),
     *_required(Text, "tool", "resource", "input_json", "input_hash", "status"),
-    *_optional(Text, "output", "error", "undone_by", "side_effects_json"),
+    *_optional(Text, "output", "error", "undone_by", "side_effects_json", "stderr_json"),
     *_required(_TIME, "started_at"),
     *_optional(_TIME, "finished_at"),
     Index(None, "plan_id", "sequence"),
@@ -215,7 +215,7 @@ Table(
     _key("validation_id"),
     _plan(),
     *_required(Text, "name", "mode", "status", "output", "changed_json"),
-    *_optional(Text, "message"),
+    *_optional(Text, "message", "stderr_json"),
     *_required(_TIME, "started_at", "finished_at"),
     Index(None, "plan_id", "started_at"),
 )

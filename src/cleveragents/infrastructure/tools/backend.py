@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from cleveragents.application.ports.system import Interruption
+from cleveragents.application.ports.system import EventSink, Interruption
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tools.tool import ToolInvocation, ToolResult, ToolSpec
@@ -69,8 +69,11 @@ class BuiltinTools(ToolBackend):
     whatever the user can do. Only what they change in the sandbox can be rolled back.
     """
 
-    def __init__(self, environment: Mapping[str, str], interruption: Interruption) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], interruption: Interruption, events: EventSink
+    ) -> None:
         """Takes the environment that shell commands inherit, except git's variables."""
+        self._events = events
         self._environment = dict(environment)
         self._interruption = interruption
         self._git = Git(self._environment, NO_REPOSITORY)
@@ -80,9 +83,11 @@ class BuiltinTools(ToolBackend):
 
     def run(self, call: ToolInvocation) -> ToolResult:
         if call.spec.run is not None:
-            return run_plan_tool(call, call.spec.run, self._environment, self._interruption)
+            return run_plan_tool(
+                call, call.spec.run, self._environment, self._interruption, self._events
+            )
         if call.spec.name == SHELL.name:
-            return run_shell(call, self._environment, self._interruption)
+            return run_shell(call, self._environment, self._interruption, self._events)
         if call.spec.name == SEARCH_FILES.name:
             return search_files(call, self._environment, self._interruption)
         if call.spec.name == SQL.name:

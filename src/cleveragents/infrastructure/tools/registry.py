@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from cleveragents.application.ports.system import Interruption
+from cleveragents.application.ports.system import EventSink, Interruption
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.domain.errors import ConfigurationError, NotFoundError
 from cleveragents.domain.names import NAME, nearest
@@ -23,11 +23,13 @@ REGISTERED = "registered"
 class Tools(ToolBackend):
     """Every tool that a plan can call. No other tool can replace a built-in one."""
 
-    def __init__(self, environment: Mapping[str, str], interruption: Interruption) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], interruption: Interruption, events: EventSink
+    ) -> None:
         """Takes the environment that tools inherit, except git's variables."""
         self._environment = dict(environment)
         self._interruption = interruption
-        self._builtin = BuiltinTools(environment, interruption)
+        self._builtin = BuiltinTools(environment, interruption, events)
         self._registered: dict[str, Tool] = {}
         self._loaded: dict[str, Tool] = {}
         self._specs = _Specs(self)

@@ -8,6 +8,7 @@ from cleveragents.application.services.plan_resume_service import ResumeSummary
 from cleveragents.application.services.plan_service import Cancellation, PlanProblems, PlanStatus
 from cleveragents.domain.plans.plan import PlanState
 from cleveragents.domain.plans.recovery import RecoveryHint
+from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall
 from cleveragents.reports.checkpoints.restores import effects_data
@@ -38,6 +39,21 @@ _CALL = Description[ToolCall](
     Field("started_at", "When (UTC)", lambda it: it.started_at),
     Field("finished_at", None, lambda it: it.finished_at),
     Field("undone", None, lambda it: it.undone_by is not None),
+)
+
+_VALIDATION = Description[ValidationResult](
+    Field("validation_id", None, lambda it: it.id),
+    Field("name", "Validation", lambda it: it.name),
+    Field("mode", "Mode", lambda it: it.mode),
+    Field(
+        "message",
+        "What happened",
+        lambda it: it.message,
+        lambda it: " ".join((it.message or "").split()),
+    ),
+    Field("output", None, lambda it: it.output),
+    Field("started_at", "When (UTC)", lambda it: it.started_at),
+    Field("finished_at", None, lambda it: it.finished_at),
 )
 
 _HINT = Description[RecoveryHint](
@@ -100,6 +116,8 @@ def resume_sentence(summary: ResumeSummary) -> str:
 
 
 def _next_step(summary: ResumeSummary) -> str:
+    if not summary.eligible:
+        return "none"
     if summary.step_name is None:
         return "only the last checkpoint is missing"
     return f"step {summary.next_step + 1} of {len(summary.plan.step_sequence)}: {summary.step_name}"
@@ -156,6 +174,7 @@ def errors_report(problems: PlanProblems) -> Report:
         "errors": _CALL.list(problems.failed_calls),
         "conflicts": CONFLICT.list(problems.status.conflicts),
         "recovery_hints": _HINT.list(problems.hints),
+        "validations": _VALIDATION.list(problems.failed_validations),
     }
     sections: list[Section] = []
     if plan.error is not None:
@@ -176,4 +195,10 @@ def errors_report(problems: PlanProblems) -> Report:
         "What You Can Do",
         tuple((it.action.value, it.message, it.cli_command) for it in problems.hints),
     )
-    return Report(data, (*sections, calls, hints))
+    validations: list[Section] = []
+    if problems.failed_validations:
+        columns = ("Validation", "Mode", "When (UTC)", "What happened")
+        validations.append(
+            _VALIDATION.table("Failed Validations", problems.failed_validations, columns)
+        )
+    return Report(data, (*sections, calls, *validations, hints))

@@ -9,11 +9,11 @@ from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.plans.apply import ApplyRecord, Target
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.validation import ValidationResult
-from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
 from cleveragents.reports.described import Description, Field, times
 from cleveragents.reports.plans.conflicts import CONFLICT
-from cleveragents.reports.report import Column, Fields, Report, Section, paragraph
+from cleveragents.reports.report import Column, Commands, Fields, Report, Section, paragraph
 
 _PLAN = Description[Plan](
     Field("id", "Plan", lambda it: it.id),
@@ -56,6 +56,25 @@ _VALIDATION = Description[ValidationResult](
     Field("mode", None, lambda it: it.mode),
     Field("status", None, lambda it: it.status),
 )
+
+_LOOK = ("See what it changed", "diff")
+_BACK = ("Go back to a checkpoint", "rollback")
+_NEXT: Mapping[PlanPhase | PlanState, tuple[tuple[str, str], ...]] = {
+    PlanPhase.STRATEGIZE: (("Run its steps", "execute"),),
+    PlanState.QUEUED: (("Run its steps", "execute"),),
+    PlanState.COMPLETE: (_LOOK, ("Apply it to the project", "apply"), _BACK),
+    PlanState.PROCESSING: (("Continue it", "resume"),),
+    PlanState.ERRORED: (("See what failed", "errors"), ("Continue it", "resume"), _BACK),
+    PlanState.CONFLICT: (("Resolve the conflicts", "conflicts"), _BACK),
+    PlanState.CONSTRAINED: (
+        ("See what the validations printed", "output"),
+        ("Apply it again", "apply"),
+        _BACK,
+    ),
+    PlanState.CANCELLED: (_BACK,),
+    PlanState.APPLIED: (_LOOK,),
+}
+"""What the user can do next with a plan that no process works on."""
 
 _TARGET = Description[Target](
     Field("resource", None, lambda it: it.resource),
@@ -110,6 +129,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "interrupted": _is_interrupted(status),
         "interrupted_operation": status.interrupted.id if status.interrupted else None,
         "error": plan.error.model_dump(mode="json") if plan.error else None,
+        "next": [command for _, command in _next(status)],
     }
 
 
@@ -142,7 +162,11 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         ("checkpoints", str(len(status.checkpoints))),
         ("last checkpoint", plan.last_checkpoint_id or "none yet"),
     ]
-    rows += [("sandbox", sandbox.path) for sandbox in status.sandboxes]
+    rows += [
+        ("sandbox", sandbox.path)
+        for sandbox in status.sandboxes
+        if sandbox.state is not SandboxState.CLEANED_UP
+    ]
     rows += [
         ("validation", f"{item.name} ({item.mode.value}): {item.status.value}")
         for item in status.validations
@@ -170,6 +194,7 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         kind, operation = status.interrupted.kind.value, status.interrupted.id
         rows.append(("interrupted", f"the {kind} was not finished: {operation}"))
     sections: list[Section] = [Fields("Plan", tuple(rows))]
+    following = _next(status)
     if plan.error is not None:
         sections.append(
             Fields(
@@ -182,7 +207,23 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
                 ),
             )
         )
-    return Report(plan_data(status), tuple(sections), messages + status.retention.messages)
+    if following:
+        sections.append(Commands("Next", following))
+    return Report(
+        plan_data(status),
+        tuple(sections),
+        messages + status.retention.messages,
+        did_something=bool(messages),
+    )
+
+
+def _next(status: PlanStatus) -> tuple[tuple[str, str], ...]:
+    """Returns what the user can do next, and the commands; nothing while a process works on it."""
+    if status.holder is not None:
+        return ()
+    plan = status.plan
+    place = plan.phase if plan.phase is PlanPhase.STRATEGIZE else plan.state
+    return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in _NEXT.get(place, ()))
 
 
 def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -> Report:

@@ -35,7 +35,7 @@ from cleveragents.domain.plans.validation import (
 )
 from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
-from cleveragents.domain.tools.tool import ToolInvocation
+from cleveragents.domain.tools.tool import ToolInvocation, ToolResult, printed_by
 from cleveragents.domain.wording import listed
 
 
@@ -119,7 +119,7 @@ class ValidationRunner:
                 locked.keep_uncaptured()
         self._faults.reach(FaultPoint.UNCAPTURED_KEPT)
         try:
-            status, message, output = self._judged(plan, definition, sandboxes)
+            status, message, done = self._judged(plan, definition, sandboxes)
         except BaseException:
             self._restored(lease, sandboxes, checkpoint, wanted)
             raise
@@ -140,7 +140,8 @@ class ValidationRunner:
             mode=definition.mode,
             status=status,
             message=message,
-            output=output,
+            output=done.output,
+            stderr=done.stderr,
             changed=changed,
             started_at=started,
             finished_at=finished,
@@ -151,7 +152,7 @@ class ValidationRunner:
 
     def _judged(
         self, plan: Plan, definition: ValidationDefinition, sandboxes: Sequence[SandboxRef]
-    ) -> tuple[ValidationStatus, str | None, str]:
+    ) -> tuple[ValidationStatus, str | None, ToolResult]:
         spec = definition.tool
         invocation = ToolInvocation(
             spec=spec,
@@ -164,10 +165,8 @@ class ValidationRunner:
         try:
             done = self._tools.run(invocation)
         except ExecutionError as error:
-            output = error.details.get("output")
-            said = output if isinstance(output, str) else ""
-            return ValidationStatus.FAILED, error.message, said
-        return ValidationStatus.PASSED, None, done.output
+            return ValidationStatus.FAILED, error.message, printed_by(error)
+        return ValidationStatus.PASSED, None, done
 
     def _restored(
         self,

@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG = 1
 # Blank, so that the answer after it is still JSON. From here on the tool's time counts.
 _READY = b"\n"
 # The parent process sets these itself.
-_RESERVED_DETAILS = ("tool", "output", "message", "hint")
+_RESERVED_DETAILS = ("tool", "output", "stderr", "message", "hint")
 
 
 def main(request: Mapping[str, Any]) -> NoReturn:

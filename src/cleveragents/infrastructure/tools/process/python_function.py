@@ -112,6 +112,7 @@ def _result(call: ToolInvocation, received: bytes, finished: FinishedProgram) ->
             hint=answer["hint"],
             tool=call.spec.name,
             output=finished.output.text(),
+            stderr=finished.output.stderr(),
             **answer["details"],
         )
     return ToolResult.model_validate(answer)

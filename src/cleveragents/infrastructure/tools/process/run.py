@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from io import FileIO
-from typing import IO
+from typing import IO, Self
 
 from cleveragents.application.ports.system import Interruption
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
@@ -42,6 +42,8 @@ class Program:
 
     The time limit counts from there: a busy machine must not take it away from the tool.
     """
+    on_output: Callable[[bytes, bool], None] = lambda _data, _stderr: None
+    """Is told what the program prints, and whether to standard error."""
 
 
 @dataclass(frozen=True)
@@ -77,19 +79,17 @@ def run_program(
     call_id = call.call_id or secrets.token_hex(8)
     variables = tool_environment(call.model_copy(update={"call_id": call_id}), environment)
     output = BoundedOutput()
-    reader, writer = os.pipe()
-    with open(reader, "rb", buffering=0) as pipe:
-        os.set_blocking(reader, False)
-        with open(writer, "wb") as program_end:
-            process = _start(call, program, variables, program_end)
+    with _Pipes(program, output) as pipes:
+        process = _start(call, program, variables, pipes)
         started = start_of(process.pid)
         try:
-            end = _collect(program, process, pipe, output, interruption)
+            pipes.close_writers()
+            end = _collect(program, process, pipes, interruption)
         finally:
             # Also if Ctrl-C or a signal handler raised: nothing may continue to write.
             left = end_call(process.pid, started, call_id)
             process.wait()
-        _read(pipe, output)
+        pipes.read_rest()
     if end is _End.INTERRUPTED:
         raise InterruptedByUserError(
             f"`{call.spec.name}` was interrupted and stopped", tool=call.spec.name
@@ -114,11 +114,12 @@ def failure_of(
         tool=call.spec.name,
         status=status,
         output=text,
+        stderr=output.stderr(),
     )
 
 
 def _start(
-    call: ToolInvocation, program: Program, environment: Mapping[str, str], output: IO[bytes]
+    call: ToolInvocation, program: Program, environment: Mapping[str, str], pipes: _Pipes
 ) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
@@ -126,8 +127,8 @@ def _start(
             cwd=program.directory,
             env=environment,
             stdin=program.stdin,
-            stdout=output,
-            stderr=subprocess.STDOUT,
+            stdout=pipes.stdout,
+            stderr=pipes.stderr,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
@@ -137,37 +138,92 @@ def _start(
 def _collect(
     program: Program,
     process: subprocess.Popen[bytes],
-    pipe: FileIO,
-    output: BoundedOutput,
+    pipes: _Pipes,
     interruption: Interruption,
 ) -> _End:
     """Reads until the process exits, even if another process holds its output open."""
     is_ready, deadline = False, time.monotonic() + _START_SECONDS
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        while process.poll() is None:
-            if not is_ready and program.is_ready():
-                is_ready, deadline = True, time.monotonic() + program.timeout
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
-                return _End.TOO_LATE
-            if interruption.requested():
-                return _End.INTERRUPTED
-            seconds = min(remaining, _POLL_SECONDS)
-            if not selector.get_map():
-                _wait(process, seconds)
-            elif selector.select(seconds) and _read(pipe, output) == b"":
-                selector.unregister(pipe)  # It closed its output and continues.
+    while process.poll() is None:
+        if not is_ready and program.is_ready():
+            is_ready, deadline = True, time.monotonic() + program.timeout
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            return _End.TOO_LATE
+        if interruption.requested():
+            return _End.INTERRUPTED
+        seconds = min(remaining, _POLL_SECONDS)
+        if not pipes.read(seconds):
+            _wait(process, seconds)
     return _End.BY_ITSELF
+
+
+class _Pipes:
+    """Standard output and standard error of a program, read as one output.
+
+    Each stream keeps its order. Between them, the order is that of reading: what is written
+    to both at the same moment cannot be told apart.
+    """
+
+    def __init__(self, program: Program, output: BoundedOutput) -> None:
+        self._program = program
+        self._output = output
+        self._selector = selectors.DefaultSelector()
+        self._readers: list[FileIO] = []
+        self._writers: list[int] = []
+
+    def __enter__(self) -> Self:
+        for stderr in (False, True):
+            reader, writer = os.pipe()
+            os.set_blocking(reader, False)
+            self._readers.append(open(reader, "rb", buffering=0))
+            self._writers.append(writer)
+            self._selector.register(self._readers[-1], selectors.EVENT_READ, stderr)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close_writers()
+        self._selector.close()
+        for reader in self._readers:
+            reader.close()
+
+    @property
+    def stdout(self) -> int:
+        return self._writers[0]
+
+    @property
+    def stderr(self) -> int:
+        return self._writers[1]
+
+    def close_writers(self) -> None:
+        """Closes our copies of the program's ends, so that reading can come to an end."""
+        while self._writers:
+            os.close(self._writers.pop())
+
+    def read(self, seconds: float) -> bool:
+        """Reads what comes within that time; False if the program has closed both streams."""
+        if not self._selector.get_map():
+            return False
+        ready = {bool(key.data) for key, _ in self._selector.select(seconds)}
+        for stderr in sorted(ready):
+            reader = self._readers[stderr]
+            if self._read_once(reader, stderr=stderr) == b"":
+                self._selector.unregister(reader)  # It closed this stream and continues.
+        return True
+
+    def read_rest(self) -> None:
+        """Reads what ended processes have left in the pipes."""
+        for stderr, reader in zip((False, True), self._readers, strict=True):
+            self._read_once(reader, stderr=stderr)
+
+    def _read_once(self, reader: FileIO, *, stderr: bool) -> bytes | None:
+        """Returns nothing at the end of the stream, and None if more may come."""
+        data = reader.read(_CHUNK_BYTES)
+        if data:
+            self._output.feed(data, stderr=stderr)
+            self._program.on_output(data, stderr)
+        return data
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
-
-
-def _read(pipe: FileIO, output: BoundedOutput) -> bytes | None:
-    """Reads once. Returns nothing at the end of the output, and None if more may come."""
-    data = pipe.read(_CHUNK_BYTES)
-    output.feed(data or b"")
-    return data

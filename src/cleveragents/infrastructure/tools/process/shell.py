@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping
 from contextlib import suppress
 
-from cleveragents.application.ports.system import Interruption
+from cleveragents.application.ports.system import EventSink, Interruption
 from cleveragents.domain.plans.template import render
 from cleveragents.domain.tools.tool import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -17,6 +17,7 @@ from cleveragents.domain.tools.tool import (
     ToolResult,
     ToolSpec,
 )
+from cleveragents.infrastructure.tools.process.output import LiveOutput
 from cleveragents.infrastructure.tools.process.run import Program, failure_of, run_program
 
 _INPUT_VARIABLE = "CLEVERAGENTS_INPUT_"
@@ -44,7 +45,10 @@ SHELL = ToolSpec(
 
 
 def run_shell(
-    call: ToolInvocation, environment: Mapping[str, str], interruption: Interruption
+    call: ToolInvocation,
+    environment: Mapping[str, str],
+    interruption: Interruption,
+    events: EventSink,
 ) -> ToolResult:
     """Runs the built-in `shell` tool.
 
@@ -53,11 +57,15 @@ def run_shell(
         InterruptedByUserError: the user wants to stop; the command was stopped.
     """
     timeout = float(str(call.input.get("timeout", call.spec.timeout)))
-    return _run(call, str(call.input["command"]), timeout, environment, interruption)
+    return _run(call, str(call.input["command"]), timeout, environment, interruption, events)
 
 
 def run_plan_tool(
-    call: ToolInvocation, command: str, environment: Mapping[str, str], interruption: Interruption
+    call: ToolInvocation,
+    command: str,
+    environment: Mapping[str, str],
+    interruption: Interruption,
+    events: EventSink,
 ) -> ToolResult:
     """Runs a tool that a plan file declares, with its inputs inserted into its command.
 
@@ -71,7 +79,8 @@ def run_plan_tool(
     inputs = {_INPUT_VARIABLE + name: str(value) for name, value in call.input.items()}
     words = {name: f'"${{{_INPUT_VARIABLE}{name}}}"' for name in call.input}
     rendered = render(command, words)
-    return _run(call, rendered, call.spec.timeout, {**environment, **inputs}, interruption)
+    variables = {**environment, **inputs}
+    return _run(call, rendered, call.spec.timeout, variables, interruption, events)
 
 
 def _run(
@@ -80,8 +89,14 @@ def _run(
     timeout: float,
     environment: Mapping[str, str],
     interruption: Interruption,
+    events: EventSink,
 ) -> ToolResult:
-    program = Program(["/bin/sh", "-c", command], call.directory, timeout)
+    program = Program(
+        ["/bin/sh", "-c", command],
+        call.directory,
+        timeout,
+        on_output=LiveOutput(call.plan_id, events),
+    )
     finished = run_program(call, program, environment, interruption)
     if finished.status != 0:
         raise failure_of(call, _describe(finished.status), finished.output, finished.status)
