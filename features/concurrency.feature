@@ -1,6 +1,6 @@
 Feature: Several processes at once
-  One process at a time changes a plan. The second learns who was first; who died blocks
-  nobody.
+  One process at a time changes a plan. The second learns who was first; a process that died
+  blocks nobody. A lock on a file tells whether a process runs, not its number or its host.
 
   Rule: a plan has one holder
 
@@ -26,6 +26,21 @@ Feature: Several processes at once
       Then the exit code is 0
       And the plan is execute/complete with 2 steps done
       And the plan has been held 2 times
+
+    Scenario Outline: Two containers with one host name, one home and <database> do not both write
+      Given a plan with the steps
+        | step | does                                                                                                       |
+        | one  | runs `echo once >> OUTSIDE/begun; timeout 60 sh -c 'until test -e OUTSIDE/mended; do sleep 0.05; done'` |
+      And the plan has been made, with its records in <database>
+      And a container is executing the plan
+      When another container with the same host name executes the plan
+      Then the exit code is 6
+      And the step has run once, and the first container ends well
+
+      Examples:
+        | database   |
+        | SQLite     |
+        | PostgreSQL |
 
     Scenario: Plans of one project run side by side
       Given a plan with the steps
@@ -54,21 +69,11 @@ Feature: Several processes at once
 
       Examples:
         | holder                                                   | code | state    | done |
-        | a process of this host that has ended                    | 0    | complete | 2    |
-        | a process of this host that was killed and not yet buried | 0    | complete | 2    |
-        | an earlier process with the number of a living one       | 0    | complete | 2    |
+        | a process of this home that has ended                    | 0    | complete | 2    |
+        | a process of this home that was killed and not yet buried | 0    | complete | 2    |
+        | a process of this home whose lease has ended             | 6    | queued   | 1    |
         | a process of another host                                | 6    | queued   | 1    |
         | a process of another host whose lease has ended          | 0    | complete | 2    |
-
-    Scenario Outline: Where there is no process table, <process> is <found>
-      When a system without a process table is asked for <process>
-      Then the process is <found>
-
-      Examples:
-        | process                       | found   |
-        | this very process             | running |
-        | a process of another user     | running |
-        | a process that has ended      | gone    |
 
     Scenario: Who takes a plan over does so with a higher number
       Given a plan that wrote a.txt in step one and b.txt in step two

@@ -1,28 +1,31 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
-from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
 from features.support.clocks import wait_until
 from features.support.faults import crash, plan_faults
 from features.support.plans import plans
+from features.support.postgres import new_database
 from features.support.situations.four_plans import FourPlans
 from features.support.trees import difference, tree
+from features.support.world import Outcome
 
-from cleveragents.infrastructure import system
 from cleveragents.infrastructure.tools.process.leftover_processes import end_plan
 
+CONTAINER = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts")
 
-def start(context: Context, *arguments: str) -> subprocess.Popen[str]:
+
+def start(context: Context, *arguments: str, inside: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "cleveragents", *arguments, "--format", "json"],
+        [*inside, sys.executable, "-m", "cleveragents", *arguments, "--format", "json"],
         env=context.world.environment,
         cwd=context.world.project,
         stdout=subprocess.PIPE,
@@ -34,24 +37,20 @@ def start(context: Context, *arguments: str) -> subprocess.Popen[str]:
     return process
 
 
-def ended(context: Context) -> int:
-    """Returns the number of a process that has ended."""
-    process = subprocess.Popen(["true"])
-    process.wait()
-    return process.pid
-
-
-def unburied(context: Context) -> int:
-    """Returns the number of a process that was killed and whose end nobody has asked for."""
-    process = subprocess.Popen(["sleep", "60"])
-    context.add_cleanup(process.wait)
-    number, began = process.pid, plan_faults.started(process.pid)
-    plan_faults.hold(plans(context), number, plan_faults.HOST)
+def unburied(context: Context) -> None:
+    """Has a process hold the plan that was killed and whose end nobody has asked for."""
+    place = plan_faults.presence(plans(context))
+    process = subprocess.Popen(
+        ["flock", "--no-fork", str(place), "sh", "-c", "echo; exec sleep 60"],
+        stdout=subprocess.PIPE,
+    )
+    context.add_cleanup(process.communicate)
+    assert process.stdout is not None
+    process.stdout.readline()
+    plan_faults.hold(plans(context), process.pid, plan_faults.HOST)
     process.kill()
-    while Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+    while Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
         time.sleep(0.01)
-    assert plan_faults.started(number) == began
-    return number
 
 
 def whole(context: Context) -> bool:
@@ -83,6 +82,38 @@ def executing_elsewhere(context: Context) -> None:
     wait_until((context.world.directory / "begun").exists, context.process)
 
 
+@given("the plan has been made, with its records in {database}")
+def made_in(context: Context, database: str) -> None:
+    if database == "PostgreSQL":
+        url = new_database().replace("postgresql:", "postgresql+psycopg:", 1)
+        context.world.environment["CLEVERAGENTS_DATABASE_URL"] = url
+    file = str(plans(context).file)
+    made = plans(context).prepare("plan", "use", file, "--format", "json")
+    plans(context).chosen = made.json["data"]["plan_id"]
+
+
+@given("a container is executing the plan")
+def executing_in_container(context: Context) -> None:
+    if subprocess.run([*CONTAINER, "true"], check=False, capture_output=True).returncode:
+        context.scenario.skip("process namespaces cannot be made here")
+        return
+    context.process = start(context, "plan", "execute", plans(context).plan_id, inside=CONTAINER)
+    wait_until((context.world.directory / "begun").exists, context.process)
+
+
+@when("another container with the same host name executes the plan")
+def executing_in_second_container(context: Context) -> None:
+    process = start(context, "plan", "execute", plans(context).plan_id, inside=CONTAINER)
+    said, complained = process.communicate()
+    context.world.outcome = Outcome(process.returncode, said, complained)
+
+
+@then("the step has run once, and the first container ends well")
+def ran_once(context: Context) -> None:
+    other_ends(context)
+    assert (context.world.directory / "begun").read_text() == "once\n"
+
+
 @given("that process and its tool have been killed, and the cause of its waiting mended")
 def killed_elsewhere(context: Context) -> None:
     context.process.kill()
@@ -96,19 +127,24 @@ def four_plans(context: Context) -> None:
     context.four = FourPlans(plans(context))
 
 
-@given("the plan is held by a process of this host that has ended")
+@given("the plan is held by a process of this home that has ended")
 def held_by_ended(context: Context) -> None:
-    plan_faults.hold(plans(context), ended(context), plan_faults.HOST)
+    plan_faults.presence(plans(context))
+    plan_faults.hold(plans(context), os.getpid(), plan_faults.HOST)
 
 
-@given("the plan is held by a process of this host that was killed and not yet buried")
+@given("the plan is held by a process of this home that was killed and not yet buried")
 def held_by_unburied(context: Context) -> None:
     unburied(context)
 
 
-@given("the plan is held by an earlier process with the number of a living one")
-def held_by_earlier(context: Context) -> None:
-    plan_faults.hold(plans(context), os.getpid(), plan_faults.HOST, began="1")
+@given("the plan is held by a process of this home whose lease has ended")
+def held_by_slow(context: Context) -> None:
+    place = plan_faults.presence(plans(context))
+    descriptor = os.open(place, os.O_RDWR)
+    context.add_cleanup(os.close, descriptor)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    plan_faults.hold(plans(context), 1, plan_faults.HOST, expires_at="2001-01-01")
 
 
 @given("the plan is held by a process of another host")
@@ -158,25 +194,6 @@ def four_processes(context: Context) -> None:
 def run_four(context: Context) -> None:
     started = [start(context, "plan", "run", str(file)) for file in context.four.files]
     context.outcomes = [(*process.communicate(), process.returncode) for process in started]
-
-
-@when("a system without a process table is asked for {process}")
-def ask_without_table(context: Context, process: str) -> None:
-    numbers = {
-        "this very process": os.getpid,
-        "a process of another user": os.getpid,
-        "a process that has ended": lambda: ended(context),
-    }
-    forbidden = PermissionError if process == "a process of another user" else None
-    with patch.object(system, "_PROC", context.world.directory / "no-proc"):
-        holder = system.this_process().model_copy(update={"process_id": numbers[process]()})
-        with patch.object(os, "kill", side_effect=forbidden, wraps=os.kill):
-            context.running = system.is_running(holder, holder.host)
-
-
-@then("the process is {found}")
-def process_is(context: Context, found: str) -> None:
-    assert context.running is (found == "running")
 
 
 @then("every checkpoint has its snapshot")

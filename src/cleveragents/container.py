@@ -18,6 +18,7 @@ from cleveragents.domain.settings.registry import (
     DATABASE_URL,
     DEADLINE,
     INCLUDE_IGNORED,
+    LEASE_TIME,
     MAX_CHECKPOINTS_PER_PLAN,
     MAX_CHILD_DEPTH,
     MAX_FILE_SIZE,
@@ -478,9 +479,11 @@ class Container:
 
     @_built_once
     def tools(self) -> Tools:
+        from cleveragents.infrastructure.interruption import ToolInterruption
         from cleveragents.infrastructure.tools.registry import Tools
 
-        return Tools(self._environment, self._interruption, self._events)
+        interruption = ToolInterruption(self._interruption, self.locks().must_stop)
+        return Tools(self._environment, interruption, self._events)
 
     @cached_property
     def _interruption(self) -> Interruption:
@@ -531,11 +534,15 @@ class Container:
     def locks(self) -> DatabaseLocks:
         from cleveragents.infrastructure.database.unit_of_work import SqlDatabase
         from cleveragents.infrastructure.locks import DatabaseLocks
-        from cleveragents.infrastructure.system import this_process
 
         # Without the hooks: a lease that was lost must not keep others from being released.
         database = SqlDatabase(self._connections, self._clock)
-        return DatabaseLocks(database, self._clock, this_process())
+        return DatabaseLocks(
+            database,
+            self._clock,
+            self._connections.presence,
+            lease_seconds=self._settings[LEASE_TIME],
+        )
 
     @cached_property
     def _clock(self) -> Clock:

@@ -97,29 +97,27 @@ def failing_second_call() -> AbstractContextManager[None]:
     return at_call(ToolCallRepository, "add", 2, raising(DatabaseError(_GAVE_UP, hint=_HINT)))
 
 
-def started(process: int) -> str:
-    """Tells a process from a later one with the same number."""
-    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
-
-
-def hold(
-    plans: Plans, process: int, host: str, *, began: str = "", expires_at: str = "2999-01-01"
-) -> None:
-    """Has a process hold the plan, whether it exists or not."""
-    if not began:
-        began = started(process) if Path(f"/proc/{process}/stat").exists() else "0"
+def hold(plans: Plans, process: int, host: str, *, expires_at: str = "2999-01-01") -> None:
+    """Has a process hold the plan that is not known to this home, whether it exists or not."""
     plans.query("DELETE FROM locks WHERE resource_id = ?", plans.plan_id)
     plans.query(
         "INSERT INTO locks (resource_type, resource_id, owner_id, fencing, host, process_id,"
         " process_started, command, acquired_at, expires_at, released)"
-        " VALUES ('plan', ?, 'somebody', 7, ?, ?, ?, 'agents plan execute', ?, ?, 0)",
+        " VALUES ('plan', ?, 'somebody', 7, ?, ?, '1', 'agents plan execute', ?, ?, 0)",
         plans.plan_id,
         host,
         process,
-        began,
         "2001-01-01T00:00:00.000000+00:00",
         f"{expires_at}T00:00:00.000000+00:00",
     )
+
+
+def presence(plans: Plans) -> Path:
+    """Makes the file that the holder of `hold` locks while it runs."""
+    place = plans.world.home / "run" / "somebody.process"
+    place.parent.mkdir(exist_ok=True)
+    place.touch()
+    return place
 
 
 def blob_of(plans: Plans, commit: str, path: str) -> str:

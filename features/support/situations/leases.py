@@ -14,8 +14,10 @@ from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.plans.lease import Holder, Lease
+from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
 from cleveragents.infrastructure.locks import DatabaseLocks
+from cleveragents.infrastructure.presence import Presence, RunningProcess
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing import sample_records as sample
 
@@ -56,7 +58,9 @@ class BusyDatabase(Database):
 class Host:
     """One host with one process that works on the plan."""
 
-    def __init__(self, shared: Connections, number: int, name: str, seconds: float) -> None:
+    def __init__(
+        self, shared: Connections, place: Path, number: int, name: str, seconds: float
+    ) -> None:
         self.clock = SetClock()
         self.holder = Holder(
             owner_id=f"OWNER{number}",
@@ -66,7 +70,13 @@ class Host:
             command="agents plan execute",
         )
         self.under_locks = BusyDatabase(SqlDatabase(shared, self.clock))
-        self.locks = DatabaseLocks(self.under_locks, self.clock, self.holder, lease_seconds=seconds)
+        # Each host has a home of its own, so neither sees whether the other runs.
+        self.presence = Presence(
+            place / name, RunningProcess(holder=self.holder, revision=schema.HEAD_REVISION)
+        )
+        self.locks = DatabaseLocks(
+            self.under_locks, self.clock, self.presence, lease_seconds=seconds
+        )
         self.database = SqlDatabase(shared, self.clock, on_begin=[self.locks.verify])
         self.work = ExitStack()
 
@@ -84,23 +94,25 @@ class TwoHosts:
     """A plan, the two hosts, and why the last act was refused."""
 
     def __init__(self, home: Path) -> None:
+        self._place = home.parent
         self.shared = Connections(None, home)
         self.sql = SqlDatabase(self.shared, SetClock())
         with self.sql.write() as transaction:
             transaction.plans.add(sample.plan(PLAN))
             transaction.plans.add(sample.plan(ANOTHER))
         self.hosts = {
-            "first": Host(self.shared, 1, "first", 300),
-            "second": Host(self.shared, 2, "second", 300),
+            "first": Host(self.shared, self._place, 1, "first", 300),
+            "second": Host(self.shared, self._place, 2, "second", 300),
         }
         self.refusal: ConflictError | None = None
 
     def shorten(self) -> None:
-        self.hosts["first"] = Host(self.shared, 1, "first", SHORT_SECONDS)
+        self.hosts["first"] = Host(self.shared, self._place, 1, "first", SHORT_SECONDS)
 
     def close(self) -> None:
         for host in self.hosts.values():
             host.work.close()
+            host.presence.withdraw()
         self.sql.close()
 
     def lease(self) -> Lease | None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 
 from cleveragents.application.ports.system import Interruption
 from cleveragents.infrastructure.descriptors import readable
@@ -75,3 +75,17 @@ class ChildInterruption(SignalInterruption):
 
     def requested(self) -> bool:
         return super().requested() or bool(readable([self._pipe], 0))
+
+
+class ToolInterruption(Interruption):
+    """The user's wish to stop, and the end of the right to continue: a lease not renewed."""
+
+    def __init__(self, user: Interruption, must_stop: Callable[[], bool]) -> None:
+        self._user = user
+        self._must_stop = must_stop
+
+    def listening(self) -> AbstractContextManager[None]:
+        return self._user.listening()
+
+    def requested(self) -> bool:
+        return self._user.requested() or self._must_stop()

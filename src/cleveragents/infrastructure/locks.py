@@ -2,14 +2,16 @@
 
 A lock that lasts forever would block the plan after its holder crashed on another host, where
 nobody can ask whether it still runs. So a lease expires, and its holder renews it from a
-background thread while it works.
+background thread while it works. Processes of the same home need not wait for that: they see
+from its `Presence` whether the holder runs.
 
 Renewing alone is not enough: a process can be suspended (laptop lid, SIGSTOP, a long disk
 stall) for longer than its lease lasts, lose the plan to another process, and wake up in the
 middle of its work. Therefore every lease carries a fencing number that grows with each holder,
 and every write transaction of this process first asks, in that same transaction, whether the
 numbers it holds are still the current ones. What a late process writes is then rolled back by
-the database (docs/internals/concurrency.md).
+the database. Tools write files, which no transaction can roll back: `must_stop` tells when a
+tool has to end, before its lease can pass to another process (docs/internals/concurrency.md).
 """
 
 from __future__ import annotations
@@ -19,19 +21,21 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
-from cleveragents.infrastructure.system import is_running
+from cleveragents.infrastructure.presence import Presence
 
 _RENEWALS_PER_LEASE = 3
 """Two renewals may fail before the lease expires."""
 _RETRIES_PER_RENEWAL = 10
 """How often a failed renewal is tried again before the next one would be due."""
+_STOP_AFTER = 0.5
+"""The part of a lease after which a holder that cannot renew it stops its tool."""
 
 
 @dataclass
@@ -39,9 +43,13 @@ class _Held:
     """A lease of this process, and how many blocks rely on it."""
 
     lease: Lease
+    renewed: float
+    """When the last renewal that succeeded was sent, by the monotonic clock."""
     blocks: int = 0
     lost: bool = False
-    """Whether another process took it over; a lost lease stays lost."""
+    """Whether another process took it over, or may have; a lost lease stays lost."""
+    trying_since: float | None = None
+    """When the renewing began that has not succeeded yet."""
     process_id: int = field(default_factory=os.getpid)
 
 
@@ -59,23 +67,24 @@ class _HeldPlan(PlanLease):
 class DatabaseLocks(Locks):
     """Leases held by this process.
 
-    If the holder is on this host, its process is looked up, so nobody waits after a crash.
-    A holder on another host keeps its lease until it expires. Threads may share this object;
-    processes may not, just as they may not share the database.
+    If the holder uses this home, its presence tells whether it runs, so nobody waits after a
+    crash. Any other holder keeps its lease until it expires, by the clock of the database.
+    Threads may share this object; processes may not, just as they may not share the database.
     """
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
-        holder: Holder,
+        presence: Presence,
         *,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         """Args: `database` must not itself call `verify`, or the calls would never end."""
         self._database = database
         self._clock = clock
-        self._holder = holder
+        self._presence = presence
+        self._lease_seconds = lease_seconds
         self._lease_time = timedelta(seconds=lease_seconds)
         self._renewal_seconds = lease_seconds / _RENEWALS_PER_LEASE
         self._heartbeat: tuple[threading.Thread, threading.Event] | None = None
@@ -94,7 +103,8 @@ class DatabaseLocks(Locks):
         with self._changing:
             held = self._held.get(plan_id)
             if held is None:
-                held = _Held(self._acquire(plan_id))
+                sent = self._clock.monotonic()
+                held = _Held(self._acquire(plan_id), renewed=sent)
                 self._held = {**self._held, plan_id: held}
                 if self._heartbeat is None:
                     ended = threading.Event()
@@ -117,6 +127,8 @@ class DatabaseLocks(Locks):
         held = self._held.get(plan_id)
         if held is None:
             raise ConflictError(f"Plan {plan_id} is not held by this process", plan_id=plan_id)
+        if held.lost and held.trying_since is not None:
+            raise _not_renewed(held)
         with self._database.read() as transaction:
             if held.lost or not transaction.leases.is_current(held.lease):
                 raise _lost(held, transaction)
@@ -131,10 +143,27 @@ class DatabaseLocks(Locks):
             if held.lost or not transaction.leases.is_current(held.lease):
                 raise _lost(held, transaction)
 
+    def must_stop(self) -> bool:
+        """Returns whether a tool of this process has to end now.
+
+        This is so if a lease could not be renewed for half of its time: the rest is for
+        ending the tool before another process may take the plan. That the clock says so is
+        not enough. A process that was stopped meanwhile gets the chance to renew first.
+        """
+        now = self._clock.monotonic()
+        for held in self._held.values():
+            since = held.trying_since
+            if since is None or now - held.renewed < self._lease_seconds * _STOP_AFTER:
+                continue
+            if now - since >= self._renewal_seconds / _RETRIES_PER_RENEWAL:
+                held.lost = True
+        return any(held.lost for held in self._held.values())
+
     def holder(self, plan_id: str) -> Holder | None:
         with self._database.read() as transaction:
             lease = transaction.leases.get(plan_id)
-        return lease.holder if lease is not None and self._blocks(lease) else None
+            now = transaction.leases.now()
+        return lease.holder if lease is not None and self._blocks(lease, now) else None
 
     def close(self) -> None:
         """Stops renewing, so that the database can be closed; releases no lease."""
@@ -150,8 +179,10 @@ class DatabaseLocks(Locks):
             self._held = {key: other for key, other in self._held.items() if key != plan_id}
             if not self._held:
                 self._stop_renewing()
-        with self._database.write() as transaction:
-            transaction.leases.release(plan_id, self._holder.owner_id)
+        # A lease that could not be renewed ends by itself; asking for that might wait again.
+        if held.trying_since is None or not held.lost:
+            with self._database.write() as transaction:
+                transaction.leases.release(plan_id, held.lease.holder.owner_id)
 
     def _keep_renewing(self, ended: threading.Event) -> None:
         seconds = self._renewal_seconds
@@ -178,33 +209,37 @@ class DatabaseLocks(Locks):
         for held in self._held.values():
             if held.lost:
                 continue
+            sent = self._clock.monotonic()
+            held.trying_since = sent if held.trying_since is None else held.trying_since
             try:
                 with self._database.write() as transaction:
-                    until = self._clock.now() + self._lease_time
+                    until = transaction.leases.now() + self._lease_time
                     current = transaction.leases.renew(held.lease, until)
             except CleverAgentsError:
                 succeeded = False
             else:
                 held.lost = held.lost or not current
+                held.renewed, held.trying_since = sent, None
         return succeeded
 
     def _acquire(self, plan_id: str) -> Lease:
+        self._presence.announce()
+        holder = self._presence.holder
         with self._database.write() as transaction:
             transaction.plans.get(plan_id)
-            present = transaction.leases.get(plan_id)
+            present, now = transaction.leases.get(plan_id), transaction.leases.now()
             # A lease of this process stays in the table if it could not be released.
-            own = present is not None and present.holder.owner_id == self._holder.owner_id
-            if present is not None and not own and self._blocks(present):
+            own = present is not None and present.holder.owner_id == holder.owner_id
+            if present is not None and not own and self._blocks(present, now):
                 raise ConflictError(
                     f"Plan {plan_id} is held by {present.holder}",
                     hint="Wait until it is done, or stop that process",
                     plan_id=plan_id,
                     holder=present.holder.model_dump(mode="json"),
                 )
-            now = self._clock.now()
             lease = Lease(
                 plan_id=plan_id,
-                holder=self._holder,
+                holder=holder,
                 fencing=present.fencing + 1 if present else 1,
                 acquired_at=now,
                 expires_at=now + self._lease_time,
@@ -213,12 +248,23 @@ class DatabaseLocks(Locks):
             transaction.leases.put(lease)
         return lease
 
-    def _blocks(self, present: Lease) -> bool:
-        """Returns whether the lease keeps other processes out."""
+    def _blocks(self, present: Lease, now: datetime) -> bool:
+        """Returns whether the lease keeps other processes out; `now` is the database's time."""
         if present.released:
             return False
-        running = is_running(present.holder, self._holder.host)
-        return present.expires_at > self._clock.now() if running is None else running
+        running = self._presence.is_running(present.holder.owner_id)
+        return present.expires_at > now if running is None else running
+
+
+def _not_renewed(held: _Held) -> ConflictError:
+    plan_id = held.lease.plan_id
+    return ConflictError(
+        f"The lease on plan {plan_id} could not be renewed, so another process may take the plan",
+        hint="This process changed nothing more; when the database answers again, "
+        f"run `agents plan resume {plan_id}`",
+        plan_id=plan_id,
+        holder=None,
+    )
 
 
 def _lost(held: _Held, transaction: Transaction) -> ConflictError:
@@ -226,6 +272,8 @@ def _lost(held: _Held, transaction: Transaction) -> ConflictError:
     held.lost = True
     plan_id = held.lease.plan_id
     present = transaction.leases.get(plan_id)
+    if present is not None and present.holder.owner_id == held.lease.holder.owner_id:
+        return _not_renewed(held)
     return ConflictError(
         f"Plan {plan_id} was taken over by {present.holder}"
         if present

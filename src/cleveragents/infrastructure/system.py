@@ -16,9 +16,6 @@ from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
 from cleveragents.domain.plans.lease import Holder
 
-_PROC = Path("/proc")
-_UNKNOWN = "unknown"
-
 
 class SystemClock(Clock):
     """The machine's clock."""
@@ -47,32 +44,14 @@ class NoFaults(FaultPoints):
         return None
 
 
-def process_start(process_id: int) -> str | None:
-    """Returns when the process started, or None if it has ended.
-
-    The system reuses process ids; id and start together name one process only.
-    """
-    if not _PROC.joinpath("self").exists():
-        return _start_without_proc(process_id)
+def _process_start() -> str:
+    """Returns when this process started, in ticks since the machine did."""
     try:
-        status = _PROC.joinpath(str(process_id), "stat").read_bytes()
+        status = Path("/proc/self/stat").read_bytes()
     except OSError:
-        return None
+        return "unknown"
     # The name of the program, in parentheses, may itself contain spaces and parentheses.
-    fields = status.rpartition(b")")[2].split()
-    # A killed process stays in the table (Z) until its parent reads its exit status.
-    return None if fields[0] in (b"Z", b"X") else fields[19].decode()
-
-
-def _start_without_proc(process_id: int) -> str | None:
-    """Without /proc (macOS) all one can ask is whether the process exists."""
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return None
-    except PermissionError:
-        pass  # It exists, and belongs to another user.
-    return _UNKNOWN
+    return status.rpartition(b")")[2].split()[19].decode()
 
 
 def this_process() -> Holder:
@@ -81,13 +60,6 @@ def this_process() -> Holder:
         owner_id=secrets.token_hex(8),
         host=socket.gethostname(),
         process_id=os.getpid(),
-        process_started=process_start(os.getpid()) or _UNKNOWN,
+        process_started=_process_start(),
         command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:4]])[:120],
     )
-
-
-def is_running(holder: Holder, host: str) -> bool | None:
-    """Returns whether the holder's process still runs; None when it is on another host."""
-    if holder.host != host:
-        return None
-    return process_start(holder.process_id) == holder.process_started

@@ -320,6 +320,13 @@ class LeaseStore(Protocol):
 
     def get(self, plan_id: str) -> Lease | None: ...
 
+    def now(self) -> datetime:
+        """Returns the time by the clock that decides about leases.
+
+        A server has one for all hosts; a file has that of this machine.
+        """
+        ...
+
     def put(self, lease: Lease) -> None:
         """Adds or replaces the plan's lease."""
         ...

@@ -306,7 +306,12 @@ class ToolRunner:
         error: CleverAgentsError,
         before: StoredState,
     ) -> None:
-        """Records the failed call and, where that can be found out, what it changed."""
+        """Records the failed call and, where that can be found out, what it changed.
+
+        Raises:
+            ConflictError: the tool had to end because the lease could not be renewed.
+        """
+        context.lease.check()
         changes: ResourceChanges = ()
         try:
             changes = self._changes(context, before, self.look(context))

@@ -6,17 +6,20 @@ from datetime import datetime
 
 from cleveragents.domain.record import Record
 
-LEASE_SECONDS = 300
+LEASE_SECONDS = 300.0
+SHORTEST_LEASE_SECONDS = 5.0
+"""A holder that cannot renew has half of the time to end its tool, which takes two seconds."""
+LONGEST_LEASE_SECONDS = 3600.0
 
 
 class Holder(Record):
-    """One process, described so that its own host can tell whether it still runs."""
+    """One process, described for people; only `owner_id` decides whether it still runs."""
 
     owner_id: str
+    """Random, and new in each process."""
     host: str
     process_id: int
     process_started: str
-    """When the process started: tells it from a later one with the same process id."""
     command: str
 
     def __str__(self) -> str:

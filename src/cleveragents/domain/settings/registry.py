@@ -15,12 +15,14 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.plans.cleanup import SandboxCleanup
+from cleveragents.domain.plans.lease import LEASE_SECONDS
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.domain.settings.values import (
     BadValue,
     byte_count,
     concealed_url,
     database_url,
+    lease_time,
     output_format,
     patterns,
     positive_integer,
@@ -169,6 +171,17 @@ MAX_CHILD_DEPTH: Key[int] = Key(
     description="Maximum nesting depth of plans; 1 disables subplans",
     read=positive_integer,
 )
+LEASE_TIME: Key[float] = Key(
+    name="plan.lease-time",
+    type="seconds",
+    default=LEASE_SECONDS,
+    environment="CLEVERAGENTS_PLAN_LEASE_TIME",
+    project_scopable=False,
+    description="How long a plan stays with a process that no longer answers, before a process "
+    "with another home directory may take it over: 5 to 3600 seconds. A process that cannot "
+    "renew its lease for half of this time ends its tool and stops",
+    read=lease_time,
+)
 FORMAT: Key[OutputFormat | None] = Key(
     name="core.format",
     type="string",
@@ -200,6 +213,7 @@ REGISTRY: tuple[Key[Any], ...] = (
     CLEANUP,
     REBUILDABLE,
     MAX_CHILD_DEPTH,
+    LEASE_TIME,
     FORMAT,
     DATABASE_URL,
 )

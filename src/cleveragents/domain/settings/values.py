@@ -11,6 +11,7 @@ from typing import cast
 
 from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.plans.cleanup import SandboxCleanup
+from cleveragents.domain.plans.lease import LONGEST_LEASE_SECONDS, SHORTEST_LEASE_SECONDS
 from cleveragents.domain.settings.formats import OutputFormat
 
 TRIGGER_ALIASES = {
@@ -62,6 +63,16 @@ def seconds(value: object) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
         raise BadValue("it must be a number of seconds, more than 0")
     return float(value)
+
+
+def lease_time(value: object) -> float:
+    """Reads a number of seconds that a lease may last."""
+    found = seconds(value)
+    if not SHORTEST_LEASE_SECONDS <= found <= LONGEST_LEASE_SECONDS:
+        raise BadValue(
+            f"it must be {SHORTEST_LEASE_SECONDS:g} to {LONGEST_LEASE_SECONDS:g} seconds"
+        )
+    return found
 
 
 def patterns(value: object) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
+from cleveragents.domain.errors import DatabaseError
 from cleveragents.domain.plans.events import StoredEvent
 from cleveragents.infrastructure.database import repositories, schema, sqlite_file
 from cleveragents.infrastructure.database.failures import driver_errors, translate
@@ -25,6 +26,8 @@ from cleveragents.infrastructure.database.location import (
 )
 from cleveragents.infrastructure.database.pool import ConnectionPool
 from cleveragents.infrastructure.database.session import DatabaseSession
+from cleveragents.infrastructure.presence import Presence, RunningProcess
+from cleveragents.infrastructure.system import this_process
 
 
 class UnitOfWork(Transaction):
@@ -77,6 +80,9 @@ class Connections:
             ConfigurationError: The URL cannot be used.
         """
         self._location = locate(url, home)
+        self.presence = Presence(
+            home, RunningProcess(holder=this_process(), revision=schema.HEAD_REVISION)
+        )
         self._busy_seconds = busy_seconds
         self._opened: _Opened | None = None
         self._opening = threading.Lock()
@@ -98,6 +104,9 @@ class Connections:
 
     def _open(self) -> _Opened:
         seconds = self._busy_seconds
+        # Reading must be possible on a full disk; who takes a lease announces itself again.
+        with suppress(DatabaseError):
+            self.presence.announce()
         if isinstance(self._location, SqliteLocation):
             path = self._location.path
             file = schema.open_sqlite(path, busy_seconds=seconds)
@@ -116,6 +125,7 @@ class Connections:
             opened.pool.close()
             if opened.file_in_use is not None:
                 sqlite_file.let_go(opened.file_in_use)
+        self.presence.withdraw()
 
 
 class SqlDatabase(Database):

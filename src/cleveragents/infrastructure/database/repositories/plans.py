@@ -78,13 +78,13 @@ class EventRepository(EventStore):
     """The events of plans; the database numbers them."""
 
     _session: DatabaseSession
-    _clock: Clock
+    clock: Clock
     _added: list[StoredEvent]
     """The caller reads it when the transaction has committed."""
 
     def add(self, event: PlanEventRecord) -> None:
         # The time of storing, not one of the record's: so time and sequence grow together.
-        now, facts = self._clock.now(), event.facts()
+        now, facts = self.clock.now(), event.facts()
         [[sequence]] = self._session.rows(
             _ADD_EVENT,
             plan_id=event.plan_id,
@@ -245,6 +245,13 @@ class LeaseRepository(RecordRepository, LeaseStore):
             return None
         [holder] = self._session.find(LEASE_HOLDERS, _HOLDER, plan_id=plan_id)
         return LEASES.read(rows[0], holder=holder)
+
+    def now(self) -> datetime:
+        if self._session.is_sqlite:
+            return self._events.clock.now()
+        # Not `now()`, which is when the transaction began: it may have waited for a lock.
+        [[moment]] = self._session.rows("SELECT clock_timestamp()")
+        return datetime.fromisoformat(moment)
 
     def put(self, lease: Lease) -> None:
         self._session.run(_REMOVE, plan_id=lease.plan_id)
