@@ -31,6 +31,36 @@ Feature: Upgrading the database of an older program
       When a process is killed at each moment of migrating the database
       Then the next use finds a whole database every time
 
+  Rule: Nothing is migrated under a running process of another version
+
+    Scenario Outline: A database in <store> is left alone while <process>
+      Given a database of the first version in <store>
+      And <process>
+      When the database is used
+      Then it is refused with exit code 6: a process of another version uses it: process 42 on far.example.org
+      And it is byte for byte what it was
+
+      Examples:
+        | store      | process                                   |
+        | SQLite     | a process of the first version runs       |
+        | SQLite     | a process without presence holds a plan   |
+        | PostgreSQL | a process of the first version runs       |
+        | PostgreSQL | a process without presence holds a plan   |
+
+    Scenario Outline: A database in <store> is migrated although <process>
+      Given a database of the first version in <store>
+      And <process>
+      When the database is used
+      Then its schema is what the program expects
+
+      Examples:
+        | store      | process                                         |
+        | SQLite     | a process of this version runs                  |
+        | SQLite     | a process of the first version was killed       |
+        | SQLite     | a process without presence held a plan long ago |
+        | PostgreSQL | a process of this version runs                  |
+        | PostgreSQL | a process without presence held a plan long ago |
+
   Rule: Programs and migrations agree
 
     Scenario Outline: A new database in <store> is what the program expects

@@ -78,6 +78,15 @@ Feature: Looking at plans
       And the output says "| step         | 1 of 1"
       And the output says "errored"
 
+    Scenario: The latest plan is the one that was made last, whatever the clock said
+      Given a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+      And the plan has been made when the clock was years ahead
+      And the plan has been made
+      When the user runs "agents plan status @latest --format json"
+      Then it is the status of the plan that was made last
+
   Rule: a diff shows what a plan changed
 
     Scenario: From the first checkpoint to the last

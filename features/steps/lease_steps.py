@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 from behave import given, then, when
 from behave.runner import Context
+from features.support.postgres import new_database
 from features.support.situations.leases import (
     ANOTHER,
     PLAN,
@@ -28,6 +31,12 @@ def host(context: Context, name: str) -> Host:
 @given("the plan is held by the first host")
 def held(context: Context) -> None:
     host(context, "first").hold()
+
+
+@given("the records are on a server")
+def on_server(context: Context) -> None:
+    context.two_hosts = TwoHosts(context.world.home, new_database())
+    context.world.on_close.callback(context.two_hosts.close)
 
 
 @given("the plan is held by the first host, whose leases are short")
@@ -64,6 +73,22 @@ def no_leases(context: Context) -> None:
         transaction.leases._session.run("DELETE FROM locks")  # pyright: ignore[reportAttributeAccessIssue] # below the port
 
 
+@given("the clock of the second host is a day ahead")
+def clock_ahead(context: Context) -> None:
+    host(context, "second").clock.ahead = timedelta(days=1)
+
+
+@then("its tool may continue")
+def may_continue(context: Context) -> None:
+    assert not host(context, "first").locks.must_stop()
+
+
+@given("its tool has to end")
+@then("its tool has to end")
+def has_to_end(context: Context) -> None:
+    assert host(context, "first").locks.must_stop()
+
+
 @given("giving it back failed because the database was busy")
 def not_given_back(context: Context) -> None:
     fail_to_give_back(host(context, "first"))
@@ -91,6 +116,7 @@ def fork_ends(context: Context) -> None:
     leave_in_fork(host(context, "first"))
 
 
+@given("the {name:w} host {act}")
 @when("the {name:w} host {act}")
 def host_acts(context: Context, name: str, act: str) -> None:
     two(context).do(act, host(context, name))

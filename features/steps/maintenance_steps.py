@@ -17,7 +17,7 @@ from features.support.plans import data, plans
 from features.support.sandboxes import garbage
 
 from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
-from cleveragents.infrastructure.files import exclusive
+from cleveragents.infrastructure.file_locks import exclusive
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 from cleveragents.testing.events import NoEvents

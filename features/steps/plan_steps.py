@@ -44,6 +44,20 @@ def has_been_made(context: Context) -> None:
     plans(context).prepare("plan", "use", str(plans(context).file))
 
 
+@given("the plan has been made when the clock was years ahead")
+def has_been_made_ahead(context: Context) -> None:
+    plans(context).prepare("plan", "use", str(plans(context).file), "--format", "json")
+    context.earlier_plan = context.world.last.json["data"]["plan_id"]
+    plans(context).query("UPDATE plans SET created_at = '2999-01-01T00:00:00.000000+00:00'")
+
+
+@then("it is the status of the plan that was made last")
+def latest_status(context: Context) -> None:
+    shown = context.world.last.json["data"]["plan_id"]
+    made = [plan_id for (plan_id,) in plans(context).query("SELECT plan_id FROM plans")]
+    assert len(made) == 2 and shown in made and shown != context.earlier_plan, (shown, made)
+
+
 @given("the plan has failed")
 def has_failed(context: Context) -> None:
     plans(context).run(exit_code=8)

@@ -24,8 +24,9 @@ CONTAINER = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--ut
 
 
 def start(context: Context, *arguments: str, inside: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    options = ("--format", "json", "--progress", "json")
     process = subprocess.Popen(
-        [*inside, sys.executable, "-m", "cleveragents", *arguments, "--format", "json"],
+        [*inside, sys.executable, "-m", "cleveragents", *arguments, *options],
         env=context.world.environment,
         cwd=context.world.project,
         stdout=subprocess.PIPE,

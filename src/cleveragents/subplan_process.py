@@ -20,11 +20,17 @@ from cleveragents.container import Container
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.config import load_settings
 from cleveragents.infrastructure.home import home_directory
+from cleveragents.infrastructure.waits import waits_shown
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs a plan until it completes, fails or has to stop; returns the exit code."""
     plan_id, *options = arguments
+    with waits_shown(lambda text: _Warnings().emit(WarningIssued(text))):
+        return _run(plan_id, options)
+
+
+def _run(plan_id: str, options: Sequence[str]) -> int:
     try:
         with closing(_container(None)) as finder:
             project = Path(finder.plan_service().find(plan_id).project)

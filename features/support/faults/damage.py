@@ -19,7 +19,7 @@ from features.support.sandboxes.databases import ordinary_user
 
 from cleveragents.infrastructure import installation
 from cleveragents.infrastructure.database import schema
-from cleveragents.infrastructure.files import exclusive
+from cleveragents.infrastructure.file_locks import exclusive
 from cleveragents.infrastructure.sandbox.gc import mirrors
 
 NOBODY_KNOWS = "01BX5ZZKBKACTAV9WEVGEMMVRZ"

@@ -32,6 +32,9 @@ class SetClock(SystemClock):
         self.ahead = timedelta()
         self.stopped_at: datetime | None = None
 
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead.total_seconds()
+
     def now(self) -> datetime:
         return self.stopped_at or datetime.now(UTC) + self.ahead
 
@@ -47,11 +50,11 @@ class BusyDatabase(Database):
         return self._database.read()
 
     @contextmanager
-    def write(self) -> Generator[Transaction]:
+    def write(self, *plans: str) -> Generator[Transaction]:
         if self.busy_for:
             self.busy_for -= 1
             raise ConflictError("Another process is using the database")
-        with self._database.write() as transaction:
+        with self._database.write(*plans) as transaction:
             yield transaction
 
 
@@ -93,9 +96,9 @@ class Host:
 class TwoHosts:
     """A plan, the two hosts, and why the last act was refused."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, url: str | None = None) -> None:
         self._place = home.parent
-        self.shared = Connections(None, home)
+        self.shared = Connections(url, home)
         self.sql = SqlDatabase(self.shared, SetClock())
         with self.sql.write() as transaction:
             transaction.plans.add(sample.plan(PLAN))
@@ -153,6 +156,12 @@ class TwoHosts:
                 case "writes, is refused and tries again":
                     self.do("writes", host)
                     host.write()
+                case "is stopped for a day":
+                    host.clock.ahead = timedelta(days=1)
+                case "fails to renew its lease for a day":
+                    host.under_locks.busy_for = 1
+                    assert not host.locks._renew()
+                    host.clock.ahead = timedelta(days=1)
                 case "renews its lease":
                     assert host.locks._renew()
                 case "is done":

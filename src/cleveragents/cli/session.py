@@ -47,6 +47,7 @@ class Session:
         self._format: OutputFormat | None = None
         self._format_was_chosen = False
         self._settings: dict[Path | None, Settings] = {}
+        self._shows_waits = False
         self._open = ExitStack()
 
     @property
@@ -147,10 +148,15 @@ class Session:
         return self._container(resolve_settings([]))
 
     def _container(self, settings: Settings) -> Container:
+        from cleveragents.application.events import Stage
         from cleveragents.cli.progress import events_for
         from cleveragents.container import Container
+        from cleveragents.infrastructure.waits import waits_shown
 
         events = events_for(self)
+        if not self._shows_waits:
+            self._shows_waits = True
+            self._open.enter_context(waits_shown(lambda text: events.emit(Stage(text))))
         container = Container(
             home=self.home,
             settings=settings,

@@ -8,7 +8,6 @@ final name, and the directory after that.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import secrets
 import shutil
@@ -141,14 +140,3 @@ def copy_durably(source: Path, target: Path) -> None:
     finally:
         draft.unlink(missing_ok=True)
     fsync_directory(target.parent)
-
-
-@contextmanager
-def exclusive(path: Path) -> Generator[None]:
-    """Locks out other processes while the block runs; the system unlocks when one is killed."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

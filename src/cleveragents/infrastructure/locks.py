@@ -181,7 +181,7 @@ class DatabaseLocks(Locks):
                 self._stop_renewing()
         # A lease that could not be renewed ends by itself; asking for that might wait again.
         if held.trying_since is None or not held.lost:
-            with self._database.write() as transaction:
+            with self._database.write(plan_id) as transaction:
                 transaction.leases.release(plan_id, held.lease.holder.owner_id)
 
     def _keep_renewing(self, ended: threading.Event) -> None:
@@ -212,7 +212,7 @@ class DatabaseLocks(Locks):
             sent = self._clock.monotonic()
             held.trying_since = sent if held.trying_since is None else held.trying_since
             try:
-                with self._database.write() as transaction:
+                with self._database.write(held.lease.plan_id) as transaction:
                     until = transaction.leases.now() + self._lease_time
                     current = transaction.leases.renew(held.lease, until)
             except CleverAgentsError:
@@ -225,7 +225,7 @@ class DatabaseLocks(Locks):
     def _acquire(self, plan_id: str) -> Lease:
         self._presence.announce()
         holder = self._presence.holder
-        with self._database.write() as transaction:
+        with self._database.write(plan_id) as transaction:
             transaction.plans.get(plan_id)
             present, now = transaction.leases.get(plan_id), transaction.leases.now()
             # A lease of this process stays in the table if it could not be released.

@@ -66,7 +66,8 @@ class Presence:
             self._announced_by = os.getpid()
 
     def _lock(self) -> int:
-        create_private_directory(self._directory)
+        for directory in (self._directory.parent, self._directory):
+            create_private_directory(directory)
         self._remove_old()
         place = self._place(self.holder.owner_id)
         # Locked before it has its name: nobody may find it unlocked and believe it ended.

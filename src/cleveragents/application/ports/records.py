@@ -389,9 +389,12 @@ class Database(Protocol):
         """A consistent view; changes made through it are not kept."""
         ...
 
-    def write(self) -> AbstractContextManager[Transaction]:
-        """Holds the write lock from its start; durable when the block ends, undone if it raises.
+    def write(self, *plans: str) -> AbstractContextManager[Transaction]:
+        """Holds its locks from its start; durable when the block ends, undone if it raises.
 
-        Raises ConflictError when another process keeps the lock too long.
+        A block that names plans MUST NOT depend on, or change, what belongs to others: the
+        database may run it beside a block about other plans. One that names none runs alone.
+
+        Raises ConflictError when another process keeps a lock too long.
         """
         ...

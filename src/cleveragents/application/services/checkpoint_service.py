@@ -173,7 +173,7 @@ class CheckpointService:
 
     def store(self, plan_id: str, records: Records) -> None:
         """Stores records without a checkpoint."""
-        with self._database.write() as transaction:
+        with self._database.write(plan_id) as transaction:
             transaction.plans.save(records(transaction, transaction.plans.get(plan_id)))
 
     def create_manual_checkpoint(self, plan_id: str, label: str) -> Checkpoint:
@@ -195,7 +195,7 @@ class CheckpointService:
     def prune_checkpoints(self, plan_id: str) -> int:
         """Deletes what the limit no longer allows, and returns how many groups that were."""
         with self._locks.hold(plan_id) as lease:
-            with self._database.write() as transaction:
+            with self._database.write(plan_id) as transaction:
                 sandboxes = transaction.sandboxes.list(plan_id)
                 plan = transaction.plans.get(plan_id)
                 pruned = prune(transaction, plan, self._retention)

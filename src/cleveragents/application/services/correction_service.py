@@ -216,7 +216,7 @@ class CorrectionService:
         Raises:
             PlanStateError: the plan is cancelled or applied.
         """
-        with self._locks.hold(plan_id), self._database.write() as transaction:
+        with self._locks.hold(plan_id), self._database.write(plan_id) as transaction:
             plan = transaction.plans.get(plan_id)
             if plan.state in (PlanState.CANCELLED, PlanState.APPLIED):
                 raise plan.refusal("take guidance")

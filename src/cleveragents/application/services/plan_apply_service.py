@@ -293,11 +293,11 @@ class PlanApplyService:
                 remove_sandboxes=self._cleanup is not SandboxCleanup.MANUAL,
             ),
         )
-        with self._database.write() as transaction:
+        with self._database.write(operation.plan_id) as transaction:
             transaction.operations.add(operation)
         return operation
 
     def _end_unapplied(self, plan_id: str, cause: BaseException) -> None:
-        with self._database.write() as transaction:
+        with self._database.write(plan_id) as transaction:
             plan = transaction.plans.get(plan_id)
             end_unapplied(transaction, plan, cause, self._clock.now())

@@ -190,7 +190,7 @@ class PlanExecutor:
         self, lease: PlanLease, plan: Plan, point: Checkpoint, sandboxes: Sequence[SandboxRef]
     ) -> Plan:
         """Restores the sandboxes to the last durable group; what was there is kept."""
-        with self._database.write() as transaction:
+        with self._database.write(plan.id) as transaction:
             latest = transaction.plans.get(plan.id)
             transaction.plans.save(self._started(transaction, latest))
         self._faults.reach(FaultPoint.GOING_ON_RECORDED)

@@ -194,7 +194,7 @@ class PlanService:
             choices=choices,
         )
         plan = plan.after(PlanAction.STRATEGIZE, now).after(PlanAction.FINISH, self._clock.now())
-        with self._database.write() as transaction:
+        with self._database.write(plan.id) as transaction:
             transaction.plans.add(plan)
             for resource in resources:
                 transaction.sandboxes.add_resource(resource)

@@ -115,7 +115,7 @@ class RetentionService:
             ConflictError: another process holds the plan.
         """
         with self._locks.hold(plan_id) as lease:
-            with self._database.write() as transaction:
+            with self._database.write(plan_id) as transaction:
                 deletion = _examined(transaction, plan_id, checkpoints)
                 transaction.checkpoints.delete_groups(deletion.groups)
             self._faults.reach(FaultPoint.DELETION_RECORDED)
@@ -124,7 +124,7 @@ class RetentionService:
     def _set_pinned(
         self, plan_id: str, checkpoints: Sequence[Checkpoint], *, pinned: bool
     ) -> PinResult:
-        with self._database.write() as transaction:
+        with self._database.write(plan_id) as transaction:
             before = _groups_of(transaction, plan_id, checkpoints)
             transaction.checkpoints.set_pinned(before, pinned=pinned)
             after = _groups_of(transaction, plan_id, checkpoints)

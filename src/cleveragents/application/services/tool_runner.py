@@ -283,7 +283,7 @@ class ToolRunner:
             with self._database.read() as transaction:
                 outputs = outputs_of(context, transaction.tool_calls.list(context.plan.id))
         given = filled_input(context, outputs)
-        with self._database.write() as transaction:
+        with self._database.write(context.plan.id) as transaction:
             call = ToolCall.begin(
                 self._ids.new(),
                 context.plan.id,
@@ -327,7 +327,7 @@ class ToolRunner:
             "output": printed.output if printed else None,
             "stderr": printed.stderr if printed else (),
         }
-        with self._database.write() as transaction:
+        with self._database.write(call.plan_id) as transaction:
             transaction.tool_calls.save(call.model_copy(update=update))
             for sandbox, found in changes:
                 transaction.changes.add(call.plan_id, call.id, sandbox.resource, found)

@@ -15,6 +15,7 @@ from typing import Any, cast
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.settings.registry import Key, Level, SettingEntry, find_key, plain_value
 from cleveragents.domain.wording import size
+from cleveragents.infrastructure.file_locks import wait_for_lock
 from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.home import create_private_directory
 
@@ -158,7 +159,7 @@ def _locked(directory: Path) -> Generator[None]:
     """Locks the directory, so that two writers do not lose each other's change."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        wait_for_lock(descriptor, directory, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from collections.abc import Sequence
 
 from cleveragents.domain.errors import (
     CleverAgentsError,
@@ -11,6 +12,7 @@ from cleveragents.domain.errors import (
     DatabaseError,
     SchemaVersionError,
 )
+from cleveragents.domain.wording import listed
 
 _RETRY = "Try again when the other process has finished"
 _SQLITE_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -18,6 +20,7 @@ _SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _SQLITE_DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 _POSTGRES_BUSY = {"55P03", "40001", "40P01", "57014"}
+_POSTGRES_STOPPING = {"57P01", "57P02", "57P03", "57P05", "25P03"}
 _POSTGRES_FULL = {"53100", "53200"}
 
 
@@ -38,6 +41,15 @@ def is_missing_reference(error: Exception) -> bool:
     return _state(error) == "23503" or "FOREIGN KEY" in str(error)
 
 
+def is_disconnection(error: Exception) -> bool:
+    """Returns whether the server ended the connection, or does not accept one for now."""
+    if isinstance(error, sqlite3.Error):
+        return False
+    state = _state(error)
+    # Without a code, it is the driver that lost the server, or did not reach it.
+    return state[:2] in {"", "08"} or state in _POSTGRES_STOPPING
+
+
 def _state(error: BaseException | None) -> str:
     """Returns PostgreSQL's error code, or an empty text where there is none."""
     return getattr(error, "sqlstate", None) or ""
@@ -52,9 +64,20 @@ def damaged(place: str, problem: str) -> SchemaVersionError:
     )
 
 
-def busy(place: str) -> ConflictError:
-    """Returns the error for a lock that another process does not release."""
-    return ConflictError(f"Another process is using the database {place}", hint=_RETRY, place=place)
+def busy(place: str, holders: Sequence[str] = ()) -> ConflictError:
+    """Returns the error for a lock that another process does not release.
+
+    Args:
+        place: The database.
+        holders: The processes that may have the lock, as far as they are known.
+    """
+    who = f": {listed(holders, most=3)}" if holders else ""
+    return ConflictError(
+        f"Another process is using the database {place}{who}",
+        hint=_RETRY,
+        place=place,
+        holders=list(holders),
+    )
 
 
 def full(place: str, problem: str) -> DatabaseError:

@@ -15,11 +15,14 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from cleveragents.domain.errors import DatabaseError, SchemaVersionError
+from cleveragents.domain.errors import ConflictError, DatabaseError, SchemaVersionError
+from cleveragents.domain.wording import listed
 from cleveragents.infrastructure.database import sqlite_file
 from cleveragents.infrastructure.database.failures import damaged, denied
-from cleveragents.infrastructure.database.location import Begin
+from cleveragents.infrastructure.database.location import MIGRATION_LOCK, BeginPostgres
+from cleveragents.infrastructure.database.server_processes import connected
 from cleveragents.infrastructure.database.session import DriverConnection
+from cleveragents.infrastructure.presence import Presence
 
 OLDER_REVISIONS: tuple[str, ...] = (
     "0001_base_tables",
@@ -32,8 +35,13 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0008_events",
     "0009_operations",
     "0010_apply",
+    "0011_output_streams",
 )
-HEAD_REVISION = "0011_output_streams"
+HEAD_REVISION = "0012_plan_order"
+_LEASES = (
+    "SELECT owner_id, expires_at, host, process_id, command FROM locks WHERE NOT released"
+    " ORDER BY acquired_at"
+)
 _VERSION_QUERY = "SELECT version_num FROM alembic_version"
 _TABLES_QUERY = """\
 SELECT relname FROM pg_catalog.pg_class
@@ -41,7 +49,7 @@ WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v
 """
 
 
-def open_sqlite(path: Path, *, busy_seconds: float) -> sqlite3.Connection:
+def open_sqlite(path: Path, presence: Presence, *, busy_seconds: float) -> sqlite3.Connection:
     """Opens the database, and creates or migrates it first where needed.
 
     After an error the file is byte for byte the same as before.
@@ -49,17 +57,21 @@ def open_sqlite(path: Path, *, busy_seconds: float) -> sqlite3.Connection:
     Raises:
         SchemaVersionError: It is newer than the program, damaged, or another program's.
         DatabaseError: It cannot be read, written or created.
-        ConflictError: Another process holds its lock for too long.
+        ConflictError: Another process holds its lock for too long, or it has to be migrated
+            and a process of another version uses it.
 
-    The caller translates the errors of the driver.
+    The caller translates the errors of the driver, and has announced this process: either
+    this finds the schema of a migration, or the migration finds this process.
     """
     if not sqlite_file.is_ours(path):
         _create_sqlite(path, busy_seconds)
     connection = sqlite_file.connect(path, busy_seconds=busy_seconds)
     try:
-        if revision_in_sqlite(connection, path) != HEAD_REVISION:
+        with sqlite_file.lock_for_upgrade(path, busy_seconds=busy_seconds, shared=True):
+            revision = revision_in_sqlite(connection, path)
+        if revision != HEAD_REVISION:
             connection.close()
-            _migrate_sqlite(path, busy_seconds)
+            _migrate_sqlite(path, presence, busy_seconds)
             connection = sqlite_file.connect(path, busy_seconds=busy_seconds)
         else:
             # Stored in the file: readers and the writer do not wait for each other.
@@ -71,36 +83,51 @@ def open_sqlite(path: Path, *, busy_seconds: float) -> sqlite3.Connection:
 
 
 def open_postgres(
-    connect: Callable[[], DriverConnection], begin: Begin, place: str
+    connect: Callable[[], DriverConnection], begin: BeginPostgres, presence: Presence, place: str
 ) -> DriverConnection:
     """Connects to the server's database, and creates or migrates the schema where needed.
 
     Raises:
         SchemaVersionError: It is newer than the program, or another program's; it is unchanged.
+        ConflictError: It has to be migrated, and a process of another version uses it.
 
     The caller translates the errors of the driver.
     """
     connection = connect()
     try:
+        shared = f"SELECT pg_advisory_xact_lock_shared({MIGRATION_LOCK})"
+        connection.execute("; ".join((*begin.limits, shared)))
         fits = revision_in_postgres(connection, place) == HEAD_REVISION
         connection.rollback()
         if not fits:
-            _migrate_postgres(connect, begin, place)
+            _migrate_postgres(connect, begin, presence, place)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _migrate_postgres(connect: Callable[[], DriverConnection], begin: Begin, place: str) -> None:
+def _migrate_postgres(
+    connect: Callable[[], DriverConnection], begin: BeginPostgres, presence: Presence, place: str
+) -> None:
     from cleveragents.infrastructure.database.migrate import migration
 
     with migration(connect, is_sqlite=False) as found:
-        for statement in begin.writing:
+        for statement in begin.writing(()):
             found.driver.execute(statement)
+        found.driver.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
         # Another process may have done it while this one waited for the lock.
-        if revision_in_postgres(found.driver, place) != HEAD_REVISION:
-            found.upgrade(HEAD_REVISION)
+        revision = revision_in_postgres(found.driver, place)
+        if revision == HEAD_REVISION:
+            return
+        if revision is not None:
+            running = [
+                str(process)
+                for process in connected(found.driver)
+                if process.revision != HEAD_REVISION
+            ]
+            _refuse_while_used(place, [*running, *_leaseholders(found.driver, presence)])
+        found.upgrade(HEAD_REVISION)
 
 
 def create_sqlite_file(path: Path, revision: str, *, busy_seconds: float) -> None:
@@ -133,7 +160,7 @@ def _create_sqlite(path: Path, busy_seconds: float) -> None:
         raise denied(str(path), error.strerror or str(error)) from error
 
 
-def _migrate_sqlite(path: Path, busy_seconds: float) -> None:
+def _migrate_sqlite(path: Path, presence: Presence, busy_seconds: float) -> None:
     from cleveragents.infrastructure.database.migrate import migration
 
     with (
@@ -145,10 +172,38 @@ def _migrate_sqlite(path: Path, busy_seconds: float) -> None:
         revision = _known(_revisions(found.driver), str(path))
         if revision == HEAD_REVISION:
             return
+        running = [
+            str(process.holder)
+            for process in presence.others()
+            if process.revision != HEAD_REVISION
+        ]
+        _refuse_while_used(str(path), [*running, *_leaseholders(found.driver, presence)])
         _back_up(path, revision, busy_seconds)
         found.upgrade(HEAD_REVISION)
         if found.driver.execute("PRAGMA foreign_key_check").fetchone():
             raise damaged(str(path), "rows refer to others that do not exist")
+
+
+def _leaseholders(connection: DriverConnection, presence: Presence) -> list[str]:
+    """Returns processes that hold a plan and may run: those of programs that announce nothing."""
+    now = datetime.now(UTC)
+    found: list[str] = []
+    for owner, expires, host, number, command in connection.execute(_LEASES).fetchall():
+        expires_at = datetime.fromisoformat(expires) if isinstance(expires, str) else expires
+        if presence.is_running(owner) is None and expires_at > now:
+            found.append(f"process {number} on {host} (`{command}`)")
+    return found
+
+
+def _refuse_while_used(place: str, processes: Sequence[str]) -> None:
+    if processes:
+        raise ConflictError(
+            f"The database {place} has to be migrated, but a process of another version uses it: "
+            f"{listed(processes, most=3)}",
+            hint="Wait until it is done, or stop that process",
+            place=place,
+            holders=list(processes),
+        )
 
 
 def _back_up(path: Path, revision: str, busy_seconds: float) -> None:
@@ -196,6 +251,16 @@ def revision_in_postgres(connection: DriverConnection, place: str) -> str | None
             place=place,
         )
     return None
+
+
+def require_head(connection: DriverConnection, place: str) -> None:
+    """Raises SchemaVersionError if the database no longer has the schema of this program."""
+    if [row[0] for row in connection.execute(_VERSION_QUERY).fetchall()] != [HEAD_REVISION]:
+        raise SchemaVersionError(
+            f"The database {place} got another schema while this program used it",
+            hint="Start the command again, with the program that migrated the database",
+            place=place,
+        )
 
 
 def _revisions(connection: DriverConnection) -> Sequence[str]:

@@ -14,12 +14,19 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Generator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 from cleveragents.domain.errors import DatabaseError, SchemaVersionError
 from cleveragents.infrastructure.database.failures import busy, damaged, denied
+from cleveragents.infrastructure.file_locks import (
+    lock_holder,
+    open_lock,
+    release,
+    signed,
+    take_lock,
+)
 
 APPLICATION_ID = 0x436C4167
 """`ClAg`, in bytes 68 to 71 of every database of CleverAgents (`PRAGMA application_id`)."""
@@ -104,31 +111,29 @@ def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sq
 
 
 @contextmanager
-def lock_for_upgrade(path: Path, *, busy_seconds: float) -> Generator[None]:
+def lock_for_upgrade(path: Path, *, busy_seconds: float, shared: bool = False) -> Generator[None]:
     """Keeps other processes from creating or migrating the database during the block.
+
+    Several processes may have the lock at the same time if all want it `shared`.
 
     The lock ends with the process. Its file stays: removing it would let two
     processes lock two different files.
     """
-    lock = path.with_name(f"{path.name}.lock")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    process = os.getpid()
+    try:
+        descriptor = open_lock(path.with_name(f"{path.name}.lock"))
+    except OSError as error:
+        raise denied(str(path), error.strerror or str(error)) from error
     try:
         deadline = time.monotonic() + busy_seconds
-        while not _locked(descriptor):
+        while not take_lock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX):
             if time.monotonic() > deadline:
-                raise busy(str(path))
+                raise busy(str(path), [lock_holder(descriptor)])
             time.sleep(_LOCK_POLL_SECONDS)
-        yield
+        with nullcontext() if shared else signed(descriptor):
+            yield
     finally:
-        os.close(descriptor)
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        release(descriptor, process)
 
 
 @contextmanager

@@ -78,7 +78,9 @@ Table(
     *_optional(Text, "parent_plan_id", "spawn_decision_id"),
     *_required(_TIME, "created_at", "updated_at"),
     *_optional(_TIME, "started_at", "finished_at"),
-    Index(None, "created_at", "plan_id"),
+    # The order of creation. The record does not have it; see `PlanRepository.add`.
+    *_optional(BigInteger, "number"),
+    Index(None, "number", unique=True),
     Index(None, "parent_plan_id"),
 )
 Table(

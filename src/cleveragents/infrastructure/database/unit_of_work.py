@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
-from cleveragents.domain.errors import DatabaseError
+from cleveragents.domain.errors import CleverAgentsError, ConflictError, DatabaseError
 from cleveragents.domain.plans.events import StoredEvent
 from cleveragents.infrastructure.database import repositories, schema, sqlite_file
-from cleveragents.infrastructure.database.failures import driver_errors, translate
+from cleveragents.infrastructure.database.failures import (
+    busy,
+    driver_errors,
+    is_disconnection,
+    translate,
+)
 from cleveragents.infrastructure.database.location import (
-    BEGIN_SQLITE,
     BUSY_SECONDS,
     Begin,
+    BeginPostgres,
+    BeginSqlite,
     SqliteLocation,
-    begin_postgres,
     connect_postgres,
     locate,
 )
 from cleveragents.infrastructure.database.pool import ConnectionPool
-from cleveragents.infrastructure.database.session import DatabaseSession
+from cleveragents.infrastructure.database.server_processes import connection_name, holding
+from cleveragents.infrastructure.database.session import DatabaseSession, DriverConnection
 from cleveragents.infrastructure.presence import Presence, RunningProcess
 from cleveragents.infrastructure.system import this_process
+from cleveragents.infrastructure.waits import announce_wait
+
+RECONNECT_SECONDS = 60.0
+_RECONNECT_POLL_SECONDS = 0.2
 
 
 class UnitOfWork(Transaction):
@@ -67,7 +79,14 @@ class Connections:
     needed; see `schema` for the errors that this can raise. Threads may share it.
     """
 
-    def __init__(self, url: str | None, home: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self,
+        url: str | None,
+        home: Path,
+        *,
+        busy_seconds: float = BUSY_SECONDS,
+        reconnect_seconds: float = RECONNECT_SECONDS,
+    ) -> None:
         """Opens nothing yet.
 
         Args:
@@ -75,6 +94,7 @@ class Connections:
                 `state.db` in the home directory.
             home: The home directory; it is created, for the user only, if it does not exist.
             busy_seconds: How long to wait for another process's lock.
+            reconnect_seconds: How long to wait for a server that went away meanwhile.
 
         Raises:
             ConfigurationError: The URL cannot be used.
@@ -84,23 +104,76 @@ class Connections:
             home, RunningProcess(holder=this_process(), revision=schema.HEAD_REVISION)
         )
         self._busy_seconds = busy_seconds
+        self._reconnect_seconds = reconnect_seconds
         self._opened: _Opened | None = None
         self._opening = threading.Lock()
 
     @contextmanager
-    def transaction(self, *, writes: bool) -> Generator[DatabaseSession]:
-        """Runs the block in a transaction, which is kept only if it writes and does not raise."""
+    def transaction(self, *, writes: bool, plans: Sequence[str] = ()) -> Generator[DatabaseSession]:
+        """Runs the block in a transaction, which is kept only if it writes and does not raise.
+
+        Args:
+            writes: Whether the block writes.
+            plans: The plans that it writes about; none means that it may be all of them.
+        """
         try:
             with self._opening:
                 opened = self._opened = self._opened or self._open()
-            with opened.pool.connection() as connection:
-                for statement in opened.begin.writing if writes else opened.begin.reading:
-                    connection.execute(statement)
+            begin = opened.begin.writing(plans) if writes else opened.begin.reading()
+            with ExitStack() as held:
+                connection = self._begun(opened, begin, held)
                 yield DatabaseSession(connection, is_sqlite=opened.file_in_use is not None)
                 if writes:
                     connection.commit()
         except driver_errors() as error:
-            raise translate(error, str(self._location)) from error
+            raise self._translated(error) from error
+
+    def _begun(
+        self, opened: _Opened, statements: Sequence[str], held: ExitStack
+    ) -> DriverConnection:
+        """Returns a connection in a new transaction, which `held` gives back.
+
+        A server may have been restarted since the connection was last used, and may not be
+        back yet. Nothing has been done in the transaction, so another connection can begin it.
+        """
+        deadline, failures = math.inf, 0
+        while True:
+            try:
+                with ExitStack() as attempt:
+                    connection = attempt.enter_context(opened.pool.connection())
+                    connection.execute("; ".join(statements))
+                    if failures:
+                        schema.require_head(connection, str(self._location))
+                    held.push(attempt.pop_all())
+                    return connection
+            except driver_errors() as error:
+                now, failures = time.monotonic(), failures + 1
+                deadline = min(deadline, now + self._reconnect_seconds)
+                if not is_disconnection(error) or now > deadline:
+                    raise
+                # The first failure is expected after a restart, and a new connection helps.
+                if failures == 2:
+                    announce_wait(
+                        f"The database server does not answer; "
+                        f"trying again for {self._reconnect_seconds:g} seconds"
+                    )
+                if failures > 1:
+                    time.sleep(_RECONNECT_POLL_SECONDS)
+
+    def _translated(self, error: Exception) -> CleverAgentsError:
+        found = translate(error, str(self._location))
+        if isinstance(found, ConflictError):
+            return busy(str(self._location), self._others())
+        return found
+
+    def _others(self) -> list[str]:
+        """Returns the processes that may have the lock that this one waited for."""
+        opened = self._opened
+        if opened is None or opened.file_in_use is not None:
+            return [str(process.holder) for process in self.presence.others()]
+        with suppress(*driver_errors()), opened.pool.connection() as connection:
+            return [str(process) for process in holding(connection)]
+        return []
 
     def _open(self) -> _Opened:
         seconds = self._busy_seconds
@@ -109,12 +182,13 @@ class Connections:
             self.presence.announce()
         if isinstance(self._location, SqliteLocation):
             path = self._location.path
-            file = schema.open_sqlite(path, busy_seconds=seconds)
+            file = schema.open_sqlite(path, self.presence, busy_seconds=seconds)
             pool = ConnectionPool(partial(sqlite_file.connect, path, busy_seconds=seconds), file)
-            return _Opened(pool, BEGIN_SQLITE, sqlite_file.take(path))
-        connect = partial(connect_postgres, self._location.address, busy_seconds=seconds)
-        begin = begin_postgres(seconds)
-        server = schema.open_postgres(connect, begin, str(self._location))
+            return _Opened(pool, BeginSqlite(), sqlite_file.take(path))
+        name = connection_name(self.presence.holder, schema.HEAD_REVISION)
+        connect = partial(connect_postgres, self._location.address, busy_seconds=seconds, name=name)
+        begin = BeginPostgres(seconds)
+        server = schema.open_postgres(connect, begin, self.presence, str(self._location))
         return _Opened(ConnectionPool(connect, server), begin, None)
 
     def close(self) -> None:
@@ -161,8 +235,8 @@ class SqlDatabase(Database):
             yield UnitOfWork(session, self._clock)
 
     @contextmanager
-    def write(self) -> Generator[UnitOfWork]:
-        with self._connections.transaction(writes=True) as session:
+    def write(self, *plans: str) -> Generator[UnitOfWork]:
+        with self._connections.transaction(writes=True, plans=plans) as session:
             transaction = UnitOfWork(session, self._clock)
             for check in self._on_begin:
                 check(transaction)

@@ -153,7 +153,7 @@ class ApplyProcedure:
                 "it continues this",
             ) from cause
         now = self._clock.now()
-        with self._database.write() as transaction:
+        with self._database.write(operation.plan_id) as transaction:
             ended = {"status": OperationStatus.UNDONE, "finished_at": now}
             transaction.operations.save(operation.model_copy(update=ended))
             end_unapplied(transaction, transaction.plans.get(operation.plan_id), cause, now)

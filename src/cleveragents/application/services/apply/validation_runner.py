@@ -89,7 +89,7 @@ class ValidationRunner:
             if self._interruption.requested():
                 raise InterruptedByUserError("Stopped after the validations")
         if any(item.blocks for item in results):
-            with self._database.write() as transaction:
+            with self._database.write(plan.id) as transaction:
                 latest = transaction.plans.get(plan.id)
                 transaction.plans.save(latest.after(PlanAction.CONSTRAIN, self._clock.now()))
             self._faults.reach(FaultPoint.VALIDATIONS_RECORDED)
@@ -110,7 +110,7 @@ class ValidationRunner:
     ) -> ValidationResult:
         self._events.emit(Stage(f"Validating: {definition.name}"))
         started = self._clock.now()
-        with self._database.write() as transaction:
+        with self._database.write(plan.id) as transaction:
             transaction.events.add(
                 ValidationStarted(plan.id, definition.name, definition.mode.value)
             )
@@ -146,7 +146,7 @@ class ValidationRunner:
             started_at=started,
             finished_at=finished,
         )
-        with self._database.write() as transaction:
+        with self._database.write(result.plan_id) as transaction:
             transaction.validations.add(result)
         return result
 

@@ -121,7 +121,7 @@ class GroupRecorder:
         """
         if any(made.partial for _, made in taken):
             self._events.emit(WarningIssued(PARTIAL.format(label=moment.label)))
-        with self._database.write() as transaction:
+        with self._database.write(lease.plan_id) as transaction:
             plan = transaction.plans.get(lease.plan_id)
             if also is not None:
                 plan = also(transaction, plan)

@@ -70,7 +70,7 @@ class FailurePolicy:
         self._keep(context)
         self._restore(context, point)
         most = context.plan.definition.policy.max_retries_per_step
-        with self._database.write() as transaction:
+        with self._database.write(context.plan.id) as transaction:
             transaction.events.add(
                 ToolRetried(context.plan.id, context.step_index, context.step.tool, attempt, most)
             )
@@ -119,7 +119,7 @@ class FailurePolicy:
             recoverable=True,
             hint=hint,
         )
-        with self._database.write() as transaction:
+        with self._database.write(plan_id) as transaction:
             plan = transaction.plans.get(plan_id)
             transaction.decisions.add(self._recovery(transaction, context, plan, message))
             failed = plan.after(PlanAction.FAIL, self._clock.now())
@@ -157,7 +157,7 @@ class FailurePolicy:
             before_start=before_start,
         )
         failed = plan.after(PlanAction.FAIL, self._clock.now())
-        with self._database.write() as transaction:
+        with self._database.write(plan.id) as transaction:
             transaction.plans.save(failed.model_copy(update={"error": failure}))
         self._faults.reach(FaultPoint.FAILURE_RECORDED)
 

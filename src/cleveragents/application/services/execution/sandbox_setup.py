@@ -109,7 +109,7 @@ class SandboxSetup:
 
     def _save(self, sandbox: SandboxRef, state: SandboxState) -> SandboxRef:
         saved = sandbox.model_copy(update={"state": state})
-        with self._database.write() as transaction:
+        with self._database.write(sandbox.plan_id) as transaction:
             transaction.sandboxes.save(saved)
         return saved
 
@@ -137,7 +137,7 @@ class SandboxSetup:
             for sandbox in made:
                 self._sandboxes.remove(sandbox)
             raise
-        with self._database.write() as transaction:
+        with self._database.write(plan_id) as transaction:
             for sandbox in made:
                 transaction.sandboxes.add(sandbox)
         self._faults.reach(FaultPoint.SANDBOXES_RECORDED)

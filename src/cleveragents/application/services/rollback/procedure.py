@@ -465,7 +465,7 @@ class RollbackProcedure:
             ) from cause
         self._faults.reach(FaultPoint.COMPENSATED)
         now = self._clock.now()
-        with self._database.write() as transaction:
+        with self._database.write(operation.plan_id) as transaction:
             ended = {"status": OperationStatus.UNDONE, "finished_at": now}
             transaction.operations.save(operation.model_copy(update=ended))
             attempt = transaction.corrections.of_operation(operation.id)

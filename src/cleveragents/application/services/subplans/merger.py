@@ -175,7 +175,7 @@ class ChildMerger:
                 "finished_at": self._clock.now(),
             }
         )
-        with self._database.write() as transaction:
+        with self._database.write(ended.plan_id) as transaction:
             transaction.tool_calls.save(ended)
 
     def _succeed(

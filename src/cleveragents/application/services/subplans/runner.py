@@ -258,7 +258,7 @@ class SubplanRunner:
     def _fail_late(self, child: Plan) -> Plan:
         with self._locks.hold(child.id):
             self._recovery.finish(child.id)
-            with self._database.write() as transaction:
+            with self._database.write(child.id) as transaction:
                 latest = transaction.plans.get(child.id)
                 if (latest.phase, latest.state) != (PlanPhase.EXECUTE, PlanState.PROCESSING):
                     return latest

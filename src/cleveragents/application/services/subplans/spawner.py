@@ -230,7 +230,7 @@ class ChildSpawner:
                 self._sandboxes.remove(fork)
             raise
         self._faults.reach(FaultPoint.CHILD_FORKED)
-        with self._database.write() as transaction:
+        with self._database.write(child.id) as transaction:
             for fork in forks:
                 transaction.sandboxes.add(fork)
 

@@ -35,6 +35,7 @@ from cleveragents.domain.plans.lease import Lease
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.infrastructure.database.location import NUMBERING_LOCK
 from cleveragents.infrastructure.database.models import (
     EVENTS,
     LEASE_HOLDERS,
@@ -48,7 +49,9 @@ from cleveragents.infrastructure.database.models import (
 from cleveragents.infrastructure.database.session import DatabaseSession, id_lists
 
 _PLAN = f"{PLANS.select} WHERE plan_id = :plan_id"
-_CHILDREN = f"{PLANS.select} WHERE parent_plan_id = :plan_id ORDER BY created_at, plan_id"
+_NEXT_NUMBER = "SELECT coalesce(max(number), 0) + 1 FROM plans"
+_NUMBERING = f"SELECT pg_advisory_xact_lock({NUMBERING_LOCK})"
+_CHILDREN = f"{PLANS.select} WHERE parent_plan_id = :plan_id ORDER BY number"
 _RESOURCES = f"{RESOURCES.select} WHERE plan_id = :plan_id ORDER BY position, resource_id"
 _SANDBOXES = (
     f"{SANDBOXES.select} JOIN resources ON resources.resource_id = sandboxes.resource_id"
@@ -119,7 +122,13 @@ class RecordRepository:
     _events: EventRepository
 
     def _ids_starting_with(
-        self, table: str, key: str, prefix: str, where: str = "", **values: str
+        self,
+        table: str,
+        key: str,
+        prefix: str,
+        where: str = "",
+        order: str = "created_at",
+        **values: str,
     ) -> list[str]:
         """Returns ids, oldest first.
 
@@ -128,7 +137,7 @@ class RecordRepository:
         rows = self._session.rows(
             f"SELECT {key} FROM {table}"
             f" WHERE substr({key}, 1, length(CAST(:prefix AS text))) = :prefix {where}"
-            f" ORDER BY created_at, {key}",
+            f" ORDER BY {order}, {key}",
             prefix=prefix,
             **values,
         )
@@ -143,7 +152,11 @@ class PlanRepository(RecordRepository, PlanStore):
     """The plans as this transaction has read or written them."""
 
     def add(self, plan: Plan) -> None:
-        self._session.insert(PLANS, PLANS.row(plan))
+        if not self._session.is_sqlite:
+            # Blocks about different plans run side by side, but numbers are given in turn.
+            self._session.rows(_NUMBERING)
+        [[number]] = self._session.rows(_NEXT_NUMBER)
+        self._session.insert(PLANS, {**PLANS.row(plan), "number": number})
         self._events.add(
             PlanCreated(plan.id, plan.name, plan.project, plan.phase.value, plan.state.value)
         )
@@ -184,7 +197,7 @@ class PlanRepository(RecordRepository, PlanStore):
         wanted["project"] = project
         values = {name: value for name, value in wanted.items() if value is not None}
         where = " AND ".join(f"{name} = :{name}" for name in values) or "true"
-        sql = f"{PLANS.select} WHERE {where} ORDER BY created_at, plan_id"
+        sql = f"{PLANS.select} WHERE {where} ORDER BY number"
         return self._session.find(PLANS, sql, **values)
 
     def children(self, plan_id: str) -> Sequence[Plan]:
@@ -195,9 +208,11 @@ class PlanRepository(RecordRepository, PlanStore):
     ) -> Sequence[str]:
         where = "" if subplans else "AND parent_plan_id IS NULL"
         if project is None:
-            return self._ids_starting_with("plans", "plan_id", prefix, where)
+            return self._ids_starting_with("plans", "plan_id", prefix, where, order="number")
         where += " AND project = :project"
-        return self._ids_starting_with("plans", "plan_id", prefix, where, project=project)
+        return self._ids_starting_with(
+            "plans", "plan_id", prefix, where, order="number", project=project
+        )
 
 
 class SandboxRepository(RecordRepository, SandboxStore):

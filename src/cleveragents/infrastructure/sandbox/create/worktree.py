@@ -15,7 +15,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
     SandboxStrategy,
 )
-from cleveragents.infrastructure.files import exclusive
+from cleveragents.infrastructure.file_locks import exclusive
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,

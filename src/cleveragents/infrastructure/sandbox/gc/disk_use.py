@@ -24,7 +24,9 @@ def measure(home: Path, keys: Iterable[str]) -> StoredBytes:
     stores = {key: occupied(home / "mirrors" / f"{key}.git") for key in keys}
     plans = [path for path in _children(home / "sandboxes") if not path.is_symlink()]
     sandboxes = {plan.name: _by_resource(plan) for plan in plans}
-    apart = [path for path in _children(home) if path.name not in ("mirrors", "sandboxes")]
+    # What is in `run` goes with the processes that use the home.
+    known = ("mirrors", "sandboxes", "run")
+    apart = [path for path in _children(home) if path.name not in known]
     of_plans = sum(sum(sizes.values()) for sizes in sandboxes.values())
     rest = sum(map(removable_bytes, apart))
     return StoredBytes(

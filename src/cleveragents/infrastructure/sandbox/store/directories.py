@@ -18,7 +18,8 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from cleveragents.infrastructure.files import exclusive, fsync_directory
+from cleveragents.infrastructure.file_locks import exclusive
+from cleveragents.infrastructure.files import fsync_directory
 
 _SUFFIX = ".draft"
 _LOCK = ".lock"

@@ -21,9 +21,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
+from cleveragents.infrastructure.file_locks import (
+    exclusive,
+    open_lock,
+    release,
+    signed,
+    take_lock,
+    wait_for_lock,
+)
 from cleveragents.infrastructure.files import (
     copy_durably,
-    exclusive,
     fsync_directory,
     sync_files,
     write_durably,
@@ -61,7 +68,6 @@ _LOOSE = re.compile(r"[0-9a-f]{38}")
 _LINKING_IMPOSSIBLE = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES)
 _ATTEMPTS = 5
 _USE = ".use"
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 
 def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | None) -> Path:
@@ -269,28 +275,29 @@ class MirrorUse:
     """
 
     def __init__(self, store: Path) -> None:
+        """Raises ConflictError if a collection takes too long."""
         self._process = os.getpid()
-        # The file is made when needed and never removed.
-        self._descriptor: int | None = os.open(store.with_suffix(_USE), _FLAGS, 0o600)
-        fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+        place = store.with_suffix(_USE)
+        descriptor = open_lock(place)
+        try:
+            wait_for_lock(descriptor, place, fcntl.LOCK_SH)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor: int | None = descriptor
 
     def close(self) -> None:
         """Ends the use; repeatable, and harmless in a process that was forked meanwhile."""
         descriptor, self._descriptor = self._descriptor, None
-        if descriptor is None:
-            return
-        # Closing alone would leave the lock to a child that was forked and has not yet called
-        # exec; but such a child itself must not unlock what its parent still uses.
-        if os.getpid() == self._process:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
+        if descriptor is not None:
+            release(descriptor, self._process)
 
 
 @contextmanager
 def alone(store: Path) -> Generator[bool]:
     """Yields whether nobody uses or refreshes the store; nobody can begin before the block ends.
 
-    Never waits. A `MirrorUse` opened inside the block, in this process too, would wait for ever.
+    Never waits. A `MirrorUse` opened inside the block, in this process too, would wait in vain.
     """
     with ExitStack() as held:
         places = (store.with_suffix(_USE), store.with_suffix(".lock"))
@@ -299,16 +306,13 @@ def alone(store: Path) -> Generator[bool]:
 
 @contextmanager
 def _held(place: Path) -> Generator[bool]:
-    process, descriptor = os.getpid(), os.open(place, _FLAGS, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    process, descriptor = os.getpid(), open_lock(place)
+    if not take_lock(descriptor, fcntl.LOCK_EX):
         os.close(descriptor)
         yield False
         return
     try:
-        yield True
+        with signed(descriptor):
+            yield True
     finally:
-        if os.getpid() == process:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
+        release(descriptor, process)
