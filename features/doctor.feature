@@ -127,7 +127,7 @@ Feature: Looking at the whole installation
         | there is a snapshot that no record names                      | 0    | orphaned-snapshots | warning | refs/cleveragents/snapshots/PLAN     |
         | there is half a sandbox                                       | 0    | leftovers          | warning | B of unfinished sandboxes            |
         | a killed run has left half a pack                             | 0    | leftovers          | warning | tmp_pack_cleveragents_1_00112233     |
-        | the database was lost, and a new one made                     | 0    | orphaned-snapshots | warning | it knows no other plan of that store |
+        | the database was lost, and a new one made                     | 0    | orphaned-snapshots | warning | it may be older than that mirror     |
         | stored bytes are gone                                         | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be restored|
         | an agent has deleted the refs of the snapshots                | 1    | snapshots          | problem | 6 of 6 checkpoints cannot be restored|
         | all stores are gone                                           | 1    | snapshots          | problem | cannot be used: No such file         |

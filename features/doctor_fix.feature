@@ -72,6 +72,6 @@ Feature: Mending the installation
         | stored bytes are gone                           | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be restored|
         | the sandbox of a finished plan has been deleted | 0    | missing-sandboxes  | warning | SANDBOX is missing        |
         | the project has been deleted                    | 0    | projects           | warning | Missing                              |
-        | the database was lost, and a new one made       | 0    | orphaned-snapshots | warning | it knows no other plan of that store |
+        | the database was lost, and a new one made       | 0    | orphaned-snapshots | warning | it may be older than that mirror     |
         | there is a directory that is not ours           | 0    | orphaned-sandboxes | ok      | Every sandbox on disk belongs to a   |
         | a store is in use                               | 3    | stores             | warning | it is in use                         |

@@ -398,3 +398,11 @@ class Database(Protocol):
         Raises ConflictError when another process keeps a lock too long.
         """
         ...
+
+    def is_doubted(self) -> bool:
+        """Returns whether a database was used that lacks what had been recorded here before.
+
+        It was restored from a backup, or is that of another installation. What it does not
+        know may then be finished work, and MUST NOT be deleted.
+        """
+        ...

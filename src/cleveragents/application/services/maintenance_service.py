@@ -197,4 +197,5 @@ class MaintenanceService:
             sandboxes={(item.plan_id, item.resource) for item in sandboxes if item not in removed},
             given_up={(item.plan_id, item.resource) for item in removed},
             holder=None if holder is None else str(holder),
+            doubted=self._database.is_doubted(),
         )

@@ -22,6 +22,8 @@ class KnownRecords:
     """Plan and resource, of every sandbox that is no longer needed."""
     holder: str | None
     """The process that holds the lease on one of these plans."""
+    doubted: bool = False
+    """The database is older than the mirror: what it does not know may be finished work."""
     lost: bool = False
     """Checkpoints have lost their refs in the mirror: a collection would delete their data."""
 

@@ -34,6 +34,7 @@ from cleveragents.infrastructure.database.location import (
 from cleveragents.infrastructure.database.pool import ConnectionPool
 from cleveragents.infrastructure.database.server_processes import connection_name, holding
 from cleveragents.infrastructure.database.session import DatabaseSession, DriverConnection
+from cleveragents.infrastructure.newest_event import NewestEvent
 from cleveragents.infrastructure.presence import Presence, RunningProcess
 from cleveragents.infrastructure.system import this_process
 from cleveragents.infrastructure.waits import announce_wait
@@ -103,6 +104,7 @@ class Connections:
         self.presence = Presence(
             home, RunningProcess(holder=this_process(), revision=schema.HEAD_REVISION)
         )
+        self.newest_event = NewestEvent(home)
         self._busy_seconds = busy_seconds
         self._reconnect_seconds = reconnect_seconds
         self._opened: _Opened | None = None
@@ -118,7 +120,7 @@ class Connections:
         """
         try:
             with self._opening:
-                opened = self._opened = self._opened or self._open()
+                opened = self._opened = self._opened or self._compared(self._open())
             begin = opened.begin.writing(plans) if writes else opened.begin.reading()
             with ExitStack() as held:
                 connection = self._begun(opened, begin, held)
@@ -127,6 +129,13 @@ class Connections:
                     connection.commit()
         except driver_errors() as error:
             raise self._translated(error) from error
+
+    def _compared(self, opened: _Opened) -> _Opened:
+        """Compares the database, before it is used, with what this home has seen of it."""
+        with opened.pool.connection() as connection:
+            session = DatabaseSession(connection, is_sqlite=opened.file_in_use is not None)
+            self.newest_event.compare(lambda number: _plan_of_event(session, number))
+        return opened
 
     def _begun(
         self, opened: _Opened, statements: Sequence[str], held: ExitStack
@@ -202,6 +211,11 @@ class Connections:
         self.presence.withdraw()
 
 
+def _plan_of_event(session: DatabaseSession, number: int) -> str | None:
+    rows = session.rows("SELECT plan_id FROM events WHERE sequence = :number", number=number)
+    return rows[0][0] if rows else None
+
+
 class SqlDatabase(Database):
     """Opens transactions. Several may share the connections, each with its own hooks."""
 
@@ -242,9 +256,14 @@ class SqlDatabase(Database):
                 check(transaction)
             yield transaction
         # After the block: what is told must be durable.
+        for event in transaction.new_events[-1:]:
+            self._connections.newest_event.saw(event)
         for event in transaction.new_events:
             for tell in self._on_event:
                 tell(event)
+
+    def is_doubted(self) -> bool:
+        return self._connections.newest_event.is_doubted()
 
     def close(self) -> None:
         """Closes the connections; the next use opens the database again."""

@@ -130,13 +130,14 @@ class StoreHealth:
         lone = [plan for plan in apart if plan not in known and all_seen]
         # Records that name nothing here belong to another home, or were lost.
         paths = {store.path for store in stores}
+        doubted = self._database.is_doubted()
         ours = list(dict.fromkeys(item.plan_id for item in recorded if item.store in paths))
         return StoreSurvey(
             stores=stores,
             plans=ours,
-            strays={plan: names for plan, names in strays.items() if names},
-            abandoned=lone if ours else (),
-            doubtful=() if ours else lone,
+            strays={plan: names for plan, names in strays.items() if names and not doubted},
+            abandoned=lone if ours and not doubted else (),
+            doubtful=() if ours and not doubted else lone,
             draft_bytes=drafts,
         )
 
@@ -200,7 +201,8 @@ def _sandboxes(before: StoreSurvey, after: StoreSurvey, place: str, tidied: _Tid
             "orphaned-sandboxes",
             CheckStatus.WARNING,
             f"The database does not know {listed(list(after.doubtful))}, of which there are "
-            "sandboxes; they were left alone, because it may be the wrong database",
+            "sandboxes; they were left alone, because it may be older than they are, or the wrong "
+            "database",
             _ELSEWHERE.format(f"them from {place}"),
             sandboxes=[f"{place}/{plan}" for plan in after.doubtful],
         )
@@ -216,7 +218,7 @@ def _snapshots(before: StoreSurvey, after: StoreSurvey, tidied: _Tidied) -> Chec
             "orphaned-snapshots",
             CheckStatus.WARNING,
             f"The database does not know {listed(plans)}, of which there are snapshots; they "
-            "were left alone, because it knows no other plan of that store",
+            "were left alone, because it may be older than that mirror, or the wrong database",
             _ELSEWHERE.format(listed([store.path for store in unknown])),
             plans=plans,
         )

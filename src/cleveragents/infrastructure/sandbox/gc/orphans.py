@@ -54,11 +54,14 @@ def find_orphans(git: Git, store: Path, sandboxes: Path, named: KnownRecords) ->
     """Sorts out what no record names.
 
     Plans that the records do not know go only if they know another plan of the
-    same store: records that know none belong to another home, or were lost.
+    same store: records that know none belong to another home, or were lost. Where the
+    records are older than the store, nothing goes that they do not know.
     """
     plans = plans_of(git, store)
     # Deleting the only copy of a user's work is worse than keeping garbage.
     doubtful = plans if plans.isdisjoint(named.plans) else set[str]()
+    if named.doubted:
+        doubtful = plans - named.plans
     present = refs_of(git_on_mirror(git, store)) if store.is_dir() else dict[str, str]()
     refs = {
         name: object_id
@@ -108,6 +111,8 @@ def _half_removed(place: Path) -> Iterator[Path]:
 
 def _is_orphan(name: str, named: KnownRecords) -> bool:
     snapshot = _SNAPSHOT.fullmatch(name)
+    if snapshot is not None and snapshot[1] in named.plans and named.doubted:
+        return False
     if snapshot is not None:
         return (snapshot[1], snapshot[2]) not in named.snapshots
     plan = _plan_of(name)
