@@ -177,10 +177,12 @@ class DatabaseLocks(Locks):
             if held.blocks:
                 return
             self._held = {key: other for key, other in self._held.items() if key != plan_id}
+            # The database did not answer the thread, and need not answer this one either. A lease
+            # that could not be renewed ends by itself.
+            given_up = held.lost and held.trying_since is not None
             if not self._held:
-                self._stop_renewing()
-        # A lease that could not be renewed ends by itself; asking for that might wait again.
-        if held.trying_since is None or not held.lost:
+                self._stop_renewing(wait=not given_up)
+        if not given_up:
             with self._database.write(plan_id) as transaction:
                 transaction.leases.release(plan_id, held.lease.holder.owner_id)
 
@@ -191,13 +193,14 @@ class DatabaseLocks(Locks):
             if not self._renew():
                 seconds /= _RETRIES_PER_RENEWAL
 
-    def _stop_renewing(self) -> None:
-        """Ends the thread, after a renewal that is running; the database can then be closed."""
+    def _stop_renewing(self, *, wait: bool = True) -> None:
+        """Ends the thread; if it is waited for, the database can then be closed."""
         if self._heartbeat is not None:
             thread, ended = self._heartbeat
             self._heartbeat = None
             ended.set()
-            thread.join()
+            if wait:
+                thread.join()
 
     def _renew(self) -> bool:
         """Extends every lease that is held; returns False if the database refused one.
