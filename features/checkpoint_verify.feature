@@ -42,6 +42,7 @@ Feature: Verifying checkpoints
       When the user verifies the plan's checkpoints
       Then the exit code is 7
       And the damaged checkpoints are after two, after execution
+      And the error is "2 of 6 checkpoints cannot be restored" with the code snapshot_corrupt
 
     Scenario: A damaged checkpoint does not make another look damaged
       Given the stored bytes of b.txt are gone

@@ -141,6 +141,7 @@ Feature: Looking at the whole installation
       Given the installation has this damage: <damage>
       When the user has the installation checked
       Then the exit code is 1
+      And the error has the code unhealthy and names what helps
       And the check "home" is problem: <finding>
 
       Examples:

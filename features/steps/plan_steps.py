@@ -177,6 +177,19 @@ def error_is(context: Context, message: str) -> None:
     assert error["message"] == plans(context).filled(message), error
 
 
+@then('the error is "{message}" with the code {code}')
+def error_with_code(context: Context, message: str, code: str) -> None:
+    error = context.world.last.json["error"]
+    assert (error["message"], error["code"]) == (message, code), error
+    assert error["hint"] and error["details"] == {}, error
+
+
+@then("the error has the code {code} and names what helps")
+def code_and_hint(context: Context, code: str) -> None:
+    error = context.world.last.json["error"]
+    assert error["code"] == code and error["message"] and error["hint"], error
+
+
 @then('it warns that "{text}"')
 def warns(context: Context, text: str) -> None:
     document = context.world.last.json

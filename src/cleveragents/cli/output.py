@@ -22,10 +22,12 @@ def show_report(session: Session, report: Report) -> int:
     warnings = [*session.warnings, *report.warnings]
     if session.format.is_document:
         status = "warn" if warnings and report.status == "ok" else report.status
+        error = {} if report.error is None else {"error": Failure.of(report.error).error}
         text = _document(
             session,
             {"status": status, "exit_code": report.exit_code, "data": report.data},
             [*report.messages, *warnings],
+            **error,
         )
     else:
         text = _drawn(session, report)

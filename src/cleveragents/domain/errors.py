@@ -81,6 +81,18 @@ class CleverAgentsError(Exception):
         self.details = details
 
 
+class DeclinedError(CleverAgentsError):
+    """The user answered no; nothing was changed."""
+
+    code = "declined"
+
+
+class UnhealthyError(CleverAgentsError):
+    """`agents doctor` found problems."""
+
+    code = "unhealthy"
+
+
 class UsageError(CleverAgentsError):
     """The command was called in a way that cannot work."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cleveragents.cli.session import PROGRESS, Session
+from cleveragents.domain.errors import DeclinedError
 from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def only_ended(ended: RecoveryOutcome, kind: OperationKind, plan_id: str) -> Rep
 
 def refused() -> Report:
     """The report after the user answered no."""
-    return Report({}, (), ("Nothing was changed",), status="error", exit_code=1)
+    message = "Nothing was changed"
+    error = DeclinedError(message)
+    return Report({}, (), (message,), status="error", exit_code=error.exit_code, error=error)
 
 
 def _show_every_row(ctx: click.Context, _: click.Parameter, value: bool) -> None:

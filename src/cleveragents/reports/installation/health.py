@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cleveragents.domain.errors import UnhealthyError
 from cleveragents.domain.health.health import (
     Check,
     CheckStatus,
@@ -46,7 +47,14 @@ def health_report(report: HealthReport) -> Report:
         messages=(_closing(report),),
         status=status,
         exit_code=_FAILED if problems else _SKIPPED if report.skipped else 0,
+        error=UnhealthyError(_closing(report), hint=_first_hint(report)) if problems else None,
     )
+
+
+def _first_hint(report: HealthReport) -> str | None:
+    """Returns what helps against the first problem."""
+    problems = (check for check in report.checks if check.status is CheckStatus.PROBLEM)
+    return next((check.hint for check in problems if check.hint is not None), None)
 
 
 def _data(report: HealthReport) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cleveragents.domain.errors import SnapshotCorruptError
 from cleveragents.domain.health.maintenance import (
     CollectedStore,
     GarbageReport,
@@ -16,6 +17,7 @@ from cleveragents.reports.report import Report
 
 _SKIPPED = 3
 _DAMAGED = 7
+_INTACT = "You can roll back to the checkpoints that are intact"
 
 
 def _removed(store: CollectedStore) -> str:
@@ -136,4 +138,5 @@ def verify_report(report: VerifyReport) -> Report:
         messages=(closing,),
         status="error" if damaged else "ok",
         exit_code=_DAMAGED if damaged else 0,
+        error=SnapshotCorruptError(closing, hint=_INTACT) if damaged else None,
     )
