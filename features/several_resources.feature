@@ -31,6 +31,18 @@ Feature: A plan with several kinds of resources
       | after write-file  | files                |
       | after execution   | project              |
 
+  Scenario: A decision has a row for each resource that changed since the decision before it
+    Given a plan on all three that decides after it changed two, one and none of them
+    When the plan is run
+    Then the rows of its checkpoints are
+      | label            | resources     |
+      | after two        | project, base |
+      | decided: first   | project, base |
+      | after one        | files         |
+      | decided: second  | files         |
+      | decided: third   | project       |
+      | after execution  | project       |
+
   Scenario: Two checkpoints of a database are compared by table
     Given a plan on `app.db` alone, in a directory without git
     When the plan is run and the checkpoints of its database are compared

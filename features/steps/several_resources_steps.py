@@ -16,6 +16,11 @@ def on_all(context: Context) -> None:
     context.several.plan_on_all()
 
 
+@given("a plan on all three that decides after it changed two, one and none of them")
+def with_decisions(context: Context) -> None:
+    context.several.plan_with_decisions()
+
+
 @given("a plan on all three that writes these files to the project and to `data`")
 def on_odd_names(context: Context) -> None:
     context.several.plan_on_odd_names([name for (name,) in table_rows(context.table)])

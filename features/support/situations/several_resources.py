@@ -72,6 +72,22 @@ class SeveralResources:
             ],
         )
 
+    def plan_with_decisions(self) -> None:
+        """Decides after two resources changed, after one did, and after none did."""
+        record = {"tool": "record-decision", "with": {"question": "And now?", "chosen": "go on"}}
+        two = f"echo new > new.txt; {INSERT}"
+        more = {"path": "three", "content": "3"}
+        self.plan(
+            RESOURCES,
+            [
+                {"name": "two", "tool": "shell", "with": {"command": two}},
+                {"name": "first", **record},
+                {"name": "one", "tool": "write-file", "resource": "files", "with": more},
+                {"name": "second", **record},
+                {"name": "third", **record},
+            ],
+        )
+
     def plan_on_odd_names(self, names: list[str]) -> None:
         """Writes a binary file of each name to both; `\\n` and the like are shell escapes."""
         spelled = " ".join(f"$'{name}'" for name in names)

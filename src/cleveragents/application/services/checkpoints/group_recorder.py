@@ -182,10 +182,8 @@ class GroupRecorder:
                 choices=plan.choices if plan.attempt > 1 else None,
             ),
         )
-        # Each resource that changed gets a checkpoint of its own. The comparison is with the
-        # plan's last checkpoint: the newest group may hold what a killed run left behind.
-        last = plan.last_checkpoint_id
-        known = transaction.checkpoints.group_of(last).snapshots if last is not None else {}
+        # Each resource that changed gets a checkpoint of its own.
+        known = _known(transaction, plan, moment)
         changed = [item for item in taken if known.get(item[0].resource_id) != item[1].snapshot_id]
         checkpoints = [
             _checkpoint(self._ids.new(), group, sequence + offset, plan, moment, item, effective)
@@ -199,6 +197,23 @@ class GroupRecorder:
 def snapshot_ids(taken: Sequence[Taken]) -> dict[str, str]:
     """Returns the snapshot of each resource, by the resource's id."""
     return {sandbox.resource_id: made.snapshot_id for sandbox, made in taken}
+
+
+def _known(transaction: Transaction, plan: Plan, moment: Milestone) -> Mapping[str, str]:
+    """Returns the snapshots that a group is compared with.
+
+    A decision is compared with the decision before it, or with the start. Anything else is
+    compared with the plan's last checkpoint, and not with the newest group, which may hold what
+    a killed run left behind.
+    """
+    store, last = transaction.checkpoints, plan.last_checkpoint_id
+    if moment.checkpoint_type is CheckpointType.DECISION:
+        previous = store.newest(plan.id, CheckpointType.DECISION)
+        if previous is not None:
+            return store.get_group(previous.group_id).snapshots
+        first = next(iter(store.groups_oldest_first(plan.id)), None)
+        return first.snapshots if first is not None else {}
+    return store.group_of(last).snapshots if last is not None else {}
 
 
 def _already_recorded(
