@@ -72,6 +72,33 @@ Feature: Subplans
         | after subplan tests  | after_subplan    |
         | after execution      | post_execute     |
 
+    Scenario: A step with subplans has the checkpoints of a tool that writes
+      Given the project wants the triggers before_tool_execute, after_tool_execute
+      And a plan whose subplans run parallel
+        | subplan | does             |
+        | docs    | writes docs.txt  |
+      When the user runs the plan
+      Then the checkpoints are
+        | label            | trigger             | tool          |
+        | before execution | pre_execute         |               |
+        | before begin     | before_tool_execute | write-file    |
+        | after begin      | after_tool_execute  | write-file    |
+        | before middle    | before_tool_execute | spawn-subplan |
+        | spawned: docs    | decision            | spawn-subplan |
+        | after middle     | after_tool_execute  | spawn-subplan |
+        | before end       | before_tool_execute | write-file    |
+        | after end        | after_tool_execute  | write-file    |
+        | after execution  | post_execute        |               |
+
+    Scenario: However few checkpoints a subplan keeps, its work is merged
+      Given a plan may keep 1 checkpoints
+      And a plan whose subplans run parallel
+        | subplan | does             |
+        | docs    | writes docs.txt  |
+        | tests   | writes tests.txt |
+      When the user runs the plan
+      Then the sandbox is the project after `echo begin > begin.txt; echo by docs > docs.txt; echo by tests > tests.txt; echo end > end.txt`
+
     Scenario: Parallel children run at the same time
       Given a plan whose subplans run parallel
         | subplan | does                                                                     |

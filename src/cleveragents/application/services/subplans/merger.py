@@ -22,6 +22,7 @@ from cleveragents.application.services.checkpoints.group_recorder import (
     Taken,
     snapshot_ids,
 )
+from cleveragents.application.services.checkpoints.plan_start import first_snapshots, plan_start
 from cleveragents.application.services.execution.step import StepContext
 from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup, CheckpointType, Trigger
 from cleveragents.domain.errors import (
@@ -102,8 +103,11 @@ class ChildMerger:
         strategy: MergeStrategy,
     ) -> SubplanMerge:
         with self._database.read() as transaction:
-            first, last = _ends(transaction, child)
+            last = _result(transaction, child)
+            first = first_snapshots(transaction, child.id)
+            forks = transaction.sandboxes.list(child.id)
             resources = {item.name: item.id for item in transaction.sandboxes.resources(child.id)}
+        start = plan_start(self._snapshots, forks, first)
         names = MergeNames(mine=context.plan.name, theirs=name)
         parts: list[ResourceMerge] = []
         for sandbox, made in before:
@@ -112,9 +116,7 @@ class ChildMerger:
                 continue
             theirs = last.snapshots[resource_id]
             with self._snapshots.lock(sandbox, context.lease) as locked:
-                report = locked.merge(
-                    made.snapshot_id, first.snapshots[resource_id], theirs, strategy, names
-                )
+                report = locked.merge(made.snapshot_id, start[resource_id], theirs, strategy, names)
             parts.append(
                 ResourceMerge(
                     resource=sandbox.resource,
@@ -228,15 +230,14 @@ class ChildMerger:
         )
 
 
-def _ends(transaction: Transaction, child: Plan) -> tuple[CheckpointGroup, CheckpointGroup]:
-    """Returns what a child started from and what it came to."""
-    first = next(iter(transaction.checkpoints.groups_oldest_first(child.id)), None)
-    if first is None or child.last_checkpoint_id is None:
+def _result(transaction: Transaction, child: Plan) -> CheckpointGroup:
+    """Returns what a child came to."""
+    if child.last_checkpoint_id is None:
         raise CheckpointRequiredError(
             f"No result of `{child.name}` is stored, so it cannot be merged",
             hint="Run the plan again with `policy.require_checkpoints: true`",
         )
-    return first, transaction.checkpoints.group_of(child.last_checkpoint_id)
+    return transaction.checkpoints.group_of(child.last_checkpoint_id)
 
 
 def _refused(merge: SubplanMerge) -> ExecutionError:

@@ -128,6 +128,8 @@ class SubplanRunner:
             SubplanConflictError: what they made could not all be merged.
             InterruptedByUserError: the user stopped it; what they have done is kept.
         """
+        if not self._spawning.children(context):
+            self._begin(context)
         for names in subplans.waves:
             done = self._merging.merged(context.plan.id)
             known = self._spawning.children(context)
@@ -274,6 +276,24 @@ class SubplanRunner:
                 failed = failed.model_copy(update={"error": error})
                 transaction.plans.save(failed)
         return failed
+
+    def _begin(self, context: StepContext) -> None:
+        moment = Milestone(
+            CheckpointType.AUTOMATIC,
+            label=f"before {context.step.name}",
+            reason=f"about to run {SPAWN_SUBPLAN}",
+            step_index=context.step_index,
+            trigger=Trigger.BEFORE_TOOL_EXECUTE,
+            source_tool=SPAWN_SUBPLAN,
+            repeated=context.repeated,
+        )
+        self._checkpoints.auto_create_if_configured(
+            context.lease,
+            Trigger.BEFORE_TOOL_EXECUTE,
+            context.plan,
+            moment,
+            taken=context.before.taken,
+        )
 
     def _end(self, context: StepContext) -> None:
         def completed(_: Transaction, plan: Plan) -> Plan:
