@@ -39,7 +39,7 @@ Feature: What becomes of sandboxes
         | name | run  | mode     |
         | look | true | required |
       And for the apply <trouble>
-      When the user runs `agents plan cancel PLAN --discard` for it
+      When the user runs `agents plan cancel PLAN --discard --yes` for it
       Then the exit code is 0
       And it warns that "<reason>"
 

@@ -38,7 +38,7 @@ def run_and_cancelled(context: Context) -> None:
 @given("a plan that has run and was cancelled with --discard")
 def run_and_discarded(context: Context) -> None:
     run(context, "writes new.txt")
-    end(context, "cancel", "--discard")
+    end(context, "cancel", "--discard", "--yes")
 
 
 @given("a plan that was held back and was cancelled")
@@ -134,3 +134,27 @@ def run(context: Context, does: str, exit_code: int = 0) -> None:
 def end(context: Context, *arguments: str) -> None:
     verb, *options = arguments
     plans(context).prepare("plan", verb, plans(context).plan_id, *options)
+
+
+@given("the plan was cancelled, and its sandbox kept")
+def cancelled_and_kept(context: Context) -> None:
+    outcome = context.world.agents("plan", "cancel", plans(context).plan_id)
+    assert outcome.exit_code == 0 and plans(context).sandbox.exists(), outcome
+
+
+@given("the plan was discarded")
+def discarded(context: Context) -> None:
+    plan = plans(context).plan_id
+    outcome = context.world.agents("plan", "cancel", plan, "--discard", "--yes")
+    assert outcome.exit_code == 0, outcome
+
+
+@when('the user answers "{answer}" to discarding the plan')
+def answer_discard(context: Context, answer: str) -> None:
+    plan = plans(context).plan_id
+    context.world.agents("plan", "cancel", plan, "--discard", stdin=f"{answer}\n")
+
+
+@then("the sandbox is gone")
+def sandbox_is_gone(context: Context) -> None:
+    assert not plans(context).sandbox.exists()

@@ -54,7 +54,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], ...]] = {
     "applies complete": (("plan", "apply", "complete", "--yes"),),
     "applies family": (("plan", "apply", "family", "--yes"),),
     "applies failed": (("plan", "apply", "failed", "--yes"),),
-    "cancels partial": (("plan", "cancel", "partial", "--discard"),),
+    "cancels partial": (("plan", "cancel", "partial", "--discard", "--yes"),),
     "collects what is not needed": (("gc",),),
 }
 """What a user does with the plans, by their names."""

@@ -134,6 +134,16 @@ class PlanExecutor:
             self._refuse_repetition(plan, allowed=repeat_effects)
             return self._run(lease, plan, repeat_effects=repeat_effects)
 
+    def rebuild_discarded(self, plan_id: str) -> None:
+        """Creates discarded sandboxes of a plan again, as its last checkpoint has them."""
+        with self._locks.hold(plan_id) as lease:
+            with self._database.read() as transaction:
+                plan = transaction.plans.get(plan_id)
+                sandboxes = transaction.sandboxes.list(plan_id)
+            discarded = any(item.state is SandboxState.CLEANED_UP for item in sandboxes)
+            if discarded and plan.state is not PlanState.APPLIED:
+                self._workplace.ready(lease)
+
     def _refuse_repetition(self, plan: Plan, *, allowed: bool) -> None:
         with self._database.read() as transaction:
             calls = transaction.tool_calls.list(plan.id)

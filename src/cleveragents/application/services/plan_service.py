@@ -275,7 +275,7 @@ class PlanService:
 
         Raises:
             ConflictError: a process is working on it.
-            PlanStateError: it is cancelled or applied already.
+            PlanStateError: it is applied already, or cancelled and not to be discarded.
         """
         with (
             self._locks.hold(plan_id),
@@ -283,7 +283,11 @@ class PlanService:
         ):
             with self._database.write() as transaction:
                 plan = transaction.plans.get(plan_id)
-                given_up = family.cancel(transaction, plan, reason, self._clock.now())
+                given_up = (
+                    [plan, *family.descendants(transaction, plan_id)]
+                    if discard and plan.state is PlanState.CANCELLED
+                    else family.cancel(transaction, plan, reason, self._clock.now())
+                )
                 for before in given_up:
                     if is_removed_when_cancelled(self._cleanup, before, discard=discard):
                         give_up_sandboxes(transaction, before.id)

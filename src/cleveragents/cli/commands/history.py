@@ -81,9 +81,11 @@ def rollback(
         _refuse_contradictions(found.id, checkpoint_ref, paths, only_step, yes=yes)
         if checkpoint_ref is None and only_step is None:
             return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
+        ended = None if dry_run else end_interrupted(session, container, found.id)
+        if not dry_run:
+            container.plan_executor().rebuild_discarded(found.id)
         paths = _as_stored(service, procedure, found.id, checkpoint_ref, paths)
         intent = _intent(service, found.id, checkpoint_ref, paths, only_step)
-        ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None and (paths or only_step is not None):
             return only_ended(ended, OperationKind.ROLLBACK, found.id)
         part = _part(checkpoint_ref, paths, only_step)

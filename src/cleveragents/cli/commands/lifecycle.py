@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cleveragents.cli import frame
-from cleveragents.cli.commands.options import progress_option
+from cleveragents.cli.commands.options import progress_option, refused
 from cleveragents.cli.commands.plan import execute_plan, open_plan, plan_argument, yes_option
 from cleveragents.cli.session import Session
 from cleveragents.domain.errors import UsageError
@@ -46,16 +46,24 @@ def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
 @plan_argument
 @click.option("--reason", help="Why, for the record.")
 @click.option("--discard", is_flag=True, help="Remove the sandbox, even if it has changes.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before the sandbox is removed.")
 @frame.pass_session
-def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool) -> Report:
+def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool, yes: bool) -> Report:
     from cleveragents.cli.commands.plan import end_interrupted
-    from cleveragents.reports.plans.lifecycle import cancel_report
+    from cleveragents.reports.plans.lifecycle import cancel_report, discard_text
 
     if reason is not None and not 0 < len(reason.strip()) <= REASON_LENGTH:
         raise UsageError(f"A reason must have between 1 and {REASON_LENGTH} characters")
     with open_plan(session, plan_ref) as (container, found):
         end_interrupted(session, container, found.id)
-        return cancel_report(container.plan_service().cancel(found.id, reason, discard=discard))
+        service = container.plan_service()
+        if discard and not yes:
+            text = discard_text(service.status(found.id))
+            if text is not None:
+                session.say(text)
+                if not session.confirm("Discard?"):
+                    return refused()
+        return cancel_report(service.cancel(found.id, reason, discard=discard))
 
 
 @frame.command(

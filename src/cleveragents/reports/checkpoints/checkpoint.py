@@ -104,7 +104,7 @@ def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
         empty="This plan has no checkpoints yet.",
         lines=_lines(checkpoints, resource),
     )
-    return Report(data, (table,), listed.retention.messages)
+    return Report(data, (table,), listed.retention.messages, did_something=False)
 
 
 def _lines(checkpoints: Sequence[_Grouped], resource: Sequence[str]) -> list[Column]:

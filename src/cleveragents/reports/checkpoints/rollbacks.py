@@ -185,7 +185,9 @@ def state_rows(rollback: Rollback) -> tuple[tuple[str, str], ...]:
 def _next(result: RollbackResult) -> tuple[tuple[str, str], ...]:
     act = "redo" if result.kind is OperationKind.UNDO else "undo"
     rows = [(f"{act.capitalize()} it", f"agents plan {act} {result.plan_id}")]
-    if result.state not in (PlanState.COMPLETE, PlanState.CANCELLED):
+    if result.state is PlanState.COMPLETE:
+        rows.append(("Apply it to the project", f"agents plan apply {result.plan_id}"))
+    elif result.state is not PlanState.CANCELLED:
         rows.append(("Continue from here", f"agents plan execute {result.plan_id}"))
     return tuple(rows)
 

@@ -11,6 +11,7 @@ from cleveragents.domain.plans.recovery import RecoveryHint
 from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall
+from cleveragents.domain.wording import counted
 from cleveragents.reports.checkpoints.restores import effects_data
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.plans.conflicts import CONFLICT, conflict_table
@@ -130,7 +131,8 @@ def _in_state(status: PlanStatus, state: PlanState) -> int:
 def cancel_report(cancelled: Cancellation) -> Report:
     status, plan = cancelled.status, cancelled.status.plan
     kept = [item for item in status.sandboxes if item.state is not SandboxState.CLEANED_UP]
-    recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints and kept else []
+    discarded = bool(status.sandboxes) and not kept
+    recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints else []
     data: dict[str, object] = {
         "plan_id": plan.id,
         "phase": plan.phase,
@@ -154,8 +156,29 @@ def cancel_report(cancelled: Cancellation) -> Report:
     if plan.cancel_reason:
         rows.append(("reason", plan.cancel_reason))
     rows += [("sandbox kept", sandbox.path) for sandbox in kept]
-    rows += [("continue it", command) for command in recovery]
-    return Report(data, (Fields("Cancelled", tuple(rows)),), ("Plan cancelled",))
+    if discarded:
+        rows.append(("sandbox", "discarded; the checkpoints are kept"))
+    sections: list[Section] = [Fields("Cancelled", tuple(rows))]
+    if recovery:
+        reason = "Rebuild the sandbox from a checkpoint" if discarded else "Continue it"
+        sections.append(Commands("Next", tuple((reason, command) for command in recovery)))
+    return Report(data, tuple(sections), ("Plan cancelled",))
+
+
+def discard_text(status: PlanStatus) -> str | None:
+    """Returns the text shown before the user confirms; None if there is nothing to discard."""
+    kept = [item for item in status.sandboxes if item.state is not SandboxState.CLEANED_UP]
+    if not kept:
+        return None
+    files, count = counted(status.files_modified, "file"), len(status.checkpoints)
+    return "\n".join(
+        [
+            f"Discarding would remove the sandbox, with {files} that the plan changed:",
+            *(f"  {item.path}" for item in kept),
+            f"{counted(count, 'checkpoint')} would be kept; a rollback to one of them creates "
+            "the sandbox again, without what no checkpoint has.",
+        ]
+    )
 
 
 def _sandbox_status(status: PlanStatus, kept: Sequence[SandboxRef]) -> str | None:
