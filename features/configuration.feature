@@ -44,6 +44,12 @@ Feature: Configuration
       And the output says "sandbox.checkpoint.max-checkpoints-per-plan	50	default"
       And the output does not say "secret"
 
+    Scenario: A password among the options of a database is not printed either
+      Given the variable CLEVERAGENTS_DATABASE_URL is "postgresql+psycopg://me@host/db?sslmode=require&password=secret&connect_timeout=3"
+      When the user runs "agents config list"
+      Then the output says "postgresql+psycopg://me@host/db?sslmode=require&password=***&connect_timeout=3"
+      And the output does not say "secret"
+
     Scenario: The user's own directory is no project
       Given the user's file is the one in their own directory and says "core.format = 'table'"
       When the user runs "agents config get core.format"

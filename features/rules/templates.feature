@@ -51,6 +51,13 @@ Feature: Placeholders
       When a nested value is filled
       Then every text in it is filled, and its keys, numbers and flags are as before
 
+    Scenario: Braces are read once, however many there are
+      Given these values
+        | name | value |
+        | who  | world |
+      When a text of 400000 opening braces is filled
+      Then filling is refused because `{{` is not closed by `}}` on the same line
+
   Rule: a step knows arguments, resources and what earlier steps saved
 
     Scenario: An unknown name is refused with the line of its input

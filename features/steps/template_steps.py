@@ -21,6 +21,11 @@ def fill_text(context: Context, text: str) -> None:
     context.filling.fill(text)
 
 
+@when("a text of {count:d} opening braces is filled")
+def fill_braces(context: Context, count: int) -> None:
+    context.filling.fill("{{ " * (count // 2))
+
+
 @when("a nested value is filled")
 def fill_nested(context: Context) -> None:
     context.filling.fill_value(NESTED)

@@ -18,7 +18,7 @@ from cleveragents.domain.names import nearest
 LITERAL_BRACES = "{{ '{{' }}"
 
 _OPEN = "{{"
-_PLACEHOLDER = re.compile(r"\{\{(?P<inside>.*?)\}\}")
+_CLOSE = "}}"
 _NAME = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*", re.ASCII)
 _ESCAPES = ("'{{'", '"{{"')
 
@@ -96,26 +96,24 @@ def value_of(name: str, values: Mapping[str, str]) -> str:
 def _pieces(text: str) -> Iterator[tuple[str, str | None]]:
     """Splits the text into literal parts, each with the name that follows it."""
     position = 0
-    for match in _PLACEHOLDER.finditer(text):
-        literal = _literal(text[position : match.start()])
-        inside = match["inside"].strip()
-        position = match.end()
-        if inside in _ESCAPES:
-            yield literal + _OPEN, None
-        elif _NAME.fullmatch(inside):
-            yield literal, inside
-        else:
+    # Each character is looked at once, however many braces there are.
+    while (start := text.find(_OPEN, position)) >= 0:
+        end = text.find(_CLOSE, start + len(_OPEN))
+        inside = text[start + len(_OPEN) : end]
+        if end < 0 or "\n" in inside:
             raise UsageError(
-                f"`{match[0]}` is not a name between braces",
+                "`{{` is not closed by `}}` on the same line",
                 hint=f"Write {LITERAL_BRACES} for two literal opening braces",
             )
-    yield _literal(text[position:]), None
-
-
-def _literal(text: str) -> str:
-    if _OPEN in text:
-        raise UsageError(
-            "`{{` is not closed by `}}` on the same line",
-            hint=f"Write {LITERAL_BRACES} for two literal opening braces",
-        )
-    return text
+        literal, position = text[position:start], end + len(_CLOSE)
+        name = inside.strip()
+        if name in _ESCAPES:
+            yield literal + _OPEN, None
+        elif _NAME.fullmatch(name):
+            yield literal, name
+        else:
+            raise UsageError(
+                f"`{text[start:position]}` is not a name between braces",
+                hint=f"Write {LITERAL_BRACES} for two literal opening braces",
+            )
+    yield text[position:], None

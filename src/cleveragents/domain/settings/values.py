@@ -109,8 +109,9 @@ def database_url(value: object) -> str:
 
 
 def concealed_url(url: str) -> str:
-    """Returns the URL with its password replaced by stars."""
-    return re.sub(r"(?<=://)([^:/@]*):[^/]*@", r"\1:***@", url)
+    """Returns the URL with its passwords replaced by stars, wherever they are in it."""
+    hidden = re.sub(r"(?<=://)([^:/@]*):[^/]*@", r"\1:***@", url)
+    return re.sub(r"(?i)(?<=[?&])(password|sslpassword)=[^&]*", r"\1=***", hidden)
 
 
 def _listed(text: str) -> object:
