@@ -29,6 +29,8 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
         | an old temporary object of git            |
         | an old lock of git on all refs            |
         | an old lock of git on one ref             |
+        | a lock of a killed git on all refs        |
+        | a lock of a killed git on an index        |
         | an old pack without an index              |
 
     Scenario Outline: <fresh> stays, git may be writing it at this moment
@@ -40,7 +42,8 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
         | fresh                             |
         | a fresh temporary pack            |
         | a fresh temporary object          |
-        | a fresh lock on all refs          |
+        | a fresh lock on all refs, and is alive |
+        | a fresh lock on all refs, and nobody knows if it is alive |
         | a fresh object nothing leads to   |
         | a pack it wants to keep           |
         | a link among the temporary files  |

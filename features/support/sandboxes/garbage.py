@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import patch
 
 from features.support.plans import Plans
 from features.support.sandboxes.sandbox_bench import IDENTITY
 from features.support.trees import Tree, tree
 
+from cleveragents.infrastructure.sandbox.gc import stale_locks
 from cleveragents.testing.events import NoEvents
 from cleveragents.testing.workspace import single_acts
 
@@ -122,6 +124,27 @@ def _kept_by_git(plans: Plans) -> Path:
     return name.with_suffix(".pack")
 
 
+def _locked_by_the_living(plans: Plans) -> Path:
+    """Has a git wait in the sandbox that began before the lock."""
+    waiting = subprocess.Popen(
+        ["git", "cat-file", "--batch"], cwd=plans.sandbox, stdin=subprocess.PIPE
+    )
+
+    def end() -> None:
+        waiting.communicate()
+
+    plans.world.on_close.callback(end)
+    return _in("packed-refs.lock")(plans)
+
+
+def _locked_by_somebody(plans: Plans) -> Path:
+    """The system does not list its processes."""
+    plans.world.on_close.enter_context(
+        patch.object(stale_locks, "_PROCESSES", plans.world.directory / "nowhere")
+    )
+    return _in("packed-refs.lock")(plans)
+
+
 def _link(plans: Plans) -> Path:
     """A link where git's temporary directories are; what it leads to is somebody else's."""
     theirs = old(write(plans.world.directory / "theirs" / "tmp_obj_theirs"))
@@ -157,12 +180,17 @@ KILLED: dict[str, Leftover] = {
     "an old temporary object of git": _old("objects/ab/tmp_obj_AbCdEf"),
     "an old lock of git on all refs": _old("packed-refs.lock"),
     "an old lock of git on one ref": _old("refs/heads/mine.lock"),
+    "a lock of a killed git on all refs": _in("packed-refs.lock"),
+    "a lock of a killed git on an index": lambda plans: _in(
+        f"worktrees/{plans.plan_id}-project/index.lock"
+    )(plans),
     "an old pack without an index": _old("objects/pack/pack-0011.pack"),
 }
 FRESH: dict[str, Leftover] = {
     "a fresh temporary pack": _in("objects/pack/tmp_pack_AbCdEf"),
     "a fresh temporary object": _in("objects/ab/tmp_obj_AbCdEf"),
-    "a fresh lock on all refs": _in("packed-refs.lock"),
+    "a fresh lock on all refs, and is alive": _locked_by_the_living,
+    "a fresh lock on all refs, and nobody knows if it is alive": _locked_by_somebody,
     "a fresh object nothing leads to": add_object,
     "a pack it wants to keep": _kept_by_git,
     "a link among the temporary files": _link,

@@ -92,6 +92,13 @@ class Mirrors(Protocol):
         """Removes all that is left of a plan that no record names. MUST be repeatable."""
         ...
 
+    def repair(self, mirror: str, project: str) -> Sequence[str]:
+        """Replaces damaged objects of a mirror by those of its project; returns their files.
+
+        A project that is gone or is not a repository has none. MUST NOT change the project.
+        """
+        ...
+
     def look(self, key: str, naming: RecordLookup) -> StoreFindings:
         """Finds what `collect` would take out, objects aside; changes nothing.
 

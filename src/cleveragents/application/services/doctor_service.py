@@ -32,6 +32,7 @@ from cleveragents.domain.health.health import (
     judge_database,
     judge_home,
 )
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.wording import counted, listed, size
 
 _NO_HOME = "There is no home directory yet; the first plan creates it: {}"
@@ -174,13 +175,26 @@ class DoctorService:
             if before is not None:
                 place = self._installation.paths()["sandboxes"]
                 found += self._on_disk.examine(before, place, fix=asked.fix)
-                found.append(self._snapshots(records, quick=asked.quick))
+                repaired = self._repair(records) if asked.fix else 0
+                found.append(self._snapshots(records, repaired, quick=asked.quick))
         except CleverAgentsError as error:
             message = f"{error.message}; not everything was checked"
             found.append(check("records", CheckStatus.PROBLEM, message, error.hint))
         return found
 
-    def _snapshots(self, records: Sequence[PlanRecord], *, quick: bool) -> Check:
+    def _repair(self, records: Sequence[PlanRecord]) -> int:
+        """Replaces damaged objects of mirrors by those of the projects; returns how many files."""
+        projects = {
+            sandbox.store: resource.path
+            for record in records
+            for sandbox in record.sandboxes
+            for resource in record.resources
+            if sandbox.strategy is SandboxStrategy.GIT_WORKTREE
+            and sandbox.resource_id == resource.id
+        }
+        return sum(len(self._stores.repair(*each)) for each in projects.items())
+
+    def _snapshots(self, records: Sequence[PlanRecord], repaired: int, *, quick: bool) -> Check:
         plan_ids = [record.id for record in records]
         find = self._maintenance.find_lost if quick else self._maintenance.verify_all
         reports = find(plan_ids)
@@ -219,7 +233,12 @@ class DoctorService:
             else f"Read back {whole}: all intact"
         )
         hint = "Leave out `--quick` to read every byte back" if quick else None
-        return check("snapshots", CheckStatus.OK, said, hint, checked=checked, damaged=[])
+        status = CheckStatus.OK
+        if repaired:
+            status = CheckStatus.FIXED
+            files = counted(repaired, "damaged object file")
+            said = f"Replaced {files} of mirrors with those of the projects. {said}"
+        return check("snapshots", status, said, hint, checked=checked, damaged=[])
 
     def _disk(self, records: Sequence[PlanRecord]) -> tuple[Check, DiskUse]:
         try:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cleveragents.application.ports.system import Clock
-from cleveragents.domain.errors import SandboxMissingError
+from cleveragents.domain.errors import GitCommandError, SandboxMissingError
 from cleveragents.domain.sandboxes.sandbox import (
     ProjectFacts,
     Resource,
@@ -39,7 +39,12 @@ from cleveragents.infrastructure.sandbox.git.repository import (
     inspect_repository,
 )
 from cleveragents.infrastructure.sandbox.store.directories import remove_tree
-from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse, refresh_mirror
+from cleveragents.infrastructure.sandbox.store.mirror import (
+    MirrorUse,
+    damaged_project,
+    refresh_mirror,
+)
+from cleveragents.infrastructure.sandbox.store.mirror_repair import repair_mirror
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
 
@@ -103,7 +108,7 @@ class WorktreeSandboxes(SandboxMaker):
         self.remove(sandbox)  # What a killed attempt may have left: there is no record of it.
         try:
             with exclusive(_lock_of(mirror)):
-                self._check_out(sandbox)
+                self._check_out_whole(sandbox, repository)
             if resource.include_uncommitted:
                 skipped = take_over(repository, self._git, sandbox)
                 sandbox = sandbox.model_copy(update={"skipped": skipped})
@@ -146,6 +151,19 @@ class WorktreeSandboxes(SandboxMaker):
             state_path(sandbox).unlink()
         with suppress(OSError):
             path.parent.rmdir()
+
+    def _check_out_whole(self, sandbox: SandboxRef, repository: Repository) -> None:
+        """Fills the sandbox; if objects of the mirror are damaged, those of the project help."""
+        try:
+            self._check_out(sandbox)
+        except GitCommandError as error:
+            repair = repair_mirror(repository, Path(sandbox.store))
+            if repair.damaged_in_project:
+                raise damaged_project(repository, repair.damaged_in_project) from error
+            if not repair.replaced:
+                raise
+            self.remove(sandbox)
+            self._check_out(sandbox)
 
     def _check_out(self, sandbox: SandboxRef) -> None:
         self._make_worktree(sandbox)

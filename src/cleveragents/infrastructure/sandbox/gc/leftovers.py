@@ -1,7 +1,8 @@
 """What killed processes leave behind in and beside a store, and who may remove it.
 
 What only we write can go as soon as nobody uses the store. What git in a
-sandbox may be writing this very moment has to be old as well.
+sandbox may be writing this very moment has to be old as well; a lock also goes when
+no git is alive that can have made it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cleveragents.infrastructure.sandbox.gc.stale_locks import is_abandoned
 from cleveragents.infrastructure.sandbox.git.command import PRIVATE
 from cleveragents.infrastructure.sandbox.store.packs import pack_directory
 from cleveragents.infrastructure.sandbox.store.repacking import room_of
@@ -22,7 +24,6 @@ _OUR_DRAFT = re.compile(
     r"\..+\.[0-9a-f]{8}|tmp_pack_cleveragents_.+|index\.cleveragents-.+", re.DOTALL
 )
 _DRAFT_OF_GIT = re.compile(r"(tmp_|\.tmp-|incoming-).+|.+\.lock", re.DOTALL)
-"""A lock that a killed git left behind would block what it locks for ever."""
 _OUR_KEEP = b"cleveragents:"
 
 
@@ -39,9 +40,10 @@ def leftovers(store: Path) -> Iterator[Path]:
     if draft.is_dir():
         yield draft
     yield from _entries(room_of(store))
-    yield from _drafts(_places(store))
+    home = store.parent.parent
+    yield from _drafts(_places(store), home)
     # A branch name may have slashes, and git writes `<ref>.lock` beside the ref.
-    yield from _drafts(Path(directory) for directory, _, _ in os.walk(store / "refs"))
+    yield from _drafts((Path(directory) for directory, _, _ in os.walk(store / "refs")), home)
     for path in _entries(pack_directory(store)):
         if _is_our_keep(path) or _lacks_index(path):
             yield path
@@ -78,13 +80,19 @@ def _places(store: Path) -> Iterator[Path]:
     yield from _entries(store / "worktrees")
 
 
-def _drafts(places: Iterable[Path]) -> Iterator[Path]:
+def _drafts(places: Iterable[Path], home: Path) -> Iterator[Path]:
     for place in places:
         for path in _entries(place):
             if _OUR_DRAFT.fullmatch(path.name) or (
-                _DRAFT_OF_GIT.fullmatch(path.name) and not is_recent(path.lstat().st_mtime)
+                _DRAFT_OF_GIT.fullmatch(path.name) and _is_given_up(path, home)
             ):
                 yield path
+
+
+def _is_given_up(path: Path, home: Path) -> bool:
+    if not is_recent(path.lstat().st_mtime):
+        return True
+    return path.suffix == ".lock" and is_abandoned(path, home)
 
 
 def _entries(place: Path) -> list[Path]:

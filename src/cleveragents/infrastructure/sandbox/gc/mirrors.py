@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cleveragents.application.ports.maintenance import Mirrors, RecordLookup
-from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.errors import ProjectRefusedError, SnapshotError
 from cleveragents.domain.health.health import StoredBytes
 from cleveragents.domain.health.maintenance import CollectedStore, StoreFindings
 from cleveragents.infrastructure.sandbox.gc.collect import collect, look
@@ -18,7 +18,9 @@ from cleveragents.infrastructure.sandbox.gc.unrecorded import (
     remove_strays,
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.sandbox.git.repository import find_repository
 from cleveragents.infrastructure.sandbox.store.directories import is_held, reclaim
+from cleveragents.infrastructure.sandbox.store.mirror_repair import repair_mirror
 from cleveragents.infrastructure.sandbox.store.packs import tree_bytes
 
 _NOT_REMOVED = "A sandbox that no plan has could not be removed"
@@ -59,6 +61,14 @@ class ProjectMirrors(Mirrors):
     def remove_sandboxes(self, plan_id: str) -> None:
         with _permitted(_NOT_REMOVED):
             remove_strays(self._home / "sandboxes" / plan_id)
+
+    def repair(self, mirror: str, project: str) -> Sequence[str]:
+        try:
+            repository = find_repository(Path(project), None)
+        except ProjectRefusedError:
+            return ()
+        with _permitted(f"{mirror} cannot be repaired"):
+            return repair_mirror(repository, Path(mirror)).replaced
 
     def look(self, key: str, naming: RecordLookup) -> StoreFindings:
         return look(self._git, self._store(key), self._home / "sandboxes", naming)

@@ -16,7 +16,7 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -43,6 +43,7 @@ from cleveragents.infrastructure.sandbox.git.command import (
 )
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.blobs import missing_objects
+from cleveragents.infrastructure.sandbox.store.mirror_repair import repair_mirror
 
 _CARRIED_SETTINGS = (
     "core.autocrlf",
@@ -137,9 +138,21 @@ def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | 
         walk = ("rev-list", "--objects", "--no-walk", "--quiet")
         if head is None or git_on_mirror(git, mirror).succeeds(*walk, head):
             return
+        repair = repair_mirror(repository, mirror)
+        if repair.damaged_in_project:
+            raise damaged_project(repository, repair.damaged_in_project)
     raise ProjectRefusedError(
         str(repository.root),
         f"its commit {head} is incomplete",
+        hint="Run `git fsck` in the project",
+    )
+
+
+def damaged_project(repository: Repository, files: Sequence[str]) -> ProjectRefusedError:
+    """Returns the error that blames the project for damaged objects, not its mirror."""
+    return ProjectRefusedError(
+        str(repository.root),
+        f"its object {files[0]} is damaged",
         hint="Run `git fsck` in the project",
     )
 
