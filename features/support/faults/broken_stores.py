@@ -28,7 +28,6 @@ class Idle(FileSandbox):
         return RestoreReport(
             changes=preview.changes,
             left_alone=preview.left_alone,
-            state_hash="",
             differences=(),
         )
 

@@ -142,8 +142,6 @@ class RestoreReport(Record):
 
     changes: tuple[FileChange, ...]
     left_alone: tuple[Uncaptured, ...]
-    state_hash: str
-    """The state hash of the sandbox after the restore."""
     differences: tuple[str, ...]
     """Paths that do not match the snapshot; empty means verified."""
 

@@ -13,7 +13,6 @@ a snapshot that no record names, and a sandbox for which the restore can be repe
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -356,7 +355,6 @@ class FileSandbox(SnapshotEngine):
         return RestoreReport(
             changes=todo.changes,
             left_alone=todo.left_alone,
-            state_hash=hashlib.sha256(found.document()).hexdigest(),
             differences=tuple(wrong),
         )
 

@@ -173,7 +173,6 @@ class SqliteSnapshots(SnapshotEngine):
         return RestoreReport(
             changes=changes,
             left_alone=after.not_captured,
-            state_hash=snapshot_of(after.state, self._place.name).state_hash,
             differences=tuple(
                 f"{change.file} should be {change.action}"
                 for change in self._changes(after.state, wanted)
