@@ -43,6 +43,11 @@ Feature: A plan with several kinds of resources
       | decided: third   | project       |
       | after execution  | project       |
 
+  Scenario: A group has the state hash of each resource
+    Given a plan on all three whose steps write to all of them
+    When the plan is run
+    Then each of its groups has the state hash of every snapshot that it names
+
   Scenario: Two checkpoints of a database are compared by table
     Given a plan on `app.db` alone, in a directory without git
     When the plan is run and the checkpoints of its database are compared

@@ -7,6 +7,7 @@ from datetime import datetime
 from behave import given, then, when
 from behave.runner import Context
 from features.support.plans import data, plans
+from features.support.situations.state_hashes import stored_state_hash
 from features.support.trees import difference
 
 
@@ -75,7 +76,8 @@ def four_facts(context: Context) -> None:
         assert str(created_at).replace(" ", "T")[:19] == item["created_at"][:19]
         facts = {name: item[name] for name in ("label", "step_index", "state_hash")}
         assert facts == {name: stored[name] for name in facts}, stored
-        assert len(item["state_hash"]) == 64 and item["label"], item
+        assert item["state_hash"] == stored_state_hash(context.world.home, sandbox_ref), item
+        assert item["label"], item
 
 
 @given("the user has changed the sandbox by `{command}`")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from behave import given, then, when
 from behave.runner import Context
 from features.support.situations.several_resources import SeveralResources
+from features.support.situations.state_hashes import stored_state_hash
 from features.support.values import table_rows
 
 
@@ -132,3 +133,13 @@ def rows_of_checkpoints(context: Context) -> None:
     found = context.several.rows_by_label()
     expected = {row["label"]: row["resources"].split(", ") for row in context.table}
     assert {label: found.get(label) for label in expected} == expected, found
+
+
+@then("each of its groups has the state hash of every snapshot that it names")
+def hashes_of_groups(context: Context) -> None:
+    home, groups = context.world.home, context.several.groups()
+    assert groups
+    for snapshots, state_hashes in groups:
+        assert len(snapshots) == 3, snapshots
+        wanted = {key: stored_state_hash(home, snapshot) for key, snapshot in snapshots.items()}
+        assert state_hashes == wanted, (state_hashes, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sqlite3
@@ -142,6 +143,14 @@ class SeveralResources:
         for item in listed.json["data"]["checkpoints"]:
             rows.setdefault(item["label"], []).append(item["resource"])
         return rows
+
+    def groups(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """The snapshots and the state hashes of each group, by resource id."""
+        with closing(sqlite3.connect(self.world.home / "state.db")) as connection:
+            rows = connection.execute(
+                "SELECT snapshots_json, state_hashes_json FROM checkpoint_groups"
+            ).fetchall()
+        return [(json.loads(snapshots), json.loads(hashes)) for snapshots, hashes in rows]
 
     def expect_as_before(self) -> None:
         assert self.world.last.exit_code == 0, self.world.last.stderr
