@@ -142,6 +142,10 @@ class OpenSandbox(Protocol):
         """Compares a snapshot with the sandbox as it is now, as `changes` does."""
         ...
 
+    def marked(self, paths: Collection[str]) -> Sequence[str]:
+        """Returns those of the paths that are files with conflict markers now, as `merge` wrote."""
+        ...
+
     def recheck(self) -> Sequence[str]:
         """Scans a watched sandbox without trusting the watch; returns what the watch missed."""
         ...

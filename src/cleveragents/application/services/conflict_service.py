@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -29,8 +28,6 @@ from cleveragents.domain.plans.subplan_merge import (
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 from cleveragents.domain.wording import listed
-
-_MARKERS = (b"<<<<<<< ", b">>>>>>> ")
 
 
 @dataclass(frozen=True)
@@ -117,7 +114,7 @@ class ConflictService:
         chosen: Sequence[OpenConflict],
     ) -> None:
         if how is ConflictResolution.EDITED:
-            _refuse_markers(found, chosen)
+            self._refuse_markers(found, chosen)
         before = snapshot_ids(self._recorder.take(lease, found.sandboxes))
         if how is not ConflictResolution.EDITED:
             self._keep_edits(lease, found.plan, before, chosen[0].step_index)
@@ -149,6 +146,20 @@ class ConflictService:
             source_tool=RESOLVE_CONFLICT,
         )
         self._recorder.record(lease, moment, taken, resolved)
+
+    def _refuse_markers(self, found: ConflictList, chosen: Sequence[OpenConflict]) -> None:
+        marked = [item for item in chosen if item.conflict.marked]
+        left: list[str] = []
+        for sandbox in found.sandboxes:
+            paths = [item.conflict.path for item in marked if item.resource == sandbox.resource]
+            with self._snapshots.open(sandbox) as opened:
+                left += opened.marked(paths)
+        if left:
+            raise BusinessRuleViolation(
+                f"Conflict markers are still in {', '.join(left)}",
+                hint="Edit the files in the sandbox until none is left, or take `mine` or `theirs`",
+                files=left,
+            )
 
     def _restore_side(
         self,
@@ -211,25 +222,3 @@ def _chosen(found: ConflictList, names: Sequence[str]) -> list[OpenConflict]:
                 f"There is no open conflict at `{name}`", hint=nearest(name, known), path=name
             )
     return [item for name, item in known.items() if not names or name in names]
-
-
-def _refuse_markers(found: ConflictList, chosen: Sequence[OpenConflict]) -> None:
-    roots = {sandbox.resource: sandbox.path for sandbox in found.sandboxes}
-    left = [
-        item.conflict.path
-        for item in chosen
-        if item.conflict.marked and _is_marked(Path(roots[item.resource]) / item.conflict.path)
-    ]
-    if left:
-        raise BusinessRuleViolation(
-            f"Conflict markers are still in {', '.join(left)}",
-            hint="Edit the files in the sandbox until none is left, or take `mine` or `theirs`",
-            files=left,
-        )
-
-
-def _is_marked(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
-        return False
-    lines = path.read_bytes().splitlines()
-    return all(any(line.startswith(marker) for line in lines) for marker in _MARKERS)

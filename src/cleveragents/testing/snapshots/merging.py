@@ -63,6 +63,8 @@ def _expect_outcome(
     found = read_tree(work.root)
     expect({item.path: item.kind for item in report.conflicts}, dict(wanted.conflicts))
     expect({item.path for item in report.conflicts if item.marked}, set(wanted.marked))
+    paths = [item.path for item in report.conflicts]
+    expect(set(work.acts().marked(paths)), set(wanted.marked))
     expect_same(found, tree_of(wanted.files))
     expect(report.merged, tuple(change.path for change in changes_by_hand(mine, found)))
     changed = work.acts().snapshot()

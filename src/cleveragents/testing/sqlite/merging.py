@@ -64,6 +64,7 @@ def what_is_no_database_is_not_merged(make_place: MakeDatabaseWorkspace) -> None
     other = work.store()
     (conflict,) = _merge(work, other, base, deleted, MergeStrategy.LAST_WINS).conflicts
     expect((conflict.mine, conflict.theirs), (None, None))
+    expect(list(work.acts().marked([work.path.name])), [])
     expect(work.path.is_dir(), True)
     name = work.path.name
     expect_error(BusinessRuleViolation, lambda: work.acts().restore_paths(base, [name]))

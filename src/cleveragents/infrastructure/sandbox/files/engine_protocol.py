@@ -48,6 +48,10 @@ class SnapshotEngine(LockedSandbox, Protocol):
     def restore_uncaptured(self) -> None:
         return None
 
+    def marked(self, paths: Collection[str]) -> Sequence[str]:
+        del paths
+        return ()
+
     def sizes(self, hashes: Collection[str]) -> Mapping[str, int]:
         del hashes
         return {}

@@ -66,6 +66,7 @@ from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
 _STORE_ATTEMPTS = 12
 _SECOND_CHANCES = 2
+_MARKERS = (b"<<<<<<< ", b">>>>>>> ")
 _READ_AHEAD_BYTES = 64 << 20
 
 
@@ -95,6 +96,10 @@ class FileSandbox(SnapshotEngine):
 
     def recheck(self) -> Sequence[str]:
         return self._tracker.recheck()
+
+    def marked(self, paths: Collection[str]) -> Sequence[str]:
+        root = Path(self._sandbox.path)
+        return [path for path in paths if _has_markers(root / path)]
 
     def ids(self) -> list[str]:
         return self._stored.refs.ids()
@@ -374,6 +379,13 @@ class FileSandbox(SnapshotEngine):
             )
         if self._git is not None and present.git != target.git:
             self._stored.check_git(target.git, snapshot_id)
+
+
+def _has_markers(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    lines = path.read_bytes().splitlines()
+    return all(any(line.startswith(marker) for line in lines) for marker in _MARKERS)
 
 
 @contextmanager
