@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from features.support.sweeps import fault_sweep
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.domain.errors import CleverAgentsError, SnapshotError
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
 
 @given('the checkpoint "{label}" is pinned')
@@ -56,6 +58,14 @@ def set_limit(context: Context, limit: int) -> None:
 def refuses_to_drop(context: Context) -> None:
     error = SnapshotError("The disk gave up")
     context.refusing = patch.object(FileSandbox, "delete", side_effect=error)
+    context.refusing.start()
+    context.add_cleanup(patch.stopall)
+
+
+@given("the file system does not let refs be removed")
+def refs_stay(context: Context) -> None:
+    error = PermissionError(errno.EACCES, "Permission denied")
+    context.refusing = patch.object(SnapshotRefs, "_drop", side_effect=error)
     context.refusing.start()
     context.add_cleanup(patch.stopall)
 

@@ -199,7 +199,7 @@ class CheckpointService:
                 sandboxes = transaction.sandboxes.list(plan_id)
                 plan = transaction.plans.get(plan_id)
                 pruned = prune(transaction, plan, self._retention)
-            self._recorder.delete_snapshots(lease, sandboxes, pruned)
+            self._recorder.delete_snapshots(lease, sandboxes, pruned.snapshots)
         return pruned.groups
 
     def rollback_to_checkpoint(self, plan_id: str, checkpoint: Checkpoint) -> RollbackResult:
@@ -263,14 +263,11 @@ class CheckpointService:
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(lease.plan_id)
             unnamed = {
-                key: snapshot
+                key: [snapshot]
                 for key, snapshot in passed.items()
                 if not transaction.checkpoints.is_snapshot_named(lease.plan_id, key, snapshot)
             }
-        for sandbox in sandboxes:
-            if sandbox.resource_id in unnamed:
-                with self._snapshots.lock(sandbox, lease) as locked:
-                    locked.delete([unnamed[sandbox.resource_id]])
+        self._recorder.delete_snapshots(lease, sandboxes, unnamed)
 
     def diff(self, plan_id: str, old: Checkpoint, new: Checkpoint) -> TreeDiff:
         """Says how the resources differ; with several, each path begins with its resource."""

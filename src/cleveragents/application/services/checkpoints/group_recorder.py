@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cleveragents.application.events import WarningIssued
@@ -22,10 +22,15 @@ from cleveragents.domain.checkpoints.checkpoint import (
     Trigger,
 )
 from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
+from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.plans.plan import Plan, PlanPhase
 from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
 
 PARTIAL = "The checkpoint `{label}` is partial: its deadline passed before everything was read"
+_NOT_DELETED = (
+    "Snapshots that no checkpoint needs could not be deleted: {reason}; "
+    "the next run, rollback or `agents gc` deletes them"
+)
 
 Taken = tuple[SandboxRef, SandboxCheckpoint]
 """A sandbox and the snapshot just made of it."""
@@ -147,18 +152,29 @@ class GroupRecorder:
                 self._unrecorded[sandbox.id] = max(left, 0)
         self._faults.reach(FaultPoint.GROUP_RECORDED)
         if pruned.groups:
-            self.delete_snapshots(lease, [sandbox for sandbox, _ in taken], pruned)
+            self.delete_snapshots(lease, [sandbox for sandbox, _ in taken], pruned.snapshots)
         return first
 
     def delete_snapshots(
-        self, lease: PlanLease, sandboxes: Sequence[SandboxRef], pruned: PruneResult
+        self,
+        lease: PlanLease,
+        sandboxes: Sequence[SandboxRef],
+        unneeded: Mapping[str, Collection[str]],
     ) -> None:
-        """Deletes the snapshots of pruned groups, after the transaction that pruned them."""
+        """Deletes snapshots, by resource id, that no record names.
+
+        The records are committed already, so a failure is a warning: whatever stays is
+        deleted by `Recovery` or by the garbage collection.
+        """
         for sandbox in sandboxes:
-            if sandbox.resource_id in pruned.snapshots:
+            if sandbox.resource_id not in unneeded:
+                continue
+            try:
                 with self._snapshots.lock(sandbox, lease) as locked:
-                    locked.delete(pruned.snapshots[sandbox.resource_id])
-                self._faults.reach(FaultPoint.PRUNED_SNAPSHOTS_DROPPED)
+                    locked.delete(unneeded[sandbox.resource_id])
+            except SnapshotError as error:
+                self._events.emit(WarningIssued(_NOT_DELETED.format(reason=error.message)))
+            self._faults.reach(FaultPoint.PRUNED_SNAPSHOTS_DROPPED)
 
     def add_group(
         self, transaction: Transaction, plan: Plan, moment: Milestone, taken: Sequence[Taken]

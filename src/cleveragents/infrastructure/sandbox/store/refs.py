@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from cleveragents.domain.errors import SnapshotMissingError
+from cleveragents.domain.errors import SnapshotError, SnapshotMissingError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.files import (
     draft_beside,
@@ -152,7 +152,11 @@ class SnapshotRefs:
             fsync_directory(made.parent)
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
-        """Drops refs; one that is packed with others takes git, a file of its own does not."""
+        """Drops refs; one that is packed with others takes git, a file of its own does not.
+
+        Raises:
+            SnapshotError: the file system or git refused it.
+        """
         packed = self._packed()
         commands: list[str] = []
         for snapshot in snapshot_ids:
@@ -160,7 +164,14 @@ class SnapshotRefs:
             if f" {name}\n".encode() in packed:
                 commands.append(f"delete {name}\n")
             else:
-                self._drop(f"{self._store}/{name}")
+                try:
+                    self._drop(f"{self._store}/{name}")
+                except OSError as error:
+                    raise SnapshotError(
+                        f"The snapshot {snapshot} could not be deleted: {error.strerror}",
+                        hint="Give yourself permission to change the private repository",
+                        store=str(self._store),
+                    ) from error
         if commands:
             self._git.run("update-ref", "--stdin", stdin="".join(commands).encode())
 
