@@ -98,3 +98,36 @@ Feature: Checkpoints that a plan requires
       Then the exit code is 0
       And the checkpoint "after execution" lists nothing as left out and is whole
       And the sandbox is the project after `echo by one > a.txt`
+
+  Rule: a run does not continue from a partial checkpoint that an earlier version recorded
+
+    Background:
+      Given a plan with the steps
+        | step | does                          |
+        | one  | writes a.txt                  |
+        | two  | runs `test -e OUTSIDE/mended` |
+
+    Scenario: It goes back to the last whole checkpoint
+      Given the plan has failed
+      And an earlier version recorded the checkpoints "after one", "before two" as partial
+      And the cause of the failure has been mended
+      When the user executes the plan
+      Then the exit code is 0
+      And the steps that ever ran are 1, 2, 1, 2
+
+    Scenario: Without a whole checkpoint it starts with one
+      Given the plan has failed
+      And an earlier version recorded all checkpoints as partial
+      And the cause of the failure has been mended
+      When the user executes the plan
+      Then the exit code is 0
+      And the checkpoint "before execution" lists nothing as left out and is whole
+
+    Scenario: A plan that does not require checkpoints continues
+      Given the plan can do without checkpoints
+      And the plan has failed
+      And an earlier version recorded the checkpoints "after one", "before two" as partial
+      And the cause of the failure has been mended
+      When the user executes the plan
+      Then the exit code is 0
+      And the steps that ever ran are 1, 2, 2

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import subprocess
 
 from behave import given, then, when
 from behave.runner import Context
-from features.support.plans import plans
+from features.support.plans import Plans, plans
+from features.support.situations.retention import labels_in
 
 from cleveragents.domain.errors import CheckpointRequiredError
 from cleveragents.testing.events import NoEvents
@@ -80,3 +82,26 @@ def no_checkpoint(context: Context) -> None:
 @then("no step has ever run")
 def no_step(context: Context) -> None:
     assert plans(context).query("SELECT * FROM tool_calls") == []
+
+
+@given("an earlier version recorded all checkpoints as partial")
+def all_partial(context: Context) -> None:
+    record_as_partial(plans(context), set(plans(context).labels()))
+
+
+@given("an earlier version recorded the checkpoints {labels} as partial")
+def some_partial(context: Context, labels: str) -> None:
+    record_as_partial(plans(context), set(labels_in(labels)))
+
+
+def record_as_partial(found: Plans, labels: set[str]) -> None:
+    rows = found.query("SELECT checkpoint_id, metadata_json FROM checkpoint_metadata")
+    described = {checkpoint_id: json.loads(text) for checkpoint_id, text in rows}
+    assert labels <= {item["label"] for item in described.values()}, described
+    for checkpoint_id, metadata in described.items():
+        if metadata["label"] in labels:
+            found.query(
+                "UPDATE checkpoint_metadata SET metadata_json = ? WHERE checkpoint_id = ?",
+                json.dumps({**metadata, "partial": True}),
+                checkpoint_id,
+            )

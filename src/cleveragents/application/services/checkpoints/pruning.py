@@ -109,7 +109,7 @@ def _needed(transaction: Transaction, plan: Plan, made: Checkpoint | None) -> se
     if last is None and plan.last_checkpoint_id is not None:
         points.append(transaction.checkpoints.get(plan.last_checkpoint_id))
     if plan.state in _UNDER_WAY:
-        if last is None or not can_resume_from(last):
+        if last is None or not can_resume_from(plan, last):
             points.append(resume_point(transaction, plan))
         if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
             points.append(start_of_run(transaction, plan.id))
@@ -151,7 +151,7 @@ def _needed_at(transaction: Transaction, plan: Plan, positions: Sequence[Positio
 def _needed_to_go_on(
     plan: Plan, position: Position, newest_first: Sequence[Checkpoint]
 ) -> set[str]:
-    points = [choose_resume_point(position.last_checkpoint_id, newest_first)]
+    points = [choose_resume_point(plan, position.last_checkpoint_id, newest_first)]
     if plan.definition.policy.on_failure is OnFailure.ROLLBACK_PLAN:
         starts = (
             item for item in newest_first if item.checkpoint_type is CheckpointType.PRE_EXECUTE

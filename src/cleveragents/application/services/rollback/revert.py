@@ -265,7 +265,7 @@ def _point_before(
         item
         for item in visible
         if item.metadata.last_completed_step < first_step
-        and can_resume_from(item)
+        and can_resume_from(plan, item)
         and (own is None or item.sequence < own.sequence)
     ]
     if decision.parent_id is None:
