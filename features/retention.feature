@@ -54,18 +54,6 @@ Feature: How many checkpoints a plan keeps
       Then the checkpoints are before execution, before one, after three, after execution
       And the mirror keeps the snapshots of these and no others
 
-    Scenario: A run continues if a snapshot that nothing needs cannot be deleted
-      Given a plan may keep 2 checkpoints
-      And a plan with the steps
-        | step | does         |
-        | one  | writes a.txt |
-        | two  | writes b.txt |
-      And the file system does not let refs be removed
-      When the user runs the plan
-      Then the plan is execute/complete with 2 steps done
-      And it warns that "Snapshots that no checkpoint needs could not be deleted"
-      And taking the plan up again drops them
-
     Scenario: A program can prune at once
       Given a plan that wrote a.txt in step one and b.txt in step two
       And a plan may keep 2 checkpoints

@@ -29,3 +29,15 @@ Feature: What a plan needs to go on is not pruned
       When the user executes the plan
       Then the sandbox is the project after `true`
       And the plan is execute/errored with 0 steps done
+
+    Scenario: A run continues if a snapshot that nothing needs cannot be deleted
+      Given a plan may keep 2 checkpoints
+      And a plan with the steps
+        | step | does         |
+        | one  | writes a.txt |
+        | two  | writes b.txt |
+      And the file system does not let refs be removed
+      When the user runs the plan
+      Then the plan is execute/complete with 2 steps done
+      And it warns that "Snapshots that no checkpoint needs could not be deleted"
+      And taking the plan up again drops them
