@@ -13,7 +13,7 @@ Feature: What happened to a plan
       Then the log says
         | what                | details                                 |
         | plan.created        | Plan `local/shop` created for PROJECT      |
-        | decision.created    | Decided on `local/shop`: What should be done? |
+        | decision.created    | Decided: What should be done? local/shop |
         | sandbox.created     | Sandbox of `project` created by git_worktree |
         | checkpoint.created  | Checkpoint `before execution` created      |
         | plan.phase_changed  | Plan moved from strategize to execute    |
@@ -37,7 +37,7 @@ Feature: What happened to a plan
         | tool.errored        | Step 1: shell failed after a while: `shell` failed with status 3    |
         | checkpoint.created  | Checkpoint `failed: one` created                                       |
         | checkpoint.restored | Sandbox rolled back to `before one`                                  |
-        | decision.created    | Decided on `rollback-step`: Step 1 of 1 (`one`) failed: `shell` failed with status 3 |
+        | decision.created    | Decided: Step 1 of 1 (`one`) failed: `shell` failed with status 3 rollback-step |
         | plan.state_changed  | Plan is now execute/errored                                         |
         | plan.errored        | Plan failed at step 1 of 1: `shell` failed with status 3            |
 

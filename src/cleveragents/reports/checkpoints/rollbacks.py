@@ -163,13 +163,13 @@ def _summary(rollback: Rollback, would: str) -> tuple[tuple[str, str], ...]:
 def _impact(
     rollback: Rollback, impact: Mapping[str, object], would: str
 ) -> tuple[tuple[str, str], ...]:
-    after = " After CP" if _is_rollback(rollback) else ""
+    later = _is_rollback(rollback)
     back = _brought_back(rollback)
     return (
         ("Child Plans", f"{impact['child_plans_invalidated']} {would}invalidated"),
         ("Sandbox", str(impact["sandbox"])),
-        (f"Decisions{after}", str(impact["decisions_after_cp"])),
-        (f"Tool Calls{after}", str(impact["tool_calls_after_cp"])),
+        ("Later decisions" if later else "Decisions", str(impact["decisions_after_cp"])),
+        ("Later tool calls" if later else "Tool Calls", str(impact["tool_calls_after_cp"])),
         *((("Reinstated", joined(back)),) if back else ()),
     )
 

@@ -127,7 +127,7 @@ _SENTENCES: Mapping[type[PlanEventRecord], str] = {
     events.ValidationStarted: "Validation `{name}` started",
     events.ValidationPassed: "Validation `{name}` passed{duration}",
     events.ValidationFailed: "Validation failed{duration}: {message}",
-    events.DecisionCreated: "Decided on `{chosen}`: {question}",
+    events.DecisionCreated: "Decided: {question} {chosen}",
     events.DecisionSuperseded: "Decision superseded: {question}",
     events.DecisionReinstated: "Decision reinstated: {question}",
     events.DecisionCorrected: "Corrected by the user: {guidance}",
