@@ -228,6 +228,13 @@ def integration_tests(session: nox.Session) -> None:
         session.error("A Robot test failed")
 
 
+@nox.session(default=False)
+def campaign(session: nox.Session) -> None:
+    """The random operations for hours instead of minutes; run it before a release."""
+    for name in ("test_promises", "test_operations"):
+        session.run(PYTHON, "-m", "property_tests", "--profile", "long", name)
+
+
 @nox.session
 def docs(session: nox.Session) -> None:
     """The generated pages are up to date, links lead somewhere, the site builds."""
