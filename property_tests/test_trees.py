@@ -13,7 +13,7 @@ from pathlib import Path
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cleveragents.infrastructure.sandbox.files.ignore_rules import IncludePatterns
+from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.infrastructure.sandbox.files.live_tree import KnownDirectories
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
@@ -204,13 +204,13 @@ class Patterns(unittest.TestCase):
             )
             for pattern in patterns
         )
-        self.assertEqual(IncludePatterns(patterns).takes(path), expected)
+        self.assertEqual(PathPatterns(patterns).takes(path), expected)
 
     @given(st.lists(words.map("/".join)), words, words)
     def test_what_is_wanted_by_its_path_is_looked_for(
         self, patterns: list[str], above: list[str], below: list[str]
     ) -> None:
-        wanted = IncludePatterns([pattern for pattern in patterns if "/" in pattern])
+        wanted = PathPatterns([pattern for pattern in patterns if "/" in pattern])
         directory, path = "/".join(above), "/".join([*above, *below])
         if wanted.takes(path):
             self.assertTrue(wanted.takes(directory) or wanted.may_take_below(directory))

@@ -19,6 +19,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxCheckpoint,
     SandboxRef,
     TreeDiff,
+    UncapturedFile,
 )
 
 
@@ -146,6 +147,15 @@ class OpenSandbox(Protocol):
         """Returns those of the paths that are files with conflict markers now, as `merge` wrote."""
         ...
 
+    def uncaptured(self, start: str, original: str) -> Sequence[UncapturedFile]:
+        """Lists the files that no snapshot holds and that the plan made, changed or deleted.
+
+        Args:
+            start: The snapshot that the plan started from.
+            original: Where the resource itself is. A file that is the same there is left out.
+        """
+        ...
+
     def recheck(self) -> Sequence[str]:
         """Scans a watched sandbox without trusting the watch; returns what the watch missed."""
         ...
@@ -190,6 +200,18 @@ class LockedSandbox(OpenSandbox, Protocol):
             UsageError: a path is absolute or leads upwards.
             SnapshotError: the snapshot, or one of the sandbox now, does not hold a path.
             BusinessRuleViolation: something that no snapshot holds is in the way.
+        """
+        ...
+
+    def with_uncaptured(self, snapshot_id: str, paths: Collection[str]) -> str:
+        """Stores a snapshot with files added that no snapshot holds, and returns its id.
+
+        It is kept for one apply, until the next one is stored, and no checkpoint names it. It
+        MUST NOT change what later snapshots hold.
+
+        Args:
+            snapshot_id: A snapshot of the sandbox as it is.
+            paths: What `uncaptured` listed and can be added.
         """
         ...
 

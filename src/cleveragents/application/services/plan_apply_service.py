@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
@@ -11,6 +12,7 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.ports.targets import Targets
+from cleveragents.application.services.apply.left_out import is_wanted, summed_up
 from cleveragents.application.services.apply.procedure import ApplyProcedure, end_unapplied
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
 from cleveragents.application.services.apply.validation_runner import ValidationRunner
@@ -32,13 +34,24 @@ from cleveragents.domain.plans.apply import (
     ApplyRecord,
     ApplyRequest,
     ApplyResult,
+    LeftOut,
     Target,
     TargetWork,
 )
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
-from cleveragents.domain.sandboxes.change import PathChange
-from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.domain.sandboxes.sandbox import UncapturedFile
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A plan that may be applied, and what its sandboxes hold."""
+
+    plan: Plan
+    works: Sequence[TargetWork]
+    changed: bool
+    """Whether the sandboxes hold what a killed validation left."""
+    left_out: LeftOut
 
 
 class PlanApplyService:
@@ -86,12 +99,13 @@ class PlanApplyService:
         """
         with self._locks.hold(plan_id) as lease:
             self._refuse_interrupted(plan_id)
-            plan, works, _ = self._guarded(lease)
+            found = self._guarded(lease, request)
             return ApplyPreview(
                 plan_id=plan_id,
                 mode=request.mode,
-                targets=self._plan(works, request),
-                validations=tuple(item.name for item in plan.definition.validations),
+                targets=self._plan(found.works, request),
+                validations=tuple(item.name for item in found.plan.definition.validations),
+                left_out=found.left_out,
             )
 
     def apply(self, plan_id: str, request: ApplyRequest) -> ApplyResult:
@@ -116,8 +130,9 @@ class PlanApplyService:
                 self._events.emit(WarningIssued(recovered.sentence))
                 if recovered.kind is OperationKind.APPLY and recovered.completed:
                     return self.finished(plan_id)
-            plan, works, changed = self._guarded(lease)
-            if changed:
+            found = self._guarded(lease, request)
+            plan, works = found.plan, found.works
+            if found.changed:
                 self._restore_reviewed(lease, plan)
             targets = self._plan(works, request)
             try:
@@ -127,7 +142,7 @@ class PlanApplyService:
                     self._validations.run(lease, plan, sandboxes, checkpoint)
                     # The user may have changed the project meanwhile.
                     targets = self._plan(works, request)
-                operation = self._journal(plan_id, checkpoint, request, targets)
+                operation = self._journal(plan_id, checkpoint, request, targets, found.left_out)
             except BaseException as error:
                 self._end_unapplied(plan_id, error)
                 raise
@@ -163,6 +178,7 @@ class PlanApplyService:
             validations=tuple(results),
             sandboxes_removed=done[-1].remove_sandboxes and not problems,
             problems=tuple(problems),
+            left_out=done[-1].left_out,
         )
 
     def _refuse_interrupted(self, plan_id: str) -> None:
@@ -175,11 +191,8 @@ class PlanApplyService:
                 hint=f"Run `agents plan apply {plan_id}`: it completes or undoes that first",
             )
 
-    def _guarded(self, lease: PlanLease) -> tuple[Plan, Sequence[TargetWork], bool]:
-        """Returns the plan and what it did, if it may be applied as it is.
-
-        The last says whether the sandboxes hold what a killed validation left.
-        """
+    def _guarded(self, lease: PlanLease, request: ApplyRequest) -> _Found:
+        """Returns the plan and what it did, if it may be applied as it is."""
         plan_id = lease.plan_id
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
@@ -192,27 +205,31 @@ class PlanApplyService:
             group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
         first = plan_start(self._snapshots, sandboxes, first)
         changed = self._is_changed(lease, plan, group)
-        works = [
-            TargetWork(
-                plan_id=plan_id,
-                plan_name=plan.name,
-                description=plan.definition.description,
-                resource=resources[sandbox.resource_id],
-                sandbox=sandbox,
-                first=first[sandbox.resource_id],
-                last=group.snapshots[sandbox.resource_id],
-                changes=self._changes(sandbox, first, group.snapshots),
+        works: list[TargetWork] = []
+        left_out: list[tuple[str, UncapturedFile]] = []
+        for sandbox in sandboxes:
+            resource = resources[sandbox.resource_id]
+            start, last = first[resource.id], group.snapshots[resource.id]
+            with self._snapshots.lock(sandbox, lease) as locked:
+                uncaptured = locked.uncaptured(start, resource.path)
+                added = [item.path for item in uncaptured if is_wanted(item, request)]
+                if added:
+                    last = locked.with_uncaptured(last, added)
+                changes = tuple(locked.changes(start, last))
+            left_out += [(resource.name, item) for item in uncaptured if item.path not in added]
+            works.append(
+                TargetWork(
+                    plan_id=plan_id,
+                    plan_name=plan.name,
+                    description=plan.definition.description,
+                    resource=resource,
+                    sandbox=sandbox,
+                    first=start,
+                    last=last,
+                    changes=changes,
+                )
             )
-            for sandbox in sandboxes
-        ]
-        return plan, works, changed
-
-    def _changes(
-        self, sandbox: SandboxRef, first: Mapping[str, str], last: Mapping[str, str]
-    ) -> tuple[PathChange, ...]:
-        resource_id = sandbox.resource_id
-        with self._snapshots.open(sandbox) as opened:
-            return tuple(opened.changes(first[resource_id], last[resource_id]))
+        return _Found(plan, works, changed, summed_up(left_out))
 
     def _is_changed(self, lease: PlanLease, plan: Plan, group: CheckpointGroup) -> bool:
         """Says whether the sandboxes hold what a killed validation left.
@@ -274,6 +291,7 @@ class PlanApplyService:
         checkpoint: Checkpoint,
         request: ApplyRequest,
         targets: tuple[Target, ...],
+        left_out: LeftOut,
     ) -> Operation:
         operation = Operation(
             id=self._ids.new(),
@@ -290,7 +308,9 @@ class PlanApplyService:
                 mode=request.mode,
                 include_uncommitted=request.include_uncommitted,
                 targets=targets,
-                remove_sandboxes=self._cleanup is not SandboxCleanup.MANUAL,
+                # What is left out is nowhere else, so the user decides about it.
+                remove_sandboxes=self._cleanup is not SandboxCleanup.MANUAL and not left_out.count,
+                left_out=left_out,
             ),
         )
         with self._database.write(operation.plan_id) as transaction:

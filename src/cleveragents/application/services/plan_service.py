@@ -51,7 +51,7 @@ from cleveragents.domain.plans.recovery import (
 from cleveragents.domain.plans.step_sequence import resolve_choices
 from cleveragents.domain.plans.subplan_merge import OpenConflict, open_conflicts
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
-from cleveragents.domain.sandboxes.resource import ResourceType
+from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 
@@ -275,7 +275,7 @@ class PlanService:
 
         Raises:
             ConflictError: a process is working on it.
-            PlanStateError: it is applied already, or cancelled and not to be discarded.
+            PlanStateError: it is applied already, or cancelled, and there is nothing to discard.
         """
         with (
             self._locks.hold(plan_id),
@@ -283,9 +283,11 @@ class PlanService:
         ):
             with self._database.write() as transaction:
                 plan = transaction.plans.get(plan_id)
+                is_kept = plan.state is PlanState.APPLIED and _has_sandbox(transaction, plan_id)
                 given_up = (
+                    # It has ended already: only what is left of its sandboxes goes.
                     [plan, *family.descendants(transaction, plan_id)]
-                    if discard and plan.state is PlanState.CANCELLED
+                    if discard and (is_kept or plan.state is PlanState.CANCELLED)
                     else family.cancel(transaction, plan, reason, self._clock.now())
                 )
                 for before in given_up:
@@ -405,3 +407,11 @@ def _with_uncommitted(resource: Resource) -> Resource:
     """Only repositories have something committed: all else is taken as it is in any case."""
     is_repository = resource.type is ResourceType.GIT_CHECKOUT
     return resource.model_copy(update={"include_uncommitted": is_repository})
+
+
+def _has_sandbox(transaction: Transaction, plan_id: str) -> bool:
+    return any(
+        sandbox.state is not SandboxState.CLEANED_UP
+        and sandbox.strategy is not SandboxStrategy.NONE
+        for sandbox in transaction.sandboxes.list(plan_id)
+    )

@@ -53,6 +53,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also merge into files that have uncommitted changes.",
 )
+@click.option(
+    "--include-ignored",
+    metavar="PATTERN",
+    multiple=True,
+    help="Also apply files that no checkpoint holds, such as ignored ones; `all` for every one.",
+)
 @progress_option
 @frame.pass_session
 def apply(
@@ -63,8 +69,14 @@ def apply(
     no_commit: bool,
     branch: str | None,
     include_uncommitted: bool,
+    include_ignored: tuple[str, ...],
 ) -> Report:
-    request = _request(no_commit=no_commit, branch=branch, include_uncommitted=include_uncommitted)
+    request = _request(
+        no_commit=no_commit,
+        branch=branch,
+        include_uncommitted=include_uncommitted,
+        include_ignored=include_ignored,
+    )
     with open_plan(session, plan_ref) as (container, found):
         try:
             return apply_plan(session, container, found.id, request, yes=yes, dry_run=dry_run)
@@ -142,7 +154,13 @@ def applied_too(
     return replace(report, data=data)
 
 
-def _request(*, no_commit: bool, branch: str | None, include_uncommitted: bool) -> ApplyRequest:
+def _request(
+    *,
+    no_commit: bool,
+    branch: str | None,
+    include_uncommitted: bool,
+    include_ignored: tuple[str, ...] = (),
+) -> ApplyRequest:
     from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest
 
     if no_commit and branch is not None:
@@ -154,4 +172,5 @@ def _request(*, no_commit: bool, branch: str | None, include_uncommitted: bool) 
         mode=mode if branch is None else ApplyMode.BRANCH,
         branch=branch,
         include_uncommitted=include_uncommitted,
+        include_ignored=include_ignored,
     )

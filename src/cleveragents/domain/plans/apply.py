@@ -30,6 +30,28 @@ class ApplyRequest(Record):
     """The branch to create, for `ApplyMode.BRANCH`."""
     include_uncommitted: bool = False
     """Merge with uncommitted changes in the files that the plan changed."""
+    include_ignored: tuple[str, ...] = ()
+    """Patterns of files that no checkpoint holds and that are applied too; `all` for every one."""
+
+
+class LeftOutFile(Record):
+    """A file of a sandbox that no checkpoint holds and that an apply leaves out."""
+
+    resource: str
+    path: str
+    reason: str
+    size_bytes: int
+
+
+class LeftOut(Record):
+    """Everything that an apply leaves out."""
+
+    files: tuple[LeftOutFile, ...] = ()
+    """The first of them."""
+    count: int = 0
+    size_bytes: int = 0
+    rebuildable: tuple[str, ...] = ()
+    """Directories that a tool can make again; these do not count."""
 
 
 class TargetWork(Record):
@@ -72,6 +94,7 @@ class ApplyRecord(Record):
     targets: tuple[Target, ...]
     remove_sandboxes: bool
     """Whether the plan's sandboxes are removed when it is applied."""
+    left_out: LeftOut = LeftOut()
 
 
 class ApplyPreview(Record):
@@ -82,6 +105,7 @@ class ApplyPreview(Record):
     targets: tuple[Target, ...]
     validations: tuple[str, ...]
     """The names of the validations that would run first."""
+    left_out: LeftOut
 
 
 class ApplyResult(Record):
@@ -95,3 +119,4 @@ class ApplyResult(Record):
     sandboxes_removed: bool
     problems: tuple[str, ...]
     """Messages about work that failed after the result was in the project."""
+    left_out: LeftOut

@@ -65,6 +65,19 @@ class Uncaptured(Record):
     reason: str
 
 
+class UncapturedFile(Record):
+    """A file that no snapshot holds and that differs from what the plan started from."""
+
+    path: str
+    reason: str
+    size_bytes: int
+    """0 if the plan deleted it."""
+    rebuildable: str | None
+    """The directory around it that a tool can make again, if any."""
+    can_be_added: bool
+    """Whether `with_uncaptured` can add it to a snapshot."""
+
+
 class SandboxRef(Record):
     """The private copy of one resource that a plan works in."""
 
@@ -151,7 +164,7 @@ class DiffFile(Record):
 
     path: str
     status: str
-    """`added`, `modified`, `deleted`, `type changed` or `mode changed`."""
+    """`added`, `modified`, `deleted`, `type changed`, `mode changed` or `not captured`."""
     insertions: int | None
     """None for a binary file."""
     deletions: int | None

@@ -5,23 +5,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
-from cleveragents.domain.plans.apply import ApplyMode, ApplyPreview, ApplyResult, Target
+from cleveragents.domain.plans.apply import (
+    ApplyMode,
+    ApplyPreview,
+    ApplyResult,
+    LeftOut,
+    LeftOutFile,
+    Target,
+)
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import DiffFile, SandboxRef
-from cleveragents.domain.wording import counted
+from cleveragents.domain.sandboxes.uncaptured import ReasonKind, reason_from
+from cleveragents.domain.wording import counted, listed, size
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.plans.diffs import FILE, change
 from cleveragents.reports.report import UNCHANGED, Fields, Report, Section
 
 _SKIPPED = 3
+_ADD_THEM = (
+    "Add `--include-ignored PATTERN` or `--include-ignored all` to apply them too; "
+    "otherwise the sandbox is kept for them"
+)
+_SETTINGS = {
+    ReasonKind.TOO_LARGE: "sandbox.checkpoint.max-file-size",
+    ReasonKind.PLAN_LIMIT: "sandbox.checkpoint.max-size-per-plan",
+    ReasonKind.OVERDUE: "sandbox.checkpoint.deadline",
+}
+"""The settings that keep files out of checkpoints."""
 
 _PLACED = Description[tuple[Target, DiffFile]](
     Field(None, "Resource", lambda it: it[0].resource),
     Field(None, "File", lambda it: it[1].path),
     Field(None, "Status", lambda it: it[1].status),
     Field(None, "Lines", lambda it: change(it[1])),
+)
+
+
+def _reason(item: LeftOutFile) -> str:
+    """Returns why a file is in no checkpoint, with the setting that decides about it."""
+    setting = _SETTINGS.get(reason_from(item.reason).kind)
+    return item.reason if setting is None else f"{item.reason}, see `{setting}`"
+
+
+_LEFT_OUT = Description[LeftOutFile](
+    Field("resource", "Resource", lambda it: it.resource),
+    Field("path", "File", lambda it: it.path),
+    Field("reason", "Reason", lambda it: it.reason, _reason),
+    Field("size_bytes", "Size", lambda it: it.size_bytes, lambda it: size(it.size_bytes)),
 )
 
 _VALIDATION = Description[ValidationResult](
@@ -39,7 +71,14 @@ def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
     """The dry run, in the form of the real report."""
     data = {**_data(preview, status, ()), "dry_run": True, "operation": None, "applied_at": None}
     sections = _sections(preview, (), "Apply Preview")
-    return Report(data, sections, (UNCHANGED,), did_something=False)
+    warnings = [f"{_left_out_sentence(preview.left_out)}. {_ADD_THEM}"]
+    return Report(
+        data,
+        sections,
+        (UNCHANGED, *_rebuildable(preview.left_out)),
+        warnings=tuple(warnings if preview.left_out.count else ()),
+        did_something=False,
+    )
 
 
 def result_report(result: ApplyResult, status: PlanStatus) -> Report:
@@ -57,12 +96,18 @@ def result_report(result: ApplyResult, status: PlanStatus) -> Report:
         },
     }
     sections = _sections(result, result.validations, "Apply Summary")
+    warnings = [f"{problem}; run `agents gc` to try again" for problem in result.problems]
+    if result.left_out.count:
+        warnings.append(
+            f"{_left_out_sentence(result.left_out)}. The sandbox is kept: copy what you need, "
+            f"then remove it with `agents plan cancel {result.plan_id} --discard`"
+        )
     return Report(
         data,
         (*sections, _cleanup(result, status)),
-        (_sentence(result),),
-        exit_code=_SKIPPED if result.problems else 0,
-        warnings=tuple(f"{problem}; run `agents gc` to try again" for problem in result.problems),
+        (_sentence(result), *_rebuildable(result.left_out)),
+        exit_code=_SKIPPED if warnings else 0,
+        warnings=tuple(warnings),
     )
 
 
@@ -71,6 +116,18 @@ def preview_text(preview: ApplyPreview) -> str:
     lines = [_what(target, preview.mode) for target in preview.targets]
     if preview.validations:
         lines.insert(0, f"Validations run first: {', '.join(preview.validations)}")
+    left_out = preview.left_out
+    if left_out.count:
+        lines.append(f"{_left_out_sentence(left_out)}:")
+        lines += [
+            f"  {_path(item, several=len(preview.targets) > 1)} ({_reason(item)}), "
+            f"{size(item.size_bytes)}"
+            for item in left_out.files
+        ]
+        if left_out.count > len(left_out.files):
+            lines.append(f"  … and {left_out.count - len(left_out.files)} more")
+        lines.append(_ADD_THEM)
+    lines += _rebuildable(left_out)
     return "\n".join(lines)
 
 
@@ -98,6 +155,12 @@ def _data(
             }
             for target in apply.targets
         ],
+        "left_out": {
+            "count": apply.left_out.count,
+            "size_bytes": apply.left_out.size_bytes,
+            "files": _LEFT_OUT.list(apply.left_out.files),
+            "rebuildable": apply.left_out.rebuildable,
+        },
         "validation": {
             "passed": _count(results, ValidationStatus.PASSED),
             "failed": _count(results, ValidationStatus.FAILED),
@@ -128,6 +191,9 @@ def _sections(
         limited=True,
     )
     sections: list[Section] = [Fields(title, tuple(rows)), table]
+    if apply.left_out.count:
+        columns = ("Resource", "File", "Reason", "Size")
+        sections.append(_LEFT_OUT.table("Not applied", apply.left_out.files, columns))
     if results:
         columns = ("Name", "Mode", "Status", "Duration (ms)")
         sections.append(_VALIDATION.table("Validation", results, columns))
@@ -165,6 +231,21 @@ def _what(target: Target, mode: ApplyMode) -> str:
 def _sentence(result: ApplyResult) -> str:
     count = sum(len(target.files) for target in result.targets)
     return f"Applied {counted(count, 'file')}" if count else "Nothing to apply"
+
+
+def _left_out_sentence(left_out: LeftOut) -> str:
+    files = counted(left_out.count, "file")
+    return f"{files} ({size(left_out.size_bytes)}) in no checkpoint and not applied"
+
+
+def _rebuildable(left_out: LeftOut) -> tuple[str, ...]:
+    if not left_out.rebuildable:
+        return ()
+    return (f"Not applied, because a tool can make it again: {listed(left_out.rebuildable)}",)
+
+
+def _path(item: LeftOutFile, *, several: bool) -> str:
+    return f"{item.resource}/{item.path}" if several else item.path
 
 
 def _count(results: Sequence[ValidationResult], status: ValidationStatus) -> int:

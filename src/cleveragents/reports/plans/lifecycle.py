@@ -158,6 +158,9 @@ def cancel_report(cancelled: Cancellation) -> Report:
     rows += [("sandbox kept", sandbox.path) for sandbox in kept]
     if discarded:
         rows.append(("sandbox", "discarded; the checkpoints are kept"))
+    if plan.state is PlanState.APPLIED:
+        done = "Sandbox removed; the plan is applied"
+        return Report(data, (Fields("Discarded", tuple(rows)),), (done,))
     sections: list[Section] = [Fields("Cancelled", tuple(rows))]
     if recovery:
         reason = "Rebuild the sandbox from a checkpoint" if discarded else "Continue it"

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from cleveragents.application.ports.sandboxes import LockedSandbox
 from cleveragents.domain.errors import SnapshotError
-from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
+from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef, UncapturedFile
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
 
 
@@ -41,6 +41,14 @@ class SnapshotEngine(LockedSandbox, Protocol):
 
     def keep_start(self, snapshot_id: str) -> None:
         del snapshot_id
+
+    def uncaptured(self, start: str, original: str) -> Sequence[UncapturedFile]:
+        del start, original
+        return ()
+
+    def with_uncaptured(self, snapshot_id: str, paths: Collection[str]) -> str:
+        del paths
+        return snapshot_id
 
     def keep_uncaptured(self) -> None:
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from typing import Protocol
 
 from cleveragents.domain.errors import GitCommandError
@@ -158,37 +157,3 @@ class GitIgnoreRules(IgnoreRules):
             said += chunk
             missing -= chunk.count(b"\0")
         return bytes(said).split(b"\0")[:fields]
-
-
-class IncludePatterns:
-    """Ignored paths that are to be captured all the same.
-
-    A pattern without `/` fits a name wherever git lists it as ignored; one with
-    `/` fits a path from the top, also inside an ignored directory. `*` stays
-    within a name.
-    """
-
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self._names: list[str] = []
-        self._paths: list[list[str]] = []
-        for pattern in patterns:
-            parts = pattern.strip("/").split("/")
-            if len(parts) == 1 and not pattern.startswith("/"):
-                self._names.append(parts[0])
-            else:
-                self._paths.append(parts)
-
-    def takes(self, path: str) -> bool:
-        """Says whether a path, or a directory above it, fits a pattern."""
-        parts = path.split("/")
-        return any(fnmatchcase(part, name) for part in parts for name in self._names) or any(
-            len(pattern) <= len(parts) and all(map(fnmatchcase, parts, pattern))
-            for pattern in self._paths
-        )
-
-    def may_take_below(self, directory: str) -> bool:
-        parts = directory.split("/")
-        return any(
-            len(pattern) > len(parts) and all(map(fnmatchcase, parts, pattern))
-            for pattern in self._paths
-        )

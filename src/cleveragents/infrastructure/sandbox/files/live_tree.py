@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.uncaptured import (
     CHANGING,
     OVERDUE,
@@ -24,7 +25,7 @@ from cleveragents.domain.sandboxes.uncaptured import (
     too_large,
     unreadable,
 )
-from cleveragents.infrastructure.sandbox.files.ignore_rules import IgnoreRules, IncludePatterns
+from cleveragents.infrastructure.sandbox.files.ignore_rules import IgnoreRules
 from cleveragents.infrastructure.sandbox.files.inotify import Watch, WatchUnavailableError
 from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
@@ -162,7 +163,7 @@ class LiveTree:
         self._own_git = own_git
         self._rules = rules
         self._limits = limits
-        self._wanted = IncludePatterns(limits.include_ignored)
+        self._wanted = PathPatterns(limits.include_ignored)
         self._usual: UsualModes = known.usual
         self._unusual = dict(known.unusual)
         self._top_mode = known.top_mode

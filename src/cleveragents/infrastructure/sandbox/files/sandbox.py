@@ -31,6 +31,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxCheckpoint,
     SandboxRef,
     TreeDiff,
+    UncapturedFile,
 )
 from cleveragents.infrastructure.files import sync_files
 from cleveragents.infrastructure.sandbox.files.engine_protocol import (
@@ -41,7 +42,7 @@ from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, San
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
-from cleveragents.infrastructure.sandbox.files.uncaptured_files import UncapturedFiles
+from cleveragents.infrastructure.sandbox.files.uncaptured_files import UncapturedFiles, with_files
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectChangedError
@@ -213,6 +214,25 @@ class FileSandbox(SnapshotEngine):
         made = with_taken(present, other, wanted, self._stored.read_tree)
         if made.captured != present:
             self._restore_to_new(made.captured, made.trees)
+
+    def uncaptured(self, start: str, original: str) -> Sequence[UncapturedFile]:
+        captured, _ = self._tracker.present()
+        return self._uncaptured.differing(captured, self._stored.load(start), original)
+
+    def with_uncaptured(self, snapshot_id: str, paths: Collection[str]) -> str:
+        base = self._stored.load(snapshot_id)
+        what = "What no checkpoint holds could not be stored"
+        try:
+            with os_errors_as(what):
+                state, objects = with_files(
+                    base, self._sandbox.path, sorted(paths), self._stored.read_tree
+                )
+                return self._stored.keep_included(state, self._stored.staged(base.git), objects)
+        except ObjectChangedError as error:
+            raise SnapshotError(
+                f"{what}: files of the sandbox keep changing",
+                hint="End the processes that write to the sandbox",
+            ) from error
 
     def keep_uncaptured(self) -> None:
         captured, _ = self._tracker.present()

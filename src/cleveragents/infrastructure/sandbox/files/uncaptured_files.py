@@ -1,28 +1,35 @@
 """What is in a sandbox and in no snapshot of it: ignored files, files over a limit, and so on.
 
-A validation must leave these as they were, too. No snapshot can restore them, so they are copied
-beside the sandbox before it runs. The copies and a list of everything that was there lead back,
-also after a kill.
+An apply names such files, or adds them to the last snapshot.
+
+A validation must leave them as they were. No snapshot can restore them, so they are copied beside
+the sandbox before it runs. The copies and a list of everything that was there lead back, also
+after a kill.
 """
 
 from __future__ import annotations
 
+import filecmp
 import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cleveragents.domain.sandboxes.sandbox import SandboxRef
-from cleveragents.domain.sandboxes.uncaptured import ReasonKind
+from cleveragents.domain.sandboxes.change import PathState
+from cleveragents.domain.sandboxes.patterns import PathPatterns
+from cleveragents.domain.sandboxes.sandbox import SandboxRef, UncapturedFile
+from cleveragents.domain.sandboxes.uncaptured import IGNORED, Reason, ReasonKind
 from cleveragents.infrastructure.files import write_durably
-from cleveragents.infrastructure.sandbox.files.ignore_rules import IncludePatterns
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
+from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind, hash_file
 from cleveragents.infrastructure.sandbox.states.difference import StateDifference
+from cleveragents.infrastructure.sandbox.states.state_editor import StateEditor
 from cleveragents.infrastructure.sandbox.store.captured_state import (
+    LINK_MODE,
     CapturedState,
     TreeEntry,
     ancestors,
@@ -30,6 +37,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
 )
 from cleveragents.infrastructure.sandbox.store.directories import remove_tree
 from cleveragents.infrastructure.sandbox.store.file_copy import copy_content
+from cleveragents.infrastructure.sandbox.store.lazy_tree import ReadTree
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -37,12 +45,18 @@ _PIECE = 1 << 20
 _LIST = "list.json"
 
 
-def uncaptured_paths(root: str, captured: CapturedState) -> dict[str, os.stat_result]:
-    """Returns every path that a state left out, directories and what is in them included."""
-    tops = {path.rstrip("/") for path in captured.ignored}
-    for path, reason in captured.not_captured.items():
-        if reason.kind is not ReasonKind.GIT_STATE:
-            tops.add(path.rstrip("/"))
+def left_out_by(captured: CapturedState) -> dict[str, Reason]:
+    """Returns what a state left out, and why; a directory stands for all that is in it."""
+    found = {
+        path.rstrip("/"): reason
+        for path, reason in captured.not_captured.items()
+        if reason.kind is not ReasonKind.GIT_STATE
+    }
+    return found | {path.rstrip("/"): IGNORED for path in captured.ignored}
+
+
+def paths_below(root: str, tops: Iterable[str]) -> dict[str, os.stat_result]:
+    """Returns what is at some paths and in the directories among them."""
     found: dict[str, os.stat_result] = {}
     waiting = sorted(tops)
     while waiting:
@@ -79,7 +93,7 @@ class UncapturedFiles:
     def __init__(self, sandbox: SandboxRef, rebuildable: Iterable[str]) -> None:
         self._root = sandbox.path
         self._place = Path(sandbox.path).parent / f".{sandbox.resource}.uncaptured"
-        self._rebuildable = IncludePatterns(rebuildable)
+        self._rebuildable = PathPatterns(rebuildable)
 
     @property
     def is_kept(self) -> bool:
@@ -101,7 +115,7 @@ class UncapturedFiles:
         remove_tree(self._place)
         self._place.mkdir(mode=0o700)
         kept: dict[str, _Kept] = {}
-        for path, status in uncaptured_paths(self._root, captured).items():
+        for path, status in paths_below(self._root, left_out_by(captured)).items():
             name = None
             if not self._rebuildable.takes(path):
                 name = self._copied(path, status, str(len(kept)))
@@ -130,7 +144,7 @@ class UncapturedFiles:
             path: _Kept(mode, tuple(stamp), copy)
             for path, (mode, stamp, copy) in content["paths"].items()
         }
-        present = uncaptured_paths(self._root, captured)
+        present = paths_below(self._root, left_out_by(captured))
         # A directory that came for the sake of these alone goes with them.
         around = {place for path in present.keys() - kept for place in ancestors(path)}
         around -= {*kept, *content["directories"], *around_nothing(captured)}
@@ -142,6 +156,48 @@ class UncapturedFiles:
 
     def forget(self) -> None:
         remove_tree(self._place)
+
+    def differing(
+        self, captured: CapturedState, start: CapturedState, original: str
+    ) -> list[UncapturedFile]:
+        """Returns the files that a state left out and that the plan made, changed or deleted.
+
+        What the start left out counts too, even if it is captured by now: nobody knows what it
+        was, so no change of it is applied.
+
+        Args:
+            captured: The sandbox as it is.
+            start: What it was before the first step.
+            original: Where the resource itself is.
+        """
+        before, now = left_out_by(start), left_out_by(captured)
+        tops = {**before, **now}
+        present = paths_below(self._root, tops)
+        gone = {path for path in before if path not in present}
+        found: list[UncapturedFile] = []
+        for path in sorted({*present, *gone}):
+            status = present.get(path)
+            top = next(place for place in (path, *ancestors(path)) if place in tops)
+            is_new = top not in before
+            if tops[top].is_special_file or (status is not None and not _is_content(status)):
+                continue
+            if _is_same(f"{self._root}/{path}", f"{original}/{path}", by_time=not is_new):
+                continue
+            ignored = tops[top].kind is ReasonKind.IGNORED
+            found.append(
+                UncapturedFile(
+                    path=path,
+                    reason=tops[top].text,
+                    size_bytes=status.st_size if status is not None else 0,
+                    rebuildable=self._rebuildable_around(path) if ignored else None,
+                    can_be_added=is_new and _can_be_read(f"{self._root}/{path}"),
+                )
+            )
+        return found
+
+    def _rebuildable_around(self, path: str) -> str | None:
+        outside_in = [*reversed([*ancestors(path)]), path]
+        return next((place for place in outside_in if self._rebuildable.takes(place)), None)
 
     def _copied(self, path: str, status: os.stat_result, name: str) -> str | None:
         """Copies one file or link; returns the name of the copy, None for something else."""
@@ -170,6 +226,76 @@ class UncapturedFiles:
         with (self._place / name).open("rb") as stream:
             while piece := stream.read(_PIECE):
                 write(piece)
+
+
+def with_files(
+    base: CapturedState, root: str, paths: Iterable[str], read: ReadTree
+) -> tuple[CapturedState, list[NewObject]]:
+    """Returns a state with files added that it left out, and the objects that it lacks.
+
+    Raises:
+        ObjectChangedError: a file is being written to.
+        OSError: a file cannot be read.
+    """
+    editor, objects = StateEditor(base, read), list[NewObject]()
+    added: set[str] = set()
+    for path in paths:
+        full = f"{root}/{path}"
+        status = os.lstat(full)
+        for above in reversed([*ancestors(path)]):
+            if not editor.is_directory(above):
+                editor.make_directory(above, os.lstat(f"{root}/{above}").st_mode)
+        if stat.S_ISLNK(status.st_mode):
+            blob, mode = NewObject.of(ObjectKind.BLOB, os.fsencode(os.readlink(full))), LINK_MODE
+        else:
+            descriptor = os.open(full, _READ)
+            try:
+                name = hash_file(descriptor, status.st_size)
+            finally:
+                os.close(descriptor)
+            # Only its id is known by now: storing it reads it again, and notices a change.
+            blob = NewObject(name, ObjectKind.BLOB, None, full, status.st_size)
+            mode = status.st_mode
+        objects.append(blob)
+        editor.put(path, PathState(mode=mode, hash=blob.id))
+        added.add(path)
+    state, trees = editor.result()
+    left_out = {path: why for path, why in state.not_captured.items() if path not in added}
+    return replace(state, not_captured=left_out, ignored=state.ignored - added), [*objects, *trees]
+
+
+def _is_content(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)
+
+
+def _can_be_read(path: str) -> bool:
+    return os.path.islink(path) or os.access(path, os.R_OK)
+
+
+def _is_same(one: str, other: str, *, by_time: bool) -> bool:
+    """Says whether two files hold the same, or neither is there.
+
+    With `by_time`, equal sizes and times are enough: a copy has the times of its original.
+    """
+    statuses: list[os.stat_result | None] = []
+    for path in (one, other):
+        try:
+            statuses.append(os.lstat(path))
+        except OSError:
+            statuses.append(None)
+    mine, theirs = statuses
+    if mine is None or theirs is None:
+        return mine is theirs
+    if stat.S_IFMT(mine.st_mode) != stat.S_IFMT(theirs.st_mode) or mine.st_size != theirs.st_size:
+        return False
+    if stat.S_ISLNK(mine.st_mode):
+        return os.readlink(one) == os.readlink(other)
+    if by_time and mine.st_mtime_ns == theirs.st_mtime_ns:
+        return True
+    try:
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        return False
 
 
 def _difference(

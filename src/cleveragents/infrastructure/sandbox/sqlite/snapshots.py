@@ -33,6 +33,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxRef,
     TreeDiff,
     Uncaptured,
+    UncapturedFile,
 )
 from cleveragents.infrastructure.sandbox.files.engine_protocol import (
     SnapshotEngine,
@@ -186,6 +187,21 @@ class SqliteSnapshots(SnapshotEngine):
 
     def ids(self) -> Sequence[str]:
         return self._refs.ids()
+
+    def uncaptured(self, start: str, original: str) -> Sequence[UncapturedFile]:
+        """Everything beside the database is the plan's: its sandbox starts with nothing else."""
+        del start, original
+        return [
+            UncapturedFile(
+                path=item.path,
+                reason=item.reason,
+                size_bytes=(self._place.parent / item.path).lstat().st_size,
+                rebuildable=None,
+                can_be_added=False,
+            )
+            for item in others(self._place)
+            if item.path != self._place.name
+        ]
 
     def start(self) -> str | None:
         return self._refs.start()

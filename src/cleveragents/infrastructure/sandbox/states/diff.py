@@ -11,10 +11,16 @@ from cleveragents.domain.sandboxes.sandbox import DiffFile, FilePatch, TreeDiff
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import shown
 from cleveragents.infrastructure.sandbox.states.difference import difference
-from cleveragents.infrastructure.sandbox.states.path_changes import DIFF_OPTIONS, line_counts
+from cleveragents.infrastructure.sandbox.states.path_changes import (
+    DIFF_OPTIONS,
+    PathStates,
+    line_counts,
+)
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, TreeEntry
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree
 
+NOT_CAPTURED = "not captured"
+"""The status of a file that is there, but not in the newer snapshot: it is not deleted."""
 PATCH_LIMIT = 1 << 20
 _SECTION = b"diff --git "
 
@@ -27,7 +33,11 @@ def tree_diff(
     prefix: str,
 ) -> TreeDiff:
     """Compares two snapshots, given as (commit, what it holds); `prefix` begins every path."""
+    statuses = _statuses(old[1], new[1], read)
+    unknown = {path for path, status in statuses.items() if status == NOT_CAPTURED}
     counts = line_counts(git, old[0], new[0])
+    for path in unknown:
+        counts.pop(path, None)
     files = [
         DiffFile(
             path=f"{prefix}{path}",
@@ -35,14 +45,18 @@ def tree_diff(
             insertions=counts.get(path, (0, 0))[0],
             deletions=counts.get(path, (0, 0))[1],
         )
-        for path, status in sorted(_statuses(old[1], new[1], read).items())
+        for path, status in sorted(statuses.items())
     ]
     if not files:
         return TreeDiff(files=(), patches=(), patch_truncated=False)
     patch = git.beginning(PATCH_LIMIT + 1, *_patch_arguments(prefix), old[0], new[0])
     return TreeDiff(
         files=tuple(files),
-        patches=tuple(_patches(_patched_paths(git, old[0], new[0]), patch, prefix)),
+        patches=tuple(
+            item
+            for item in _patches(_patched_paths(git, old[0], new[0]), patch, prefix)
+            if item.path.removeprefix(prefix) not in unknown
+        ),
         patch_truncated=len(patch) > PATCH_LIMIT,
     )
 
@@ -79,7 +93,10 @@ def _statuses(old: CapturedState, new: CapturedState, read: ReadTree) -> dict[st
     """Returns how each path changed; paths that were left out count too."""
     acts = difference(_all_captured(old), _all_captured(new), read)
     before = LazyTree(old.tree, read)
-    found = dict.fromkeys(acts.remove_files, "deleted")
+    after = PathStates(new, read)
+    found = {
+        path: NOT_CAPTURED if after.left_out(path) else "deleted" for path in acts.remove_files
+    }
     for path, entry in acts.write_files:
         node = before.get(path)
         was = old.entry_of(path, node) if node is not None and before.is_file(path) else None

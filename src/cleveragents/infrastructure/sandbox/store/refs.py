@@ -28,6 +28,8 @@ class SnapshotRefs:
         self._forked = f"refs/cleveragents/forks/{sandbox.plan_id}/{sandbox.resource}"
         self._starts = f"refs/cleveragents/starts/{sandbox.plan_id}/{sandbox.resource}"
         """Keeps what the sandbox held before the first step, whatever becomes of checkpoints."""
+        self._included = f"refs/cleveragents/included/{sandbox.plan_id}/{sandbox.resource}"
+        """Keeps what an apply adds to the last snapshot, because no checkpoint holds it."""
         self._branch = sandbox.branch
         self.base = f"refs/cleveragents/base/{sandbox.plan_id}/{sandbox.resource}"
         """Keeps what the sandbox was made from."""
@@ -99,6 +101,14 @@ class SnapshotRefs:
             raise SnapshotMissingError(snapshot_id, str(self._store))
         self._prepare(self._starts)
         name = self._store / self._starts / snapshot_id
+        write_durably(name, f"{anchor}\n".encode(), mode=0o644)
+
+    def keep_included(self, snapshot_id: str, anchor: str) -> None:
+        """Keeps a snapshot for an apply, durably, in place of the one for an earlier apply."""
+        for old in self._ids_in([self._included]):
+            self._git.run("update-ref", "-d", f"{self._included}/{old}")
+        self._prepare(self._included)
+        name = self._store / self._included / snapshot_id
         write_durably(name, f"{anchor}\n".encode(), mode=0o644)
 
     def prepare(self) -> None:

@@ -222,6 +222,16 @@ class StoredSnapshots:
             ),
         )
 
+    def keep_included(
+        self, captured: CapturedState, staged: Iterable[str], others: Sequence[NewObject]
+    ) -> str:
+        """Stores a state for one apply: apart from the snapshots of checkpoints."""
+        made = snapshot_objects(captured, staged)
+        with self._pack((*others, *made.all)):
+            self.refs.keep_included(made.snapshot.id, made.anchor.id)
+        self._new_packs += 1
+        return made.snapshot.id
+
     def _pack(self, wanted: Iterable[NewObject]) -> AbstractContextManager[int]:
         """Stores objects for a block, leaving out such as are there already when there are many."""
         new = {item.id: item for item in wanted}
