@@ -84,6 +84,18 @@ class ApplySweep:
             back()
         return found
 
+    def with_free_pages(self, free: int) -> str:
+        """Has the project's disk be full but for some pages, and says where the apply led."""
+        ballast = self.applies.project / ".git" / "ballast"
+        with self._from_here() as back:
+            disk = os.statvfs(self.applies.project)
+            ballast.write_bytes(bytes(max(disk.f_bavail - free, 0) * disk.f_frsize))
+            self.plans.world.agents_here(*self.arguments)
+            ballast.unlink()
+            place = self._place()
+            back()
+        return place
+
     def _led_to(self, *arguments: str) -> str:
         self.plans.world.agents_here(*arguments)
         place = self._place()
@@ -132,13 +144,18 @@ class ApplySweep:
 
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
-        shutil.copytree(source, target, symlinks=True)
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
     else:
         shutil.copy2(source, target)
 
 
 def _remove(place: Path) -> None:
-    if place.is_dir():
-        shutil.rmtree(place)
-    else:
+    """Removes a file, or what is in a directory: that may be a disk of its own."""
+    if not place.is_dir():
         place.unlink(missing_ok=True)
+        return
+    for child in place.iterdir():
+        if child.is_dir() and not child.is_symlink():
+            shutil.rmtree(child)
+        else:
+            child.unlink()
