@@ -22,6 +22,7 @@ Feature: Applying, disturbed at every stage
         | apply-journaled  |
         | target-locked    |
         | objects-brought  |
+        | files-staged     |
         | file-placed      |
         | target-written   |
         | branch-moved     |
@@ -79,6 +80,7 @@ Feature: Applying, disturbed at every stage
         | apply-journaled  |
         | target-locked    |
         | objects-brought  |
+        | files-staged     |
         | file-placed      |
         | target-written   |
         | branch-moved     |

@@ -71,7 +71,7 @@ def options_of(context: Context) -> tuple[str, ...]:
 @given("the apply was killed at {point}")
 def was_killed(context: Context, point: str) -> None:
     arguments = ("plan", "apply", plans(context).plan_id, "--yes")
-    assert applies(context)  # The sandbox is to stay.
+    context.before_apply = applies(context).seen()
     assert faults.killed_at(plans(context), FaultPoint(point), 1, *arguments)
 
 

@@ -79,7 +79,7 @@ TROUBLES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         git_target, "write_durably", side_effect=_READ_ONLY
     ),
     "the disk is full at the second file": lambda: at_call(
-        ProjectWriter, "_write_file", 2, raising(_FULL)
+        ProjectWriter, "_write_draft", 2, raising(_FULL)
     ),
     "the disk is full when objects are brought": lambda: patch.object(
         Git, "feed", side_effect=GitCommandError("git index-pack", 128, str(_FULL))

@@ -67,6 +67,8 @@ class FaultPoint(StrEnum):
     TARGET_LOCKED = "target-locked"
     OBJECTS_BROUGHT = "objects-brought"
     """The project has the new objects, and nothing leads to them."""
+    FILES_STAGED = "files-staged"
+    """Every new file is beside the project, on its file system; no path has changed yet."""
     FILE_PLACED = "file-placed"
     TARGET_WRITTEN = "target-written"
     BRANCH_MOVED = "branch-moved"

@@ -30,6 +30,13 @@ class OpenTarget(Protocol):
         """Makes it count: moves branch and index, and releases the lock."""
         ...
 
+    def release(self) -> None:
+        """Removes what is beside the resource for the sake of undoing; all are settled now.
+
+        MUST NOT raise. `undo` MUST still work afterwards.
+        """
+        ...
+
     def undo(self) -> None:
         """Restores the resource as `plan` saw it, from wherever the other acts came to.
 

@@ -54,10 +54,14 @@ class Recovery:
         self._rollbacks = rollbacks
         self._removal = removal
 
-    def finish(self, plan_id: str) -> RecoveryOutcome | None:
+    def finish(self, plan_id: str, *, complete_apply: bool = True) -> RecoveryOutcome | None:
         """Finishes what killed processes left; returns the outcome of an operation, if any.
 
         After an error the plan is as unfinished as before, and the next call tries again.
+
+        Args:
+            plan_id: The plan.
+            complete_apply: Whether an interrupted apply is completed; otherwise it is undone.
 
         Raises:
             ConflictError: a process is working on the plan.
@@ -78,7 +82,7 @@ class Recovery:
                 self._restore_uncaptured(lease)
             outcome = None
             if operation is not None and operation.kind is OperationKind.APPLY:
-                outcome = self._applies.recover(plan_id)
+                outcome = self._applies.recover(plan_id, complete=complete_apply)
             elif operation is not None:
                 outcome = self._rollbacks.recover(lease, operation)
             delete_unnamed_snapshots(self._database, self._snapshots, lease)

@@ -55,7 +55,7 @@ def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool, y
     if reason is not None and not 0 < len(reason.strip()) <= REASON_LENGTH:
         raise UsageError(f"A reason must have between 1 and {REASON_LENGTH} characters")
     with open_plan(session, plan_ref) as (container, found):
-        end_interrupted(session, container, found.id)
+        end_interrupted(session, container, found.id, complete_apply=False)
         service = container.plan_service()
         if discard and not yes:
             text = discard_text(service.status(found.id))

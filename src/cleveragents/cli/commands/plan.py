@@ -321,9 +321,11 @@ def _container_for(session: Session, directory: Path) -> Container:
     return session.container(find_project(session.directory / directory, session.home))
 
 
-def end_interrupted(session: Session, container: Container, plan_id: str) -> RecoveryOutcome | None:
+def end_interrupted(
+    session: Session, container: Container, plan_id: str, *, complete_apply: bool = True
+) -> RecoveryOutcome | None:
     """Finishes or undoes an operation that a killed process left, and warns about it."""
-    ended = container.recovery().finish(plan_id)
+    ended = container.recovery().finish(plan_id, complete_apply=complete_apply)
     if ended is not None:
         session.warnings.append(ended.sentence)
     return ended

@@ -71,12 +71,19 @@ class ApplyProcedure:
             self._undo(operation, error)
             raise
 
-    def recover(self, plan_id: str) -> RecoveryOutcome | None:
-        """Completes a killed apply, or undoes it if it cannot be completed; says which."""
+    def recover(self, plan_id: str, *, complete: bool) -> RecoveryOutcome | None:
+        """Completes a killed apply, or undoes it if it cannot be completed; says which.
+
+        Without `complete` it is undone: the user wants to give the plan up.
+        """
         with self._database.read() as transaction:
             operation = transaction.operations.pending(plan_id)
         if operation is None or operation.kind is not OperationKind.APPLY:
             return None
+        if not complete:
+            self._undo(operation, InterruptedByUserError("The plan is being cancelled"))
+            sentence = "An interrupted apply was undone"
+            return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
         try:
             self._go_forward(operation)
         except CleverAgentsError as error:
@@ -106,6 +113,8 @@ class ApplyProcedure:
             for target in targets:
                 target.settle()
                 self._faults.reach(FaultPoint.TARGET_SETTLED)
+            for target in targets:
+                target.release()
             self._record(operation)
             for target in targets:
                 target.finish()
@@ -140,17 +149,20 @@ class ApplyProcedure:
         if pending is None or pending.id != operation.id:
             return
         self._check_lease(operation.plan_id)
-        try:
-            # Opened again: a failed act may have left an open target in any state.
-            for planned in reversed(_touched(operation)):
+        problems: list[str] = []
+        for planned in reversed(_touched(operation)):
+            try:
+                # Opened again: a failed act may have left an open target in any state.
                 with self._targets.open(planned) as target:
                     target.undo()
-                self._faults.reach(FaultPoint.TARGET_UNDONE)
-        except CleverAgentsError as error:
+            except CleverAgentsError as error:
+                problems.append(error.message)  # The others are undone all the same.
+            self._faults.reach(FaultPoint.TARGET_UNDONE)
+        if problems:
             raise SnapshotError(
-                f"The apply failed ({cause}) and could not be undone: {error.message}",
-                hint=f"Fix the cause, then run `agents plan apply {operation.plan_id}`: "
-                "it continues this",
+                f"The apply failed ({cause}) and could not be undone: {'; '.join(problems)}",
+                hint="Fix the cause, then run `agents doctor --fix`, "
+                f"or `agents plan apply {operation.plan_id}` to try again",
             ) from cause
         now = self._clock.now()
         with self._database.write(operation.plan_id) as transaction:

@@ -16,7 +16,7 @@ An apply:
 1. Plan: merge the result with the project in the mirror; conflicts end it here.
 2. Store the journal. Until now the project is untouched.
 3. Lock: take `index.lock`, and check that everything is still as planned.
-4. Write: store the objects, replace the files.
+4. Write: store the objects, write the new files beside the project, then rename them.
 5. Settle: move the branch, then rename the lock to `index`.
 
 Each act looks at the disk to see whether it is done, so it can be repeated or undone after a

@@ -111,6 +111,8 @@ class DirectoryTarget(OpenTarget):
         Overlayfs does not allow its lower directory to be written to while it is mounted.
         """
         detach(self._sandbox)
+        if not self._writer.progress.has(BEGUN):
+            self._writer.refuse_unwritable()
         if not self._writer.progress.has(WRITTEN):
             self._writer.refuse_others()
 
@@ -120,6 +122,9 @@ class DirectoryTarget(OpenTarget):
 
     def settle(self) -> None:
         """Does nothing: writing was all."""
+
+    def release(self) -> None:
+        self._writer.release()
 
     @target_act
     def undo(self) -> None:

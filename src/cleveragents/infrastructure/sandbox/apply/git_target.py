@@ -76,6 +76,8 @@ class GitTarget(OpenTarget):
         """Takes git's own lock, and refuses if anything is neither as before nor as after."""
         if self._journal.mode is ApplyMode.BRANCH or self._is_settled():
             return
+        if not self._writer.progress.has(BEGUN):
+            self._writer.refuse_unwritable()
         self._take_lock()
         move, journal = self._move, self._journal
         try:
@@ -133,8 +135,12 @@ class GitTarget(OpenTarget):
             os.replace(self._lock, self._index)
             fsync_directory(self._git_dir)
 
+    def release(self) -> None:
+        self._writer.release()
+
     @target_act
     def undo(self) -> None:
+        self._writer.free_reserve()
         in_history = self._is_in_history()
         begun = in_history or self._writer.progress.has(BEGUN)
         if in_history and self._commit_of(self._move.ref) != self._move.after:
@@ -161,6 +167,8 @@ class GitTarget(OpenTarget):
 
     def _take_lock(self) -> None:
         """Makes the lock whole or not at all, so that its bytes say whose it is."""
+        if self._is_locked():
+            return
         draft = self._drafts / "index"
         self._drafts.mkdir(mode=0o700, exist_ok=True)
         write_durably(draft, self._locked, mode=self._index_mode)

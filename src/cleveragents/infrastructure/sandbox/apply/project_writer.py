@@ -1,6 +1,8 @@
 """Writing files into a directory of the user's, and undoing it.
 
-Every file is written whole beside its path and renamed to it, so at any moment each path is
+Every new file is written whole beside the project, and every old one gets a second name there,
+before the first path changes. Then everything is renamed, back as well as forth, so that a full
+disk cannot stop it in the middle. So at any moment each path is
 either as it was found or as it will be, and a look at the disk says which. That makes both
 directions repeatable after a kill. No symlink is followed: paths are opened name by name, because
 the user may replace a directory by a symlink at any time.
@@ -8,6 +10,7 @@ the user may replace a directory by a symlink at any time.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -35,12 +38,15 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     hash_file,
 )
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
-from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
+from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry, ancestors
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _SHOWN = 10
+_NEW, _OLD, _RESERVE = "new-", "old-", "reserve"
+"""What the names of staged files begin with, and the file that keeps room for undoing."""
+_RESERVED_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -129,6 +135,10 @@ class ProjectWriter:
         hidden = git_dir is not None and git_dir.stat().st_dev == root.stat().st_dev
         place = git_dir if hidden and git_dir is not None else root
         self._staging = place / f".cleveragents-apply-{journal.plan_id}"
+        # Undoing writes a lock, a ref and the index that was there.
+        index = journal.git_dir / "index" if journal.git_dir is not None else None
+        size = index.stat().st_size if index is not None and index.is_file() else 0
+        self._reserved = _RESERVED_BYTES + 4 * size
 
     def refuse_others(self) -> None:
         """Raises TargetChangedError if a file is neither as it was found nor as it will be."""
@@ -144,35 +154,100 @@ class ProjectWriter:
                 hint="Restore or move away what was changed there, then try again",
             )
 
+    def refuse_unwritable(self) -> None:
+        """Raises OSError if something cannot be written; nothing is touched to find that out.
+
+        `access` says so for the superuser too, who may write anywhere but to a file system that
+        is mounted read-only and to what is immutable.
+        """
+        paths = [item.path for item in (*self._updates.files, *self._updates.directories)]
+        if not paths:
+            return
+        # A directory whose bits the plan sets may forbid us to write to it until we set them.
+        ours = {item.path for item in self._updates.directories if _is_owned(self._at(item.path))}
+        above = {self._nearest_directory(path) for path in paths} - ours
+        for directory in (str(self._staging.parent), *map(self._at, sorted(above))):
+            if not os.access(directory, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, "Permission denied", directory)
+        for item in self._updates.files:
+            if item.before is not None and not stat.S_ISLNK(item.before.mode):
+                _refuse_immutable(self._at(item.path))
+
+    def _at(self, path: str) -> str:
+        return f"{self._files.root}/{path}"
+
+    def _nearest_directory(self, path: str) -> str:
+        """Returns the directory that exists and a path is in, or will be in."""
+        known = (
+            above for above in ancestors(path) if self._files.directory_mode(above) is not None
+        )
+        return next(known, ".")
+
     def write(self) -> None:
         """Writes everything, unless that was done before: the user may have gone on since."""
         if not (self._updates.files or self._updates.directories) or self.progress.has(WRITTEN):
             return
         self.refuse_others()
-        self.progress.note(BEGUN)
-        self._apply(self._updates)
+        if not self.progress.has(BEGUN):
+            self._stage()
+            self._faults.reach(FaultPoint.FILES_STAGED)
+            self.progress.note(BEGUN)
+        self._apply(self._updates, _NEW)
         self.progress.note(WRITTEN)
+
+    def release(self) -> None:
+        """Drops what only undoing needs; the journal still has the bytes."""
+        shutil.rmtree(self._staging, ignore_errors=True)
+
+    def free_reserve(self) -> None:
+        """Gives the room back that was kept for undoing."""
+        (self._staging / _RESERVE).unlink(missing_ok=True)
 
     def undo(self) -> None:
         """Restores what was found, if writing has begun; removes what a kill left beside it."""
+        self.free_reserve()
         if self.progress.has(BEGUN):
             # From here on some files may be missing again, so `write` must not skip them.
             self.progress.drop(WRITTEN)
-            self._apply(self._updates.reversed())
+            self._apply(self._updates.reversed(), _OLD)
             self.progress.drop(BEGUN)
-        shutil.rmtree(self._staging, ignore_errors=True)
+        self.release()
 
-    def _apply(self, updates: PathUpdates) -> None:
+    def _stage(self) -> None:
+        """Writes all new files beside the project, and gives all old ones a second name there."""
+        shutil.rmtree(self._staging, ignore_errors=True)
+        self._staging.mkdir(mode=0o700)
+        for number, item in enumerate(self._updates.files):
+            if item.after is not None and self._is_to_do(item):
+                self._write_draft(item.after, self._staging / f"{_NEW}{number}")
+            if item.before is not None:
+                # Where that is impossible, undoing writes the bytes that the journal has.
+                with suppress(OSError), self._files.parent(item.path) as (parent, name):
+                    os.link(
+                        *(name, self._staging / f"{_OLD}{number}"),
+                        src_dir_fd=parent,
+                        follow_symlinks=False,
+                    )
+        descriptor = os.open(self._staging / _RESERVE, _CREATE, 0o600)
+        try:
+            os.posix_fallocate(descriptor, 0, self._reserved)
+        finally:
+            os.close(descriptor)
+        fsync_directory(self._staging)
+
+    def _apply(self, updates: PathUpdates, drafts: str) -> None:
         """Makes everything as it will be; what is so already is not touched.
 
         The order matters: a file may take the path of a directory that goes, and a directory
         that of a file. So everything that goes goes first, directories from the inside out.
 
+        Args:
+            updates: What to do.
+            drafts: What the names of the staged files begin with.
+
         Raises:
             OSError: something could not be written; what was done so far is still done.
         """
-        shutil.rmtree(self._staging, ignore_errors=True)
-        self._staging.mkdir(mode=0o700)
         for item in updates.directories:
             # One that goes or gets other bits may forbid us to write to it.
             mode = self._files.directory_mode(item.path)
@@ -194,7 +269,7 @@ class ProjectWriter:
                     os.mkdir(name, item.after | 0o700, dir_fd=parent)
         for number, item in enumerate(updates.files):
             if item.after is not None and self._is_to_do(item):
-                self._write_file(item.path, item.after, self._staging / str(number))
+                self._place(item.path, item.after, self._staging / f"{drafts}{number}")
                 self._faults.reach(FaultPoint.FILE_PLACED)
         for item in updates.directories:
             # One that was to go and holds something of the user's stays as it was.
@@ -205,7 +280,6 @@ class ProjectWriter:
         for directory in sorted({path.rpartition("/")[0] for path in paths}):
             with suppress(FileNotFoundError, NotADirectoryError):
                 fsync_directory(self._files.root / directory)
-        shutil.rmtree(self._staging)
 
     def _is_to_do(self, item: PathUpdate) -> bool:
         """Returns whether a path is unchanged; raises if another program has just changed it."""
@@ -219,7 +293,15 @@ class ProjectWriter:
             with self._files.parent(path) as (parent, name):
                 os.chmod(name, mode, dir_fd=parent)
 
-    def _write_file(self, path: str, entry: TreeEntry, draft: Path) -> None:
+    def _place(self, path: str, entry: TreeEntry, draft: Path) -> None:
+        """Renames a draft to its path; one that is missing is written first."""
+        if not os.path.lexists(draft):
+            self._staging.mkdir(mode=0o700, exist_ok=True)
+            self._write_draft(entry, draft)
+        with self._files.parent(path) as (parent, name):
+            os.rename(draft, name, dst_dir_fd=parent)
+
+    def _write_draft(self, entry: TreeEntry, draft: Path) -> None:
         if stat.S_ISLNK(entry.mode):
             os.symlink(self._objects.read(entry.object_id), os.fsencode(draft))
         else:
@@ -229,5 +311,26 @@ class ProjectWriter:
                 stream.flush()
                 os.fchmod(descriptor, stat.S_IMODE(entry.mode))
                 os.fsync(descriptor)
-        with self._files.parent(path) as (parent, name):
-            os.rename(draft, name, dst_dir_fd=parent)
+
+
+def _is_owned(directory: str) -> bool:
+    """Says whether we may set the permission bits of a directory, and so write to it."""
+    try:
+        owner = os.stat(directory, follow_symlinks=False).st_uid
+    except OSError:
+        return False
+    if os.geteuid() == 0:
+        return os.access(directory, os.W_OK)  # Bits do not stop the superuser.
+    return os.geteuid() == owner
+
+
+def _refuse_immutable(path: str) -> None:
+    """Raises PermissionError for a file that cannot be replaced though its directory is ours.
+
+    Its own permission bits do not matter: a rename replaces it.
+    """
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError as error:
+        if error.errno == errno.EPERM:
+            raise

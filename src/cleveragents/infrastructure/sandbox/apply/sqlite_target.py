@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -111,6 +113,9 @@ class SqliteTarget(OpenTarget):
         found = self._found()
         if not _is_same(found, self._before) and not _is_same(found, self._after):
             raise TargetChangedError(str(self.root), "it was written to", hint=_TRY_AGAIN)
+        for place in (self.root.parent, *([self.root] if self.root.exists() else [])):
+            if not os.access(place, os.W_OK):
+                raise PermissionError(errno.EACCES, "Permission denied", str(place))
 
     def write(self) -> None:
         """Does nothing: a database has no parts, so `settle` replaces all of it at once."""
@@ -118,6 +123,9 @@ class SqliteTarget(OpenTarget):
     @target_act
     def settle(self) -> None:
         self._move(self._before, self._after)
+
+    def release(self) -> None:
+        """Does nothing: the mirror has all that undoing needs."""
 
     @target_act
     def undo(self) -> None:
