@@ -67,11 +67,6 @@ def sandbox_holds(context: Context, name: str) -> None:
     assert (plans(context).sandbox / name).exists()
 
 
-@then("its sandbox is gone")
-def sandbox_gone(context: Context) -> None:
-    assert not plans(context).sandbox.exists()
-
-
 @then("the status of the answer is {status}")
 def answer_status(context: Context, status: str) -> None:
     assert context.world.last.json["status"] == status, context.world.last
