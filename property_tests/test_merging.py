@@ -26,6 +26,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     UsualModes,
     ancestors,
 )
+from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree
 from cleveragents.testing.trees import differing
 from property_tests.sandbox_agent import Place
 from property_tests.test_changes import State, Store, states, usual_modes
@@ -70,7 +71,7 @@ class Case:
         return merge_states(states, self.read, NoLines(), strategy)
 
     def at(self, captured: CapturedState, path: str) -> PathState | None:
-        return PathStates(captured, self.read).at(path)
+        return PathStates(captured, LazyTree(captured.tree, self.read)).at(path)
 
 
 class Merges(unittest.TestCase):

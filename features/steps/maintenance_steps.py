@@ -4,7 +4,7 @@ import fcntl
 import os
 import re
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,10 +16,10 @@ from features.support.faults import crash
 from features.support.plans import data, plans
 from features.support.sandboxes import garbage
 
-from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
+from cleveragents.application.services.recovery import delete_unnamed_snapshots
 from cleveragents.infrastructure.file_locks import exclusive
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
-from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
+from cleveragents.infrastructure.sandbox.store.refs import mirror_use
 from cleveragents.testing.events import NoEvents
 
 
@@ -62,14 +62,16 @@ def killed_combining(context: Context) -> None:
 
 @given("a process has the store open")
 def store_open(context: Context) -> None:
-    use = MirrorUse(plans(context).mirror)
+    use = ExitStack()
+    use.enter_context(mirror_use(plans(context).mirror))
     context.add_cleanup(lambda: (use.close(), use.close()))  # Whoever closes twice has closed.
 
 
 @given("a process that was forked has forgotten it")
 def forked(context: Context) -> None:
     """A child that ends its copy of the use does not end ours."""
-    use = MirrorUse(plans(context).mirror)
+    use = ExitStack()
+    use.enter_context(mirror_use(plans(context).mirror))
     context.add_cleanup(use.close)
     child = os.fork()
     if child == 0:

@@ -4,7 +4,7 @@ from behave import then, when
 from behave.runner import Context
 from features.steps.plan_file_steps import reading
 
-from cleveragents.domain.plans.step_sequence import resolve_choices
+from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.testing import sample_records
 
 

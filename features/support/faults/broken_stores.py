@@ -78,7 +78,7 @@ class Careless(CheckpointManager):
 
     @contextmanager
     def lock(self, sandbox: SandboxRef, lease: PlanLease) -> Generator[LockedSandbox]:
-        with self.use(sandbox) as engine:
+        with self.open(sandbox) as engine:
             yield engine
 
 

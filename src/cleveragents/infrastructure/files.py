@@ -111,18 +111,6 @@ def overwrite_durably(spare: str, path: str, data: bytes) -> bool:
     return True
 
 
-def write_note(path: Path, data: bytes) -> None:
-    """Writes what can be computed again: after a kill the file may be missing or incomplete.
-
-    The old file is removed first instead of renamed over: some file systems wait for the disk
-    when a rename replaces a file.
-    """
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as stream:
-        stream.write(data)
-
-
 def draft_beside(path: str | Path) -> str:
     """Returns a temporary name that `agents gc` recognizes if a killed process left the file."""
     directory, name = os.path.split(path)

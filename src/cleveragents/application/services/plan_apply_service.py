@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks, PlanLease
-from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.ports.targets import Targets
@@ -269,11 +269,6 @@ class PlanApplyService:
 
     def _begin(self, lease: PlanLease, plan: Plan) -> Checkpoint:
         """Makes the checkpoint before the apply, with which the plan enters it."""
-
-        def begun(_: Transaction, latest: Plan) -> Plan:
-            after = latest.after(PlanAction.APPLY, self._clock.now())
-            return after.model_copy(update={"error": None})
-
         moment = Milestone(
             CheckpointType.PRE_APPLY,
             label="before apply",
@@ -281,7 +276,12 @@ class PlanApplyService:
             step_index=max(plan.last_completed_step, 0),
             repeated=plan.phase is PlanPhase.APPLY,
         )
-        made = self._checkpoints.create_checkpoint(lease, moment, begun)
+        now, fresh = self._clock.now(), {"error": None}
+        made = self._checkpoints.create_checkpoint(
+            lease,
+            moment,
+            lambda _, latest: latest.after(PlanAction.APPLY, now).model_copy(update=fresh),
+        )
         self._faults.reach(FaultPoint.APPLY_BEGUN)
         return made
 

@@ -59,7 +59,7 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.subplan_merge import open_conflicts
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
-from cleveragents.domain.tools.effects import repeated_by
+from cleveragents.domain.tools.tool import repeated_by
 
 
 class PlanExecutor:

@@ -16,7 +16,7 @@ from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.plans.lease import Holder
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
-from cleveragents.domain.tools.effects import Effect, repeated_by
+from cleveragents.domain.tools.tool import Effect, repeated_by
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from cleveragents.domain.errors import (
     ProjectRefusedError,
 )
 from cleveragents.domain.plans.apply import ApplyRecord
+from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_cancelled
 from cleveragents.domain.plans.lease import Holder
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
@@ -48,7 +49,6 @@ from cleveragents.domain.plans.recovery import (
     options_after_failed_apply,
     recovery_hints,
 )
-from cleveragents.domain.plans.step_sequence import resolve_choices
 from cleveragents.domain.plans.subplan_merge import OpenConflict, open_conflicts
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy

@@ -23,7 +23,6 @@ from cleveragents.application.ports.system import EventSink
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.application.services.apply.procedure import ApplyProcedure
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
-from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
 from cleveragents.domain.errors import SandboxMissingError
@@ -99,3 +98,23 @@ class Recovery:
                 self._snapshots.lock(sandbox, lease) as locked,
             ):
                 locked.restore_uncaptured()
+
+
+def delete_unnamed_snapshots(database: Database, snapshots: SnapshotStore, lease: PlanLease) -> int:
+    """Deletes the snapshots of a plan that no group names, and returns how many there were.
+
+    A kill between snapshot and record leaves them, or one while pruning. Nobody is about to
+    name one while this process holds the plan's lease.
+    """
+    with database.read() as transaction:
+        sandboxes = transaction.sandboxes.list(lease.plan_id)
+        groups = transaction.checkpoints.groups(lease.plan_id)
+    named = {snapshot for group in groups for snapshot in group.snapshots.values()}
+    deleted = 0
+    for sandbox in sandboxes:
+        with snapshots.lock(sandbox, lease) as locked:
+            unnamed = set(locked.ids()) - named
+            if unnamed:
+                locked.delete(unnamed)
+        deleted += len(unnamed)
+    return deleted

@@ -15,8 +15,8 @@ from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import EventSink, FaultPoints
-from cleveragents.application.services.checkpoints.pruning import delete_unnamed_snapshots
 from cleveragents.application.services.checkpoints.resume_point import resume_point, start_of_run
+from cleveragents.application.services.recovery import delete_unnamed_snapshots
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.checkpoints.deletion import (
     DeletionBlocker,

@@ -12,10 +12,10 @@ from enum import StrEnum
 
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.plans.apply import ApplyRecord
-from cleveragents.domain.plans.plan import Plan, PlanError, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import PlanError, PlanPhase, PlanState
 from cleveragents.domain.record import Record
 from cleveragents.domain.sandboxes.sandbox import FileChange, Uncaptured
-from cleveragents.domain.tools.effects import Effect
+from cleveragents.domain.tools.tool import Effect
 
 
 class OperationKind(StrEnum):
@@ -58,23 +58,6 @@ class Position(Record):
     """The checkpoint groups that no operation has set aside."""
     children: dict[str, PlanState] = {}
     """The state of every child plan, by its id."""
-
-    def of(self, plan: Plan, now: datetime) -> Plan:
-        """Returns the plan at this position."""
-        return plan.model_copy(
-            update={
-                "phase": self.phase,
-                "state": self.state,
-                "attempt": self.attempt,
-                "last_completed_step": self.last_completed_step,
-                "last_checkpoint_id": self.last_checkpoint_id,
-                "choices": self.choices,
-                "error": self.error,
-                "cancel_reason": self.cancel_reason,
-                "finished_at": self.finished_at,
-                "updated_at": now,
-            }
-        )
 
 
 class Operation(Record):

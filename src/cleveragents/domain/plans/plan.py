@@ -1,21 +1,19 @@
 """Plans and their states.
 
-`TRANSITIONS` is the whole state machine; `transition` is the only reader, and
-`docs/concepts/plan-states.md` is drawn from it.
+`TRANSITIONS` is the whole state machine; `docs/concepts/plan-states.md` is drawn from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from cleveragents.domain.errors import PlanStateError
-from cleveragents.domain.plans.plan_file import PlanDefinition
-from cleveragents.domain.plans.step_sequence import PlannedStep, step_sequence
+from cleveragents.domain.plans.plan_file import PlanDefinition, StepDefinition
 from cleveragents.domain.record import Record
 
 
@@ -177,6 +175,19 @@ class PlanError(Record):
     """The run was refused before its first step, so the next one starts it again."""
 
 
+class PlannedStep(NamedTuple):
+    """One step that the plan runs, and its position in the plan file."""
+
+    step: StepDefinition
+    step_path: str
+    """`2` for the third step of the file, `2/database/0` for the first step of its option
+    `database`. Stored with decisions, so the form must not change."""
+    decision_path: str | None
+    """The path of the decision whose option contains the step; None at the top level."""
+    chosen: str | None
+    """The chosen option, if the step is a decision."""
+
+
 class Plan(Record):
     """One run of a plan file against a project."""
 
@@ -214,7 +225,7 @@ class Plan(Record):
     @cached_property
     def step_sequence(self) -> tuple[PlannedStep, ...]:
         """The steps that run, including chosen options; `last_completed_step` is an index here."""
-        return step_sequence(self.definition, self.choices)
+        return tuple(step_sequence(self.definition.steps, self.choices))
 
     @property
     def tools(self) -> list[str]:
@@ -238,10 +249,10 @@ class Plan(Record):
         Raises:
             PlanStateError: the event is not possible now; the hint is the next command.
         """
-        try:
-            return transition(self.phase, self.state, event)
-        except PlanStateError:
-            raise self.refusal(event.value) from None
+        after = TRANSITIONS.get((self.phase, self.state, event))
+        if after is None:
+            raise self.refusal(event.value)
+        return after
 
     def refusal(self, action: str, **details: object) -> PlanStateError:
         """Returns the error of an action that the plan's state does not allow."""
@@ -254,3 +265,29 @@ class Plan(Record):
             plan_id=self.id,
             **details,
         )
+
+
+def step_sequence(
+    steps: Sequence[StepDefinition],
+    choices: Mapping[str, str],
+    prefix: str = "",
+    decision_path: str | None = None,
+) -> Iterator[PlannedStep]:
+    """Yields the steps in the order they run; a decision is followed by its chosen option.
+
+    Changing the choice of one decision changes only what follows it, so the index of an
+    earlier step stays valid.
+
+    Args:
+        steps: The steps of a definition, or of a chosen option.
+        choices: The chosen option of each decision, by the path of its step.
+        prefix: What the paths of the steps begin with.
+        decision_path: The decision whose option they belong to.
+    """
+    for index, step in enumerate(steps):
+        path = f"{prefix}{index}"
+        chosen = choices[path] if step.decision else None
+        yield PlannedStep(step, path, decision_path, chosen)
+        if step.decision and chosen is not None:
+            inner = step.decision.options[chosen].steps
+            yield from step_sequence(inner, choices, f"{path}/{chosen}/", path)

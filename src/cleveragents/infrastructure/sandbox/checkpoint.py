@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from cleveragents.application.ports.locks import PlanLease
-from cleveragents.application.ports.sandboxes import LockedSandbox, OpenSandbox, SnapshotStore
+from cleveragents.application.ports.sandboxes import LockedSandbox, SnapshotStore
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
@@ -43,21 +43,17 @@ class CheckpointManager(SnapshotStore):
                     engine.close()
 
     @contextmanager
-    def open(self, sandbox: SandboxRef) -> Generator[OpenSandbox]:
-        with self.use(sandbox) as engine:
-            yield engine
-
-    @contextmanager
     def lock(self, sandbox: SandboxRef, lease: PlanLease) -> Generator[LockedSandbox]:
         lease.check()
-        with self.use(sandbox) as engine:
+        with self.open(sandbox) as engine:
             yield engine
 
     @contextmanager
-    def use(self, sandbox: SandboxRef) -> Generator[SnapshotEngine]:
+    def open(self, sandbox: SandboxRef) -> Generator[SnapshotEngine]:
         """Yields the engine that watches the sandbox, or one for this act alone.
 
-        For a sandbox that is being created: no plan has it yet, so nobody holds a lease.
+        Services see an `OpenSandbox`. Whoever creates a sandbox uses the rest of the engine too:
+        no plan has the sandbox yet, so nobody holds a lease.
         """
         watching = self._watched.get(sandbox.id)
         if watching is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +30,7 @@ from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import state_path
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.store.directories import drafted, reclaim
-from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
-from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs, mirror_use
 
 _COPIED = (SandboxStrategy.GIT_WORKTREE, SandboxStrategy.FILESYSTEM_COPY)
 
@@ -70,7 +68,7 @@ class SandboxForks:
         if source.strategy is SandboxStrategy.NONE:
             return self._makers[source.strategy].create(sandbox_id, plan_id, resource)
         fork = self._reference(sandbox_id, plan_id, resource, source)
-        with creation_errors(), closing(MirrorUse(Path(source.store))):
+        with creation_errors(), mirror_use(Path(source.store)):
             self._remove(fork)  # What a killed attempt may have left: there is no record of it.
             reclaim(self._home / "sandboxes")
             refs = SnapshotRefs(fork, self._git)
@@ -133,7 +131,7 @@ class SandboxForks:
     def _likeness(self, origin: ForkOrigin, since: FileSystemTime) -> CopyComparison | None:
         """A damaged source does not matter here: the fork is then read by itself."""
         try:
-            with self._snapshots.use(origin.source) as engine:
+            with self._snapshots.open(origin.source) as engine:
                 if isinstance(engine, FileSandbox):
                     return engine.compare_copy(origin.snapshot_id, since)
         except SnapshotError:
@@ -145,7 +143,7 @@ class SandboxForks:
         self._makers[fork.strategy].remove(fork)
 
     def _fill(self, fork: SandboxRef, origin: ForkOrigin, known: CopyComparison | None) -> None:
-        with self._snapshots.use(fork) as engine:
+        with self._snapshots.open(fork) as engine:
             engine.start_as(origin.snapshot_id, origin.source, known)
 
 

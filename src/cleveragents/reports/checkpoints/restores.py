@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cleveragents.domain.checkpoints.operation import RollbackPreview
 from cleveragents.domain.sandboxes.sandbox import ChangeAction, FileChange, Uncaptured
-from cleveragents.domain.tools.effects import Effect
+from cleveragents.domain.tools.tool import Effect
 from cleveragents.domain.wording import counted, first_lines
 from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
 from cleveragents.reports.described import Description, Field

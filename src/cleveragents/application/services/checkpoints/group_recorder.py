@@ -187,7 +187,7 @@ class GroupRecorder:
             plan_id=plan.id,
             sequence=group_sequence,
             created_at=self._clock.now(),
-            snapshots=snapshot_ids(taken),
+            snapshots={sandbox.resource_id: made.snapshot_id for sandbox, made in taken},
             state_hashes={sandbox.resource_id: made.state_hash for sandbox, made in taken},
             pinned=False,
             set_aside_by=None,

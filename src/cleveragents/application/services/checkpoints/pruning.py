@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cleveragents.application.ports.locks import PlanLease
-from cleveragents.application.ports.records import Database, Transaction
-from cleveragents.application.ports.sandboxes import SnapshotStore
+from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.checkpoints.resume_point import (
     can_resume_from,
     choose_resume_point,
@@ -77,29 +75,6 @@ def retention_summary(
         states=store.count_states(plan_id),
         dropped=store.count_pruned(plan_id),
     )
-
-
-def delete_unnamed_snapshots(database: Database, snapshots: SnapshotStore, lease: PlanLease) -> int:
-    """Deletes the snapshots of a plan that no group names, and returns how many there were.
-
-    A kill between snapshot and record leaves them, or one while pruning. Nobody is about to
-    name one while this process holds the plan's lease. Where the database may be older than
-    the snapshots, they stay.
-    """
-    if database.is_doubted():
-        return 0
-    with database.read() as transaction:
-        sandboxes = transaction.sandboxes.list(lease.plan_id)
-        groups = transaction.checkpoints.groups(lease.plan_id)
-    named = {snapshot for group in groups for snapshot in group.snapshots.values()}
-    deleted = 0
-    for sandbox in sandboxes:
-        with snapshots.lock(sandbox, lease) as locked:
-            unnamed = set(locked.ids()) - named
-            if unnamed:
-                locked.delete(unnamed)
-        deleted += len(unnamed)
-    return deleted
 
 
 def _needed(transaction: Transaction, plan: Plan, made: Checkpoint | None) -> set[str]:

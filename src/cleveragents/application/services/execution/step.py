@@ -19,9 +19,8 @@ from cleveragents.domain.decisions.decision import (
 )
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.names import nearest
-from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.plan import Plan, PlannedStep
 from cleveragents.domain.plans.plan_file import StepDefinition, every_step
-from cleveragents.domain.plans.step_sequence import PlannedStep
 from cleveragents.domain.plans.template import render_value, template_values
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash

@@ -16,8 +16,14 @@ from cleveragents.domain.checkpoints.checkpoint import (
 )
 from cleveragents.domain.checkpoints.number_ranges import Ranges, holds, numbers_in, ranges_of
 from cleveragents.domain.checkpoints.operation import Operation, Position
-from cleveragents.domain.plans.plan import Plan, PlanAction, PlanState, transition
-from cleveragents.domain.plans.step_sequence import resolve_choices, step_sequence
+from cleveragents.domain.plans.choices import resolve_choices
+from cleveragents.domain.plans.plan import (
+    Plan,
+    PlanAction,
+    PlanState,
+    step_sequence,
+    transition,
+)
 from cleveragents.domain.tools.tool import ToolCall
 
 INVALIDATED = "its parent was rolled back to before it was spawned"
@@ -69,7 +75,7 @@ def at(
         choices = plan.choices if first else resolve_choices(plan.definition, plan.arguments)
     done = checkpoint.metadata.last_completed_step
     finished = None
-    if done + 1 == len(step_sequence(plan.definition, choices)):
+    if done + 1 == len([*step_sequence(plan.definition.steps, choices)]):
         # Nothing is left to run, so the result can be applied at once.
         phase, state = transition(phase, state, PlanAction.FINISH)
         finished = checkpoint.created_at
@@ -202,7 +208,20 @@ def move(
             reason = INVALIDATED if state is PlanState.CANCELLED else None
             update = {"state": state, "cancel_reason": reason, "updated_at": now}
             transaction.plans.save(child.model_copy(update=update))
-    plan = wanted.of(transaction.plans.get(plan_id), now)
+    plan = transaction.plans.get(plan_id).model_copy(
+        update={
+            "phase": wanted.phase,
+            "state": wanted.state,
+            "attempt": wanted.attempt,
+            "last_completed_step": wanted.last_completed_step,
+            "last_checkpoint_id": wanted.last_checkpoint_id,
+            "choices": wanted.choices,
+            "error": wanted.error,
+            "cancel_reason": wanted.cancel_reason,
+            "finished_at": wanted.finished_at,
+            "updated_at": now,
+        }
+    )
     transaction.plans.save(plan)
     # The step sequence may have changed, and with it the numbers of the decisions' steps.
     steps = {item.step_path: index for index, item in enumerate(plan.step_sequence)}

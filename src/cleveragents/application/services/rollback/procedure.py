@@ -60,7 +60,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxState,
     Uncaptured,
 )
-from cleveragents.domain.tools.effects import effects_of
+from cleveragents.domain.tools.tool import effects_of
 
 Paths = Mapping[str, Collection[str]]
 """The paths to restore, by resource id."""

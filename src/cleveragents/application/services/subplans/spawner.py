@@ -22,9 +22,9 @@ from cleveragents.domain.decisions.decision import (
     decision_context,
     prompt_of,
 )
+from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.plan_file import PlanDefinition, SubplansDefinition
-from cleveragents.domain.plans.step_sequence import resolve_choices
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN, SubplanMode
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 

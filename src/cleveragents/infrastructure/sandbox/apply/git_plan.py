@@ -54,7 +54,7 @@ from cleveragents.infrastructure.sandbox.apply.merge_workspace import (
 )
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles
 from cleveragents.infrastructure.sandbox.files.ignore_rules import GitIgnoreRules
-from cleveragents.infrastructure.sandbox.git.command import Git, git_on_sandbox, git_without_sandbox
+from cleveragents.infrastructure.sandbox.git.command import Git, git_on_sandbox
 from cleveragents.infrastructure.sandbox.git.objects import (
     EMPTY_TREE,
     NewObject,
@@ -128,7 +128,7 @@ class _GitPlan:
         self._work = work
         self._request = request
         self._packs = packs
-        self._identity = _identity(self._project.user_settings())
+        self._identity = _identity(self._project.settings(of_user=True))
         self._branch = facts.branch
         self._head = facts.head_commit
         self._head_ref = None if facts.branch is None else f"refs/heads/{facts.branch}"
@@ -212,8 +212,9 @@ class _GitPlan:
         They are written into the project's files all the same.
         """
         made = [path for path, entry in self._new.items() if entry is not None]
-        outside = git_without_sandbox(git, self._work.sandbox)
-        with closing(GitIgnoreRules(outside, self._work.sandbox.path)) as rules:
+        place = self._work.sandbox.path
+        outside = self._workspace.git.with_variables(GIT_WORK_TREE=place)
+        with closing(GitIgnoreRules(outside, place)) as rules:
             rules.learn(made)
             found = {path for path in made if rules.covers(path)}
         if not found:

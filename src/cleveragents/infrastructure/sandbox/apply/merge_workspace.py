@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
@@ -50,15 +50,16 @@ class IndexMove:
     """When the index that is there was written, in nanoseconds."""
 
 
+@dataclass(frozen=True)
 class MergeWorkspace:
     """A directory in which the files of one apply become trees."""
 
-    def __init__(self, mirror: Git, objects: BlobReader, path: Path) -> None:
-        """Args: `path` is an empty directory; the caller removes it."""
-        self.git = mirror
-        self._objects = objects
-        self._path = path
-        self._numbers = count()
+    git: Git
+    """Git on the mirror."""
+    _objects: BlobReader
+    _path: Path
+    """An empty directory; the caller removes it."""
+    _numbers: Iterator[int] = field(default_factory=count)
 
     def tree_with(self, base: str, files: Mapping[str, TreeEntry | None]) -> str:
         """Returns a tree with some of its files replaced by raw bytes.

@@ -26,7 +26,7 @@ from cleveragents.infrastructure.sandbox.create.maker import sandbox_place
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.directories import scratch
-from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
+from cleveragents.infrastructure.sandbox.store.refs import mirror_use
 
 
 class AllTargets(Targets):
@@ -56,7 +56,7 @@ class AllTargets(Targets):
         mirror = git_on_mirror(self._git, store)
         with (
             os_errors_refused(resource.path),
-            closing(MirrorUse(store)),
+            mirror_use(store),
             closing(BlobReader(mirror)) as objects,
             scratch(sandbox_place(self._home, work.plan_id, resource.name)) as workspace,
         ):
@@ -77,7 +77,7 @@ class AllTargets(Targets):
         mirror = git_on_mirror(self._git, store)
         try:
             with os_errors_refused(target.path):
-                held.enter_context(closing(MirrorUse(store)))
+                held.enter_context(mirror_use(store))
                 objects = held.enter_context(closing(BlobReader(mirror)))
                 journal = ApplyJournal.load(objects.read(target.document))
                 sandbox = sandbox_place(self._home, journal.plan_id, target.resource)

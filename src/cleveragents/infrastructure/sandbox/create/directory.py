@@ -21,8 +21,8 @@ from cleveragents.infrastructure.sandbox.git.repository import store_key
 from cleveragents.infrastructure.sandbox.store.directories import (
     drafted,
     reclaim,
-    remove_if_empty,
     remove_tree,
+    remove_with_parent,
 )
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
 
@@ -64,5 +64,4 @@ class DirectorySandboxes(SandboxMaker):
 
     def remove(self, sandbox: SandboxRef) -> None:
         place = Path(sandbox.path)
-        remove_tree(place)
-        remove_if_empty(place.parent)
+        remove_with_parent(place)

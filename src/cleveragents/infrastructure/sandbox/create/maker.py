@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +11,6 @@ from typing import Protocol
 from cleveragents.domain.errors import SandboxMissingError, SnapshotError
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
-from cleveragents.infrastructure.sandbox.store.directories import remove_if_empty
 from cleveragents.infrastructure.sandbox.store.packs import remove_entirely
 
 
@@ -97,4 +96,5 @@ def remove_notes(sandbox: Path) -> None:
     """Removes what is noted beside a sandbox that is gone."""
     for path in sandbox.parent.glob(f".{sandbox.name}.*"):
         remove_entirely(path)
-    remove_if_empty(sandbox.parent)
+    with suppress(OSError):
+        sandbox.parent.rmdir()

@@ -33,7 +33,7 @@ from cleveragents.infrastructure.sandbox.files.overlay_mounts import (
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
-from cleveragents.infrastructure.sandbox.store.directories import remove_if_empty, remove_tree
+from cleveragents.infrastructure.sandbox.store.directories import remove_tree, remove_with_parent
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
 
 
@@ -94,5 +94,4 @@ def remove_sandbox(place: Path) -> None:
     """Nothing is deleted while the overlay is mounted: through it one would reach both layers."""
     detach(place)
     remove_tree(place)
-    remove_tree(layers_of(place))
-    remove_if_empty(place.parent)
+    remove_with_parent(layers_of(place))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.create.uncommitted import take_over
-from cleveragents.infrastructure.sandbox.files.git_links import GitLinks
+from cleveragents.infrastructure.sandbox.files.git_state import GitLinks
 from cleveragents.infrastructure.sandbox.files.known_copies import adopt
 from cleveragents.infrastructure.sandbox.files.tracker import load_state, state_path
 from cleveragents.infrastructure.sandbox.git.command import (
@@ -39,13 +39,9 @@ from cleveragents.infrastructure.sandbox.git.repository import (
     inspect_repository,
 )
 from cleveragents.infrastructure.sandbox.store.directories import remove_tree
-from cleveragents.infrastructure.sandbox.store.mirror import (
-    MirrorUse,
-    damaged_project,
-    refresh_mirror,
-)
+from cleveragents.infrastructure.sandbox.store.mirror import damaged_project, refresh_mirror
 from cleveragents.infrastructure.sandbox.store.mirror_repair import repair_mirror
-from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs, mirror_use
 
 
 def branch_of(plan_id: str) -> str:
@@ -84,7 +80,7 @@ class WorktreeSandboxes(SandboxMaker):
         mirrors = self._home / "mirrors"
         with creation_errors():
             mirrors.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with closing(MirrorUse(mirrors / f"{repository.key}.git")):
+            with mirror_use(mirrors / f"{facts.key}.git"):
                 return self._create(sandbox_id, plan_id, resource, repository, facts.head_commit)
 
     def _create(
@@ -125,7 +121,7 @@ class WorktreeSandboxes(SandboxMaker):
             raise SandboxMissingError(sandbox.path, "is not known to its private repository")
 
     def reopen(self, sandbox: SandboxRef) -> None:
-        with closing(MirrorUse(Path(sandbox.store))):
+        with mirror_use(Path(sandbox.store)):
             make_again(Path(sandbox.path))
             self.attach(sandbox)
             with creation_errors():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+import secrets
+import stat
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +14,8 @@ from typing import NoReturn
 
 from cleveragents.domain.errors import GitCommandError, SandboxMissingError, SnapshotError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
-from cleveragents.domain.sandboxes.uncaptured import DAMAGED_GIT, GIT_OPERATIONS, Reason
+from cleveragents.domain.sandboxes.uncaptured import DAMAGED_GIT, GIT_OPERATIONS, OTHER_GIT, Reason
+from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.sandbox.files.agent_objects import (
     AgentObjects,
     agent_objects,
@@ -23,13 +26,12 @@ from cleveragents.infrastructure.sandbox.files.git_index import (
     read_index,
     restore_index,
 )
-from cleveragents.infrastructure.sandbox.files.git_links import GitLinks
 from cleveragents.infrastructure.sandbox.files.scan import SLACK_NANOSECONDS
 from cleveragents.infrastructure.sandbox.git.command import (
     Git,
     admin_directory,
+    git_on_mirror,
     git_on_sandbox,
-    git_without_sandbox,
 )
 from cleveragents.infrastructure.sandbox.git.objects import NewObject
 from cleveragents.infrastructure.sandbox.store.captured_state import GitState
@@ -59,6 +61,86 @@ class ObservedGit:
     """The blobs that only a listing leads to."""
 
 
+class GitLinks:
+    """The files by which a sandbox and its private repository know each other.
+
+    An agent can damage or remove them. As long as one of them is whole, the sandbox is
+    recognized, and a restore writes the others again.
+    """
+
+    def __init__(self, sandbox: SandboxRef) -> None:
+        admin, path = admin_directory(sandbox), Path(sandbox.path)
+        self._sandbox = sandbox
+        self._admin = admin
+        self._link = path / ".git"
+        self._contents: Mapping[Path, bytes] = {
+            admin / "commondir": b"../..\n",
+            admin / "gitdir": os.fsencode(f"{path}/.git\n"),
+            self._link: os.fsencode(f"gitdir: {admin}\n"),
+        }
+        self.places = [*map(str, self._contents)]
+
+    def are_known(self) -> bool:
+        """Says whether the directory and the repository still name each other, on one side."""
+        return self._is_whole(self._admin / "gitdir") or self._is_whole(self._link)
+
+    def damaged(self) -> list[tuple[str, Reason]]:
+        """Returns the links that are not as they should be, as a snapshot lists them."""
+        found = [
+            (f".git/{place.name}", DAMAGED_GIT)
+            for place in self._contents
+            if place != self._link and not self._is_whole(place)
+        ]
+        if not self._is_whole(self._link):
+            is_there = os.path.lexists(self._link)
+            found.append((".git", OTHER_GIT if is_there else DAMAGED_GIT))
+        return found
+
+    def create(self) -> None:
+        """Makes the links of a new sandbox, which is on its own branch."""
+        self._admin.mkdir(parents=True, exist_ok=True)
+        # Keeps `git worktree prune` from removing it.
+        write_durably(self._admin / "locked", b"in use by a CleverAgents plan\n", mode=0o644)
+        for place, content in self._contents.items():
+            write_durably(place, content, mode=0o644)
+        self.restore_head()
+
+    def restore(self) -> None:
+        """Writes the links that are damaged or missing, and where they belong if that is gone."""
+        if not self._admin.is_dir():
+            self._admin.unlink(missing_ok=True)
+            self._admin.mkdir(parents=True)
+        for place, content in self._contents.items():
+            if self._is_whole(place):
+                continue
+            if place == self._link:
+                self._restore_own_link()
+            else:
+                write_durably(place, content, mode=0o644)
+
+    def restore_head(self) -> None:
+        """Has HEAD name the sandbox's own branch."""
+        branch = os.fsencode(f"ref: refs/heads/{self._sandbox.branch}\n")
+        write_durably(self._admin / "HEAD", branch, mode=0o644)
+
+    def _is_whole(self, place: Path) -> bool:
+        try:
+            is_regular = stat.S_ISREG(os.lstat(place).st_mode)
+            return is_regular and place.read_bytes() == self._contents[place]
+        except OSError:
+            return False
+
+    def _restore_own_link(self) -> None:
+        """An agent may remove or replace `.git`: what it put there is moved aside, not deleted."""
+        plan_directory = self._link.parent.parent
+        if os.path.lexists(self._link):
+            aside = f".{self._sandbox.resource}.git-found-{secrets.token_hex(4)}"
+            self._link.rename(plan_directory / aside)
+        draft = plan_directory / f".{self._sandbox.resource}.git-link"
+        write_durably(draft, self._contents[self._link], mode=0o644)
+        draft.replace(self._link)
+
+
 class SandboxGit:
     """The git side of one sandbox."""
 
@@ -66,7 +148,8 @@ class SandboxGit:
         self._sandbox = sandbox
         self._admin = admin_directory(sandbox)
         self.git = git_on_sandbox(git, sandbox)
-        self.outside = git_without_sandbox(git, sandbox)
+        mirror = git_on_mirror(git, Path(sandbox.store))
+        self.outside = mirror.with_variables(GIT_WORK_TREE=sandbox.path)
         """Git for what does not concern HEAD and index: it works where these are damaged."""
         self._refs = SnapshotRefs(sandbox, git)
         self._links = GitLinks(sandbox)

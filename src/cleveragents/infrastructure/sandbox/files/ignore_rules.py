@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from cleveragents.domain.errors import GitCommandError
@@ -65,20 +66,21 @@ class NoIgnoreRules(IgnoreRules):
         return None
 
 
+@dataclass
 class GitIgnoreRules(IgnoreRules):
     """What git's own rules say in one sandbox."""
 
-    def __init__(self, git: Git, root: str) -> None:
-        # `check-ignore` refuses this variable; `./` before each path has the same effect.
-        self._git = git.with_variables(GIT_LITERAL_PATHSPECS="0")
-        self._root = root
-        self._process: GitProcess | None = None
-        self._answers: dict[str, bool] = {}
-        self._has_read_rules = False
+    _git: Git
+    _root: str
+    _process: GitProcess | None = None
+    _answers: dict[str, bool] = field(default_factory=dict[str, bool])
+    _has_read_rules: bool = False
 
     def start(self) -> GitProcess:
         if self._process is None:
-            self._process = self._git.start(
+            # `check-ignore` refuses this variable; `./` before each path has the same effect.
+            git = self._git.with_variables(GIT_LITERAL_PATHSPECS="0")
+            self._process = git.start(
                 *("-C", self._root, "check-ignore"),
                 *("-z", "--stdin", "--verbose", "--non-matching", "--no-index"),
             )

@@ -32,7 +32,6 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     ObjectChangedError,
     ObjectKind,
     hash_file,
-    read_file,
 )
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     LINK_MODE,
@@ -134,6 +133,53 @@ class HardLinks:
         return {name for path in found for name in self._names[self._files[path]]}
 
 
+@dataclass
+class _PresentState:
+    """What a snapshot of the sandbox would hold now, beside its git; see `CapturedState`."""
+
+    tree: LazyTree
+    usual: UsualModes
+    unusual: dict[str, int]
+    top_mode: int
+    empty: set[str]
+    not_captured: dict[str, Reason]
+    ignored: set[str]
+
+
+@dataclass
+class _IgnoreExceptions:
+    """What is captured although rules ignore it."""
+
+    wanted: PathPatterns
+    """What the user wants all the same."""
+    captured_once: set[str]
+    """Paths that some snapshot holds. A rollback may overwrite them, so the snapshot before it
+    must hold them too, whatever the rules say by now."""
+    once_above: set[str]
+    """Directories that held something captured at some time."""
+    forced: Set[str] = _NO_PATHS
+    """Ignored paths that git tracks all the same."""
+    forced_above: Set[str] = _NO_PATHS
+
+
+@dataclass
+class _PendingPaths:
+    """What the next look has to see, whatever it is told, and what one look leaves for its end."""
+
+    unsettled: set[str]
+    """Left out so far, for a reason that may no longer hold."""
+    overdue: set[str] = field(default_factory=set[str])
+    """Not read because the deadline had passed."""
+    waiting_rules: set[str] = field(default_factory=set[str])
+    """Ignore rules that are FIFOs: git would wait for them without end."""
+    todo: Sequence[str] = ()
+    """What the look that is under way was told: an error must not lose it."""
+    same_file: set[str] = field(default_factory=set[str])
+    """Other names of files that were read."""
+    touched: set[str] = field(default_factory=set[str])
+    """Directories that may have become empty, or no longer be."""
+
+
 class LiveTree:
     """One sandbox, in memory.
 
@@ -158,47 +204,36 @@ class LiveTree:
         stored: StoredSnapshots,
         room: int | None,
     ) -> None:
-        known = remembered.captured
+        known, wanted = remembered.captured, PathPatterns(limits.include_ignored)
         self._root = root
         self._own_git = own_git
         self._rules = rules
         self._limits = limits
-        self._wanted = PathPatterns(limits.include_ignored)
-        self._usual: UsualModes = known.usual
-        self._unusual = dict(known.unusual)
-        self._top_mode = known.top_mode
-        self._empty = set(known.empty_directories)
-        self._not_captured = {
-            path: reason
-            for path, reason in known.not_captured.items()
-            if not (own_git and (path == ".git" or path.startswith(".git/")))
-        }
-        self._ignored = set(known.ignored)
-        self._captured_once = set(remembered.captured_once)
-        self._once_above = {above for path in self._captured_once for above in ancestors(path)}
-        """Directories that held something captured at some time."""
-        self._tree = LazyTree(known.tree, stored.read_tree)
-        self._watch: Watch | None = None
-        self._touched: set[str] = set()
-        """Directories that may have become empty, or no longer be."""
-        self._forced: Set[str] = _NO_PATHS
-        """Ignored paths that git tracks all the same."""
-        self._forced_above: Set[str] = _NO_PATHS
-        self._overdue: set[str] = set()
-        self._todo: Sequence[str] = ()
-        self._waiting_rules: set[str] = set()
+        self._state = _PresentState(
+            tree=LazyTree(known.tree, stored.read_tree),
+            usual=known.usual,
+            unusual=dict(known.unusual),
+            top_mode=known.top_mode,
+            empty=set(known.empty_directories),
+            not_captured={
+                path: reason
+                for path, reason in known.not_captured.items()
+                if not (own_git and (path == ".git" or path.startswith(".git/")))
+            },
+            ignored=set(known.ignored),
+        )
+        once = set(remembered.captured_once)
+        above_once = {above for path in once for above in ancestors(path)}
+        self._exceptions = _IgnoreExceptions(wanted, once, above_once)
         # Under other limits than last time, what was left out may not have to be any more.
-        wanted = {
+        unsettled = {
             path
-            for path in (path.rstrip("/") for path in self._ignored)
-            if "all" in limits.include_ignored
-            or self._wanted.takes(path)
-            or self._wanted.may_take_below(path)
+            for path in (path.rstrip("/") for path in known.ignored)
+            if "all" in limits.include_ignored or wanted.takes(path) or wanted.may_take_below(path)
         }
-        self._unsettled = wanted.union(path.rstrip("/") for path in self._not_captured)
-        """What must be read again although it has not changed."""
-        self._same_file: set[str] = set()
-        """Other names of files that were read."""
+        unsettled.update(path.rstrip("/") for path in self._state.not_captured)
+        self._pending = _PendingPaths(unsettled)
+        self._watch: Watch | None = None
         self.directories = KnownDirectories(remembered.directories)
         self.links = HardLinks()
         self._unsaved = stored.unsaved
@@ -216,18 +251,20 @@ class LiveTree:
         self, git: GitState, git_uncaptured: Iterable[tuple[str, Reason]]
     ) -> CapturedState:
         """Returns the state as a value; the trees made for it are unsaved then."""
-        tree, made = self._tree.flush()
+        tree, made = self._state.tree.flush()
         self._unsaved.update({item.id: item for item in made})
         self.changed = False
-        hidden = self._hidden_directories() if self._unusual else _NO_PATHS
+        hidden = self._hidden_directories() if self._state.unusual else _NO_PATHS
         return CapturedState(
             tree=tree,
-            usual=self._usual,
-            unusual={path: mode for path, mode in self._unusual.items() if path not in hidden},
-            top_mode=self._top_mode,
-            empty_directories=frozenset(self._empty),
-            not_captured={**self._not_captured, **dict(git_uncaptured)},
-            ignored=frozenset(self._ignored),
+            usual=self._state.usual,
+            unusual={
+                path: mode for path, mode in self._state.unusual.items() if path not in hidden
+            },
+            top_mode=self._state.top_mode,
+            empty_directories=frozenset(self._state.empty),
+            not_captured={**self._state.not_captured, **dict(git_uncaptured)},
+            ignored=frozenset(self._state.ignored),
             git=git,
         )
 
@@ -240,14 +277,14 @@ class LiveTree:
         self._unsaved.clear()
         self._in_memory = 0
         self._room = room
-        self._tree.shrink()
+        self._state.tree.shrink()
         # Copies: what is written down later must not have learned of later changes.
-        directories, once = dict(self.directories.inodes), set(self._captured_once)
+        directories, once = dict(self.directories.inodes), set(self._exceptions.captured_once)
         return RememberedFile(captured, directories, self.top, once)
 
     def skipped(self) -> list[str]:
         """Returns paths a scan need not look at."""
-        ignored = [path.rstrip("/") for path in self._ignored if path.endswith("/")]
+        ignored = [path.rstrip("/") for path in self._state.ignored if path.endswith("/")]
         return [*([".git"] if self._own_git else []), *ignored]
 
     def watch_with(self, watch: Watch | None) -> None:
@@ -265,18 +302,18 @@ class LiveTree:
 
     def force(self, tracked: Set[str]) -> None:
         """Says which ignored paths are tracked by the sandbox's git, and so are kept."""
-        new = tracked - self._forced
-        self._forced = tracked
-        self._forced_above = {above for path in tracked for above in ancestors(path)}
+        new = tracked - self._exceptions.forced
+        self._exceptions.forced = tracked
+        self._exceptions.forced_above = {above for path in tracked for above in ancestors(path)}
         if new:
-            self.look_at(new, _above_ignored(new, self._ignored))
+            self.look_at(new, _above_ignored(new, self._state.ignored))
 
     def will_hold(self, files: Iterable[str], directories: Iterable[str]) -> None:
         """Says what is about to be brought in: it is captured even where rules ignore it."""
-        coming = {path for path in files if self._tree.get(path) is None}
-        self._captured_once |= coming
-        self._once_above.update(directories)
-        self._once_above.update(above for path in coming for above in ancestors(path))
+        coming = {path for path in files if self._state.tree.get(path) is None}
+        self._exceptions.captured_once |= coming
+        self._exceptions.once_above.update(directories)
+        self._exceptions.once_above.update(above for path in coming for above in ancestors(path))
 
     def look_again(self, path: str, *, give_up: bool) -> None:
         """Reads a file that was not what it had been read as; with `give_up` it is left out."""
@@ -293,19 +330,22 @@ class LiveTree:
 
     def _find_elsewhere(self, blob: NewObject) -> None:
         """Has an object read from another file that has the same bytes, if there is one."""
-        for path, (_, object_id) in self._tree.files():
+        for path, (_, object_id) in self._state.tree.files():
             if object_id == blob.id:
                 self._unsaved.setdefault(blob.id, replace(blob, path=f"{self._root}/{path}"))
                 return
 
     def known_at_top(self) -> set[str]:
         """Returns everything that is known directly in the sandbox."""
-        left_out = _by_parent((*self._not_captured, *self._ignored)).get("", [])
-        return {*self._tree.names(""), *self.directories.inside.get("", ()), *left_out}
+        left_out = _by_parent((*self._state.not_captured, *self._state.ignored)).get("", [])
+        return {*self._state.tree.names(""), *self.directories.inside.get("", ()), *left_out}
 
     def names_changed(self, directories: Iterable[str]) -> Iterator[str]:
         """Yields paths directly in some directories that came or went, and these themselves."""
-        not_captured, ignored = _by_parent(self._not_captured), _by_parent(self._ignored)
+        not_captured, ignored = (
+            _by_parent(self._state.not_captured),
+            _by_parent(self._state.ignored),
+        )
         for directory in directories:
             if directory:
                 yield directory
@@ -319,7 +359,7 @@ class LiveTree:
             start = f"{directory}/" if directory else ""
             inside = self.directories.inside.get(directory, ())
             inodes = {path[len(start) :]: self.directories.inodes[path] for path in inside}
-            known = {*self._tree.names(directory), *not_captured.get(directory, ()), *inodes}
+            known = {*self._state.tree.names(directory), *not_captured.get(directory, ()), *inodes}
             moved = {name for name, inode in inodes.items() if there.get(name) != inode}
             # A scan skips ignored directories, so they are read here.
             for name in (known ^ there.keys()).union(moved, ignored.get(directory, ())):
@@ -334,36 +374,36 @@ class LiveTree:
         """
         seconds = self._limits.deadline_seconds
         deadline = float("inf") if seconds is None else time.monotonic() + seconds
-        afresh = {*replaced, *self._overdue, *self._unsettled}
+        afresh = {*replaced, *self._pending.overdue, *self._pending.unsettled}
         wanted = {*paths, *afresh}
         todo = sorted(wanted | self.links.met_with(wanted, afresh))
-        self._overdue.clear()
-        self._unsettled.clear()
+        self._pending.overdue.clear()
+        self._pending.unsettled.clear()
         status = os.lstat(self._root)
         mode = stat.S_IMODE(status.st_mode)
-        self.changed = self.changed or bool(todo) or mode != self._top_mode
-        self._top_mode, self.top = mode, status.st_ino
+        self.changed = self.changed or bool(todo) or mode != self._state.top_mode
+        self._state.top_mode, self.top = mode, status.st_ino
         new_rules = any(path.endswith(".gitignore") for path in todo)
         if new_rules or afresh:
             # git reads rules once and keeps them: only another process sees the new ones.
             self._rules.forget()
-        self._todo = todo
-        if new_rules or self._waiting_rules:
-            self._refuse_waiting([*todo, *self._waiting_rules])
+        self._pending.todo = todo
+        if new_rules or self._pending.waiting_rules:
+            self._refuse_waiting([*todo, *self._pending.waiting_rules])
         self._learn(todo)
         done: set[str] = set()
         for path in todo:
             if not done.isdisjoint(ancestors(path)):
                 continue
             if time.monotonic() > deadline:
-                self._overdue.add(path)
+                self._pending.overdue.add(path)
                 self._lose(path, OVERDUE)
                 done.add(path)
             elif self._look(path, replaced=path in afresh, deadline=deadline):
                 done.add(path)
-        for path in sorted(self._same_file.difference(todo)):
+        for path in sorted(self._pending.same_file.difference(todo)):
             self._look(path, replaced=False, deadline=deadline)
-        self._same_file.clear()
+        self._pending.same_file.clear()
         if new_rules:
             self._read_rules_again(deadline)
         self._rules.settle()
@@ -377,15 +417,15 @@ class LiveTree:
         """
         if not self._own_git:
             return
-        self._waiting_rules = {
+        self._pending.waiting_rules = {
             path
             for path in paths
             if os.path.basename(path) == ".gitignore" and _is_fifo(f"{self._root}/{path}")
         }
-        if self._waiting_rules:
-            self._overdue.update(self._todo)
+        if self._pending.waiting_rules:
+            self._pending.overdue.update(self._pending.todo)
             raise SnapshotError(
-                f"{min(self._waiting_rules)} is a FIFO: git would wait for it without end",
+                f"{min(self._pending.waiting_rules)} is a FIFO: git would wait for it without end",
                 hint="Remove it, or put a file in its place",
             )
 
@@ -396,18 +436,18 @@ class LiveTree:
             for path in paths
             if path
             and not (self._own_git and path == ".git")
-            and self._tree.get(path) is None
-            and path not in self._captured_once
+            and self._state.tree.get(path) is None
+            and path not in self._exceptions.captured_once
             and os.path.lexists(f"{self._root}/{path}")
         )
 
     def _read_rules_again(self, deadline: float) -> None:
         """Reads what is no longer ignored; what is captured stays captured."""
-        self._rules.learn(path.rstrip("/") for path in self._ignored)
-        for path in sorted(self._ignored):
+        self._rules.learn(path.rstrip("/") for path in self._state.ignored)
+        for path in sorted(self._state.ignored):
             bare = path.rstrip("/")
-            if path in self._ignored and not self._rules.covers(bare):
-                self._ignored.discard(path)
+            if path in self._state.ignored and not self._rules.covers(bare):
+                self._state.ignored.discard(path)
                 self._look(bare, replaced=True, deadline=deadline)
 
     def _look(self, top: str, *, replaced: bool, deadline: float) -> bool:
@@ -419,7 +459,7 @@ class LiveTree:
         while waiting:
             path = waiting.pop()
             if time.monotonic() > deadline:
-                self._overdue.add(path)
+                self._pending.overdue.add(path)
                 self._lose(path, OVERDUE)
                 continue
             waiting += self._look_once(path, replaced=True) or ()
@@ -450,9 +490,9 @@ class LiveTree:
         """Says whether nothing new can be in a directory but what was told of by its own path."""
         if replaced or self.directories.inodes.get(path) != status.st_ino:
             return False
-        modes = self._unusual.get(path, self._usual.directory) & status.st_mode
+        modes = self._state.unusual.get(path, self._state.usual.directory) & status.st_mode
         readable = os.access(f"{self._root}/{path}", os.R_OK | os.X_OK)
-        return modes & 0o500 == 0o500 and readable and f"{path}/" not in self._not_captured
+        return modes & 0o500 == 0o500 and readable and f"{path}/" not in self._state.not_captured
 
     def _is_listed_directory(self, path: str) -> bool:
         """Asks the directory that a path is in, where the path itself cannot be read."""
@@ -467,18 +507,15 @@ class LiveTree:
 
     def _look_into(self, path: str, status: os.stat_result) -> list[str]:
         """Reads a directory itself; returns what is in it."""
-        once = self._tree.is_directory(path) or path in self._once_above
+        once = self._state.tree.is_directory(path) or path in self._exceptions.once_above
         self._forget(path)
-        ignored = not once and self._is_ignored(path, is_directory=True)
-        if ignored and not self._wanted.may_take_below(path):
-            if not self._inside_ignored(path):
-                self._ignored.add(f"{path}/")
+        if not once and self._leave_out(path, is_directory=True):
             return []
         self._enter(path, status)
         try:
             names = os.listdir(f"{self._root}/{path}")
         except OSError as error:
-            self._not_captured[f"{path}/"] = unreadable(error)
+            self._state.not_captured[f"{path}/"] = unreadable(error)
             return []
         inside = [f"{path}/{name}" for name in names]
         self._refuse_waiting(inside)
@@ -487,14 +524,12 @@ class LiveTree:
 
     def _look_at_leaf(self, path: str, full: str, status: os.stat_result) -> None:
         if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
-            self._same_file |= self.links.meet(path, status)
-        before = self._tree.get(path)
+            self._pending.same_file |= self.links.meet(path, status)
+        before = self._state.tree.get(path)
         if before is None or before[0] == DIRECTORY:
-            once = path in self._captured_once
+            once = path in self._exceptions.captured_once
             self._forget(path)
-            if not once and self._is_ignored(path, is_directory=False):
-                if not self._inside_ignored(path):
-                    self._ignored.add(path)
+            if not once and self._leave_out(path, is_directory=False):
                 return
         for _ in range(_READ_ATTEMPTS):
             try:
@@ -530,16 +565,16 @@ class LiveTree:
         else:
             blob, mode = self._read(full)
         git_mode = git_mode_of(mode)
-        if self._tree.get(path) != (git_mode, blob.id):
-            self._tree.put(path, (git_mode, blob.id))
+        if self._state.tree.get(path) != (git_mode, blob.id):
+            self._state.tree.put(path, (git_mode, blob.id))
             self._unsaved[blob.id] = blob
             if self._room is not None:
                 self._room -= blob.size
         self._note_mode(path, mode, git_mode)
-        self._captured_once.discard(path)
-        self._not_captured.pop(path, None)
-        self._ignored.discard(path)
-        self._touched.add(path.rpartition("/")[0])
+        self._exceptions.captured_once.discard(path)
+        self._state.not_captured.pop(path, None)
+        self._state.ignored.discard(path)
+        self._pending.touched.add(path.rpartition("/")[0])
 
     def _read(self, full: str) -> tuple[NewObject, int]:
         """Returns the bytes of a file as an object, and its mode; of a large one, only the id.
@@ -555,7 +590,13 @@ class LiveTree:
                 raise ObjectChangedError(full)
             if size <= min(_SMALL, _KEPT_ALTOGETHER - self._in_memory):
                 self._in_memory += size
-                blob = NewObject.of(ObjectKind.BLOB, read_file(descriptor, size))
+                content = bytearray()
+                # One byte more than there should be: a file that has grown is noticed.
+                while chunk := os.read(descriptor, size + 1 - len(content)):
+                    content += chunk
+                if len(content) != size:
+                    raise ObjectChangedError(full)
+                blob = NewObject.of(ObjectKind.BLOB, bytes(content))
             else:
                 blob = NewObject(hash_file(descriptor, size), ObjectKind.BLOB, None, full, size)
             after = os.fstat(descriptor)
@@ -572,13 +613,13 @@ class LiveTree:
     def _lose(self, path: str, reason: Reason) -> None:
         self._forget(path.rstrip("/"))
         self.changed: bool = True
-        self._not_captured[path] = reason
+        self._state.not_captured[path] = reason
 
     def _note_mode(self, path: str, mode: int, git_mode: str) -> None:
-        if mode == self._usual.of(git_mode):
-            self._unusual.pop(path, None)
+        if mode == self._state.usual.of(git_mode):
+            self._state.unusual.pop(path, None)
         else:
-            self._unusual[path] = mode
+            self._state.unusual[path] = mode
 
     def _enter(self, path: str, status: os.stat_result) -> None:
         if self._watch is not None and not self.is_blind:
@@ -588,33 +629,37 @@ class LiveTree:
                 self.is_blind = True
         self.directories.add(path, status.st_ino)
         self._note_mode(path, stat.S_IMODE(status.st_mode), DIRECTORY)
-        self._touched |= {path, path.rpartition("/")[0]}
+        self._pending.touched |= {path, path.rpartition("/")[0]}
 
     def _forget(self, path: str) -> None:
         """Takes a path, and what is below it, out of everything that is known."""
-        if self._tree.get(path) is not None:
-            for other, _ in self._tree.files(path):
-                self._captured_once.add(other)
-                self._once_above.update(ancestors(other))
-            self._tree.remove(path)
-        self._touched.add(path.rpartition("/")[0])
-        self._not_captured.pop(path, None)
-        self._not_captured.pop(f"{path}/", None)
-        self._ignored.discard(path)
-        self._ignored.discard(f"{path}/")
-        self._unusual.pop(path, None)
+        if self._state.tree.get(path) is not None:
+            for other, _ in self._state.tree.files(path):
+                self._exceptions.captured_once.add(other)
+                self._exceptions.once_above.update(ancestors(other))
+            self._state.tree.remove(path)
+        self._pending.touched.add(path.rpartition("/")[0])
+        self._state.not_captured.pop(path, None)
+        self._state.not_captured.pop(f"{path}/", None)
+        self._state.ignored.discard(path)
+        self._state.ignored.discard(f"{path}/")
+        self._state.unusual.pop(path, None)
         gone = self.directories.remove(path)
         if not gone:
             return
-        empty = self._empty.intersection(gone)
-        self._captured_once.update(f"{directory}/" for directory in empty)
-        self._once_above.update(above for each in empty for above in (each, *ancestors(each)))
+        empty = self._state.empty.intersection(gone)
+        self._exceptions.captured_once.update(f"{directory}/" for directory in empty)
+        self._exceptions.once_above.update(
+            above for each in empty for above in (each, *ancestors(each))
+        )
         start = f"{path}/"
-        for group in (self._unusual, self._not_captured):
+        for group in (self._state.unusual, self._state.not_captured):
             for other in [other for other in group if other.startswith(start)]:
                 del group[other]
-        self._ignored = {other for other in self._ignored if not other.startswith(start)}
-        self._empty -= empty
+        self._state.ignored = {
+            other for other in self._state.ignored if not other.startswith(start)
+        }
+        self._state.empty -= empty
         if self._watch is not None:
             for directory in gone:
                 self._watch.forget(directory)
@@ -625,41 +670,45 @@ class LiveTree:
         Git does not see a directory in which everything is ignored, so it is not captured either,
         unless it was captured before.
         """
-        waiting = self._touched
+        waiting = self._pending.touched
         bare: list[str] = []
         while waiting:
             path = waiting.pop()
             is_known = bool(path) and path in self.directories.inodes
-            if is_known and not (self._tree.names(path) or self.directories.inside.get(path)):
+            if is_known and not (self._state.tree.names(path) or self.directories.inside.get(path)):
                 bare.append(path)
             else:
-                self._empty.discard(path)
-        ignored = _by_parent(self._ignored) if bare else {}
+                self._state.empty.discard(path)
+        ignored = _by_parent(self._state.ignored) if bare else {}
         for path in bare:
-            if path not in ignored or path in self._once_above:
-                self._empty.add(path)
+            if path not in ignored or path in self._exceptions.once_above:
+                self._state.empty.add(path)
 
     def _hidden_directories(self) -> Set[str]:
         """Returns the directories in which everything is ignored: their modes are not captured."""
-        above = {place for path in self._ignored for place in ancestors(path.rstrip("/"))}
-        captured = {place for path in self._empty for place in (path, *ancestors(path))}
+        above = {place for path in self._state.ignored for place in ancestors(path.rstrip("/"))}
+        captured = {place for path in self._state.empty for place in (path, *ancestors(path))}
         return {
             path
             for path in above - captured
-            if path in self._unusual and not self._tree.is_directory(path)
+            if path in self._state.unusual and not self._state.tree.is_directory(path)
         }
 
-    def _is_ignored(self, path: str, *, is_directory: bool) -> bool:
+    def _leave_out(self, path: str, *, is_directory: bool) -> bool:
+        """Says whether a path is ignored, and notes that."""
+        kept = self._exceptions
         if "/.git/" in f"/{path}/":
             return False  # A repository without some of its files would be broken.
-        if self._wanted.takes(path) or path in self._forced:
+        if kept.wanted.takes(path) or path in kept.forced:
             return False
-        if is_directory and path in self._forced_above:
+        if is_directory and (path in kept.forced_above or kept.wanted.may_take_below(path)):
             return False
-        return self._inside_ignored(path) or self._rules.covers(path)
-
-    def _inside_ignored(self, path: str) -> bool:
-        return any(f"{above}/" in self._ignored for above in ancestors(path))
+        if any(f"{above}/" in self._state.ignored for above in ancestors(path)):
+            return True
+        if not self._rules.covers(path):
+            return False
+        self._state.ignored.add(f"{path}/" if is_directory else path)
+        return True
 
 
 def _by_parent(paths: Iterable[str]) -> dict[str, list[str]]:

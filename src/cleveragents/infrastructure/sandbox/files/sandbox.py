@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from cleveragents.domain.errors import BusinessRuleViolation, SnapshotError
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.named_paths import NamedPaths, inside
+from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import (
     RestorePreview,
@@ -62,7 +63,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import CapturedSta
 from cleveragents.infrastructure.sandbox.store.directories import scratch
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, not_ahead
 from cleveragents.infrastructure.sandbox.store.limits import Limits
-from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
+from cleveragents.infrastructure.sandbox.store.refs import mirror_use
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
 _STORE_ATTEMPTS = 12
@@ -80,11 +81,16 @@ class FileSandbox(SnapshotEngine):
         self._git = SandboxGit(sandbox, git) if has_git else None
         self._stored = StoredSnapshots(sandbox, git)
         self._tracker = SandboxTracker(sandbox, self._git, self._stored, limits, git.environment)
-        self._uncaptured = UncapturedFiles(sandbox, limits.rebuildable)
+        self._uncaptured = UncapturedFiles(
+            sandbox.path,
+            Path(sandbox.path).parent / f".{sandbox.resource}.uncaptured",
+            PathPatterns(limits.rebuildable),
+        )
         self._last: tuple[CapturedState, SandboxCheckpoint] | None = None
         """The last snapshot, and what it holds."""
         # While this is open, no collection removes objects that are not yet named by a ref.
-        self._use = MirrorUse(Path(sandbox.store))
+        self._use = ExitStack()
+        self._use.enter_context(mirror_use(Path(sandbox.store)))
 
     def watch(self) -> None:
         self._tracker.watch()
@@ -106,7 +112,7 @@ class FileSandbox(SnapshotEngine):
         return self._stored.refs.ids()
 
     def start(self) -> str | None:
-        return self._stored.refs.start()
+        return next(iter(self._stored.refs.ids(own=False, started=True)), None)
 
     def keep_start(self, snapshot_id: str) -> None:
         with os_errors_as("The start of the plan could not be stored"):
@@ -154,11 +160,27 @@ class FileSandbox(SnapshotEngine):
             SandboxMissingError: there is nothing to store.
             SnapshotError: files keep changing, or the disk is full.
         """
-        spoiled: Counter[str] = Counter()
+        refs, spoiled = self._stored.refs, Counter[str]()
         for _ in range(_STORE_ATTEMPTS):
             try:
                 with os_errors_as("The snapshot could not be stored"):
-                    return self._snapshot()
+                    captured, look = self._tracker.present()
+                    last, made = self._last or (None, None)
+                    evidence = self._tracker.evidence
+                    # The tracker returns the very same value while nothing has changed.
+                    if made and last is captured and refs.has(refs.name(made.snapshot_id)):
+                        return made.model_copy(update={"size_bytes": 0, "evidence": evidence})
+                    objects = [*self._stored.unsaved.values()]
+                    if last is None or last.git != captured.git:
+                        if look.to_sync:
+                            sync_files(look.to_sync)
+                        objects += look.objects
+                    made = self._stored.keep(captured, look.staged, objects, evidence)
+                    self._tracker.note_stored(
+                        captured, refs.name(made.snapshot_id), made.size_bytes
+                    )
+                    self._last = (captured, made)
+                    return made
             except ObjectChangedError as changed:
                 # A large file is only hashed when it is found and read again when it is packed.
                 # One that was written to in between is read again, and left out in the end.
@@ -169,26 +191,6 @@ class FileSandbox(SnapshotEngine):
             "The snapshot could not be stored: files of the sandbox keep changing",
             hint="End the processes that write to the sandbox",
         )
-
-    def _snapshot(self) -> SandboxCheckpoint:
-        captured, look = self._tracker.present()
-        evidence = self._tracker.evidence
-        if self._last is not None:
-            before, made = self._last
-            # The tracker returns the very same value while nothing has changed.
-            refs = self._stored.refs
-            if before is captured and refs.has(refs.name(made.snapshot_id)):
-                return made.model_copy(update={"size_bytes": 0, "evidence": evidence})
-        is_git_stored = self._last is not None and self._last[0].git == captured.git
-        if not is_git_stored:
-            sync_files(look.to_sync)
-        objects = (*self._stored.unsaved.values(), *(() if is_git_stored else look.objects))
-        made = self._stored.keep(captured, look.staged, objects, evidence)
-        self._tracker.note_stored(
-            captured, self._stored.refs.name(made.snapshot_id), made.size_bytes
-        )
-        self._last = (captured, made)
-        return made
 
     def combine(self, base: str, other: str, paths: Collection[str]) -> SandboxCheckpoint:
         before, named = self._stored.load(base), NamedPaths(paths)
@@ -374,7 +376,7 @@ class FileSandbox(SnapshotEngine):
         spared = replace(target, ignored=target.ignored | stayed)
         left = difference(found, spared, self._stored.read_tree)
         wrong = [f"{change.file} should be {change.action}" for change in left.changes]
-        if not target.git.is_met_by(found.git):
+        if found.git != target.git and not target.git.is_met_by(found.git):
             wrong.append("HEAD, branch or index differ")
         self._tracker.holds(target, ref)
         return RestoreReport(

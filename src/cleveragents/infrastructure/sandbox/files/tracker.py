@@ -25,7 +25,6 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import reason_from
-from cleveragents.infrastructure.files import write_note
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, Stamps
 from cleveragents.infrastructure.sandbox.files.ignore_rules import (
     GitIgnoreRules,
@@ -150,8 +149,10 @@ class SandboxTracker:
     def close(self) -> None:
         """Writes down what is known, and ends watch and processes."""
         self._stop_watching()
-        if self._not_saved:
-            self._save()
+        if self._not_saved and self._to_save is not None:
+            with suppress(OSError):  # What was written down before still holds.
+                save_state(self._sandbox, self._to_save)
+            self._not_saved = 0
         self._rules.close()
         self._live = None
         self._present = None
@@ -267,7 +268,9 @@ class SandboxTracker:
         # scan from an older moment. With one, many follow, and writing each down costs more.
         self._not_saved += 1
         if self._watch is None or self._not_saved >= _SAVED_EVERY:
-            self._save()
+            with suppress(OSError):
+                save_state(self._sandbox, self._to_save)
+            self._not_saved = 0
 
     def holds(self, target: CapturedState, ref: str) -> bool:
         """Says whether the sandbox is known to hold the bytes that a ref keeps, and notes that."""
@@ -407,12 +410,6 @@ class SandboxTracker:
         live.links.are_unknown = False
         self._moment = now
 
-    def _save(self) -> None:
-        self._not_saved = 0
-        if self._to_save is not None:
-            with suppress(OSError):  # What was written down before still holds.
-                save_state(self._sandbox, self._to_save)
-
 
 def state_path(sandbox: SandboxRef) -> Path:
     return Path(sandbox.path).parent / f".{sandbox.resource}.state.json"
@@ -467,7 +464,12 @@ def save_state(sandbox: SandboxRef, state: SavedState) -> None:
         "stored_bytes": state.stored_bytes,
     }
     body = json.dumps(content).encode("ascii")
-    # What a kill leaves half is not believed, and after a power failure nothing is: the moment is
-    # of another boot.
     digest = hashlib.sha256(_FORMAT + body).hexdigest().encode()
-    write_note(state_path(sandbox), digest + b"\n" + body)
+    # Nothing is synced. What a kill leaves half is not believed, and after a power failure
+    # nothing is: the moment is of another boot. The old file is removed first instead of renamed
+    # over: some file systems wait for the disk when a rename replaces a file.
+    path = state_path(sandbox)
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as stream:
+        stream.write(digest + b"\n" + body)

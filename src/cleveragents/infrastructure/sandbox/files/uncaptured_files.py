@@ -21,7 +21,7 @@ from typing import Any
 
 from cleveragents.domain.sandboxes.change import PathState
 from cleveragents.domain.sandboxes.patterns import PathPatterns
-from cleveragents.domain.sandboxes.sandbox import SandboxRef, UncapturedFile
+from cleveragents.domain.sandboxes.sandbox import UncapturedFile
 from cleveragents.domain.sandboxes.uncaptured import IGNORED, Reason, ReasonKind
 from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
@@ -33,7 +33,6 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     TreeEntry,
     ancestors,
-    around_nothing,
 )
 from cleveragents.infrastructure.sandbox.store.directories import remove_tree
 from cleveragents.infrastructure.sandbox.store.file_copy import copy_content
@@ -87,13 +86,15 @@ class _Kept:
         )
 
 
+@dataclass(frozen=True)
 class UncapturedFiles:
     """Keeps what no snapshot holds of one sandbox while a validation runs."""
 
-    def __init__(self, sandbox: SandboxRef, rebuildable: Iterable[str]) -> None:
-        self._root = sandbox.path
-        self._place = Path(sandbox.path).parent / f".{sandbox.resource}.uncaptured"
-        self._rebuildable = PathPatterns(rebuildable)
+    _root: str
+    _place: Path
+    """Where the copies and the list of everything are kept."""
+    _rebuildable: PathPatterns
+    """What a tool can make again."""
 
     @property
     def is_kept(self) -> bool:
@@ -147,7 +148,7 @@ class UncapturedFiles:
         present = paths_below(self._root, left_out_by(captured))
         # A directory that came for the sake of these alone goes with them.
         around = {place for path in present.keys() - kept for place in ancestors(path)}
-        around -= {*kept, *content["directories"], *around_nothing(captured)}
+        around -= {*kept, *content["directories"], *captured.bare_directories}
         todo = _difference(kept, present, {path for path in around if not is_captured(path)})
         if todo.touched:
             with closing(SandboxWriter(self._root)) as writer:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from cleveragents.infrastructure.files import SYNCED_ONE_BY_ONE, sync_file_system
@@ -45,7 +45,9 @@ class SandboxWriter:
         """The directory that was worked in last: the next path is often in it too."""
 
     def close(self) -> None:
-        self._leave()
+        if self._last is not None:
+            os.close(self._last[1])
+            self._last = None
         os.close(self._root)
 
     def apply(self, difference: StateDifference, blob: WriteBlob) -> None:
@@ -77,7 +79,10 @@ class SandboxWriter:
                 with suppress(FileNotFoundError):
                     self._parent(path)
             if synced:
-                self._sync_directories({path.rpartition("/")[0] for path in difference.touched})
+                # Names are durable when their directory is; one that was removed has none.
+                for path in sorted({f"{path.rpartition('/')[0]}/" for path in difference.touched}):
+                    with suppress(OSError):
+                        os.fsync(self._parent(path.lstrip("/"))[0])
         except BaseException:
             self._set_modes(self._opened_up)
             raise
@@ -96,17 +101,8 @@ class SandboxWriter:
         The descriptor is good until this is asked about another path.
         """
         directory, _, name = path.rpartition("/")
-        if self._last is None or self._last[0] != directory:
-            self._leave()
-            self._last = (directory, self._descend(directory))
-        return self._last[1], name
-
-    def _leave(self) -> None:
-        if self._last is not None:
-            os.close(self._last[1])
-            self._last = None
-
-    def _descend(self, directory: str) -> int:
+        if self._last is not None and self._last[0] == directory:
+            return self._last[1], name
         descriptor = os.dup(self._root)
         try:
             above = directory.split("/") if directory else []
@@ -120,7 +116,10 @@ class SandboxWriter:
         except BaseException:
             os.close(descriptor)
             raise
-        return descriptor
+        if self._last is not None:
+            os.close(self._last[1])
+        self._last = (directory, descriptor)
+        return descriptor, name
 
     def _write(self, path: str, entry: TreeEntry, blob: WriteBlob, *, synced: bool) -> None:
         parent, name = self._parent(path)
@@ -152,16 +151,6 @@ class SandboxWriter:
         with suppress(FileNotFoundError):
             parent, name = self._parent(path)
             _chmod_directory(name, parent, mode)
-
-    def _sync_directories(self, paths: Iterable[str]) -> None:
-        """Makes names durable; a directory that was removed has none."""
-        for path in paths:
-            with suppress(OSError):
-                descriptor = self._descend(path)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
 
 
 def _open_for_writing(name: str, parent: int) -> int:

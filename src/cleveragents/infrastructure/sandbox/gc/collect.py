@@ -34,12 +34,12 @@ from cleveragents.infrastructure.sandbox.gc.orphans import (
 )
 from cleveragents.infrastructure.sandbox.git.command import PRIVATE, Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.directories import remove_tree, trash_path
-from cleveragents.infrastructure.sandbox.store.mirror import alone
 from cleveragents.infrastructure.sandbox.store.packs import (
     not_a_directory,
     remove_entirely,
     tree_bytes,
 )
+from cleveragents.infrastructure.sandbox.store.refs import alone
 from cleveragents.infrastructure.sandbox.store.repacking import room_of
 
 _PATIENCE = 24 * 3600.0

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from cleveragents.infrastructure.sandbox.create.maker import remove_notes
 from cleveragents.infrastructure.sandbox.create.overlays import remove_sandbox
-from cleveragents.infrastructure.sandbox.store.directories import remove_if_empty, remove_tree
+from cleveragents.infrastructure.sandbox.store.directories import remove_tree
 
 _PLAN = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 _BEING_MADE = (".draft", ".draft.removed")
@@ -35,7 +36,7 @@ def remove_stray(sandbox: Path) -> None:
 
 
 def remove_strays(plan: Path) -> None:
-    """Removes all that is left of a plan, but for what `drafts.reclaim` looks after."""
+    """Removes all that is left of a plan, but for what `directories.reclaim` looks after."""
     # Sandboxes first: the layers of an overlay have names with a dot, and may not be removed
     # while it is mounted.
     for sandbox in [path for path in _entries(plan) if not path.name.startswith(".")]:
@@ -45,7 +46,8 @@ def remove_strays(plan: Path) -> None:
             remove_tree(path)
         else:
             path.unlink(missing_ok=True)
-    remove_if_empty(plan)
+    with suppress(OSError):
+        plan.rmdir()
 
 
 def _entries(place: Path) -> Iterator[Path]:

@@ -192,22 +192,27 @@ class Git:
             raise ConfigurationError(f"{said or 'this git'} is too old", hint=_INSTALL)
         return said.removeprefix("git version ")
 
-    def settings(self) -> dict[str, str]:
-        """Returns the repository's own settings, by their names in lower case."""
-        return _settings(self.run("config", "--includes", "-z", "--list"))
+    def settings(self, *, of_user: bool = False) -> dict[str, str]:
+        """Returns the repository's own settings, by their names in lower case.
 
-    def user_settings(self) -> dict[str, str]:
-        """Returns all settings as the user's own git would see them; reading runs nothing."""
-        visible = {
-            name: self.environment[name] for name in _USER_CONFIGURATION if name in self.environment
-        }
-        isolated = {
-            name: value
-            for name, value in self._variables().items()
-            if name not in _USER_CONFIGURATION
-        }
-        command = ["git", f"--git-dir={self.directory}", "config", "--includes", "-z", "--list"]
-        return _settings(self._start(command, {**isolated, **visible}, None).stdout)
+        With `of_user`, these are all settings that the user's own git would see; reading them
+        runs nothing.
+        """
+        arguments = ("config", "--includes", "-z", "--list")
+        if of_user:
+            known = self.environment
+            visible = {name: known[name] for name in _USER_CONFIGURATION if name in known}
+            isolated = {
+                name: value
+                for name, value in self._variables().items()
+                if name not in _USER_CONFIGURATION
+            }
+            command = ["git", f"--git-dir={self.directory}", *arguments]
+            listing = self._start(command, {**isolated, **visible}, None).stdout
+        else:
+            listing = self.run(*arguments)
+        entries = (line.partition("\n") for line in os.fsdecode(listing).split("\0") if line)
+        return {key: value if is_given else "true" for key, is_given, value in entries}
 
     def feed(
         self, arguments: Sequence[str], stdin: bytes, other: Git, taking: Sequence[str]
@@ -312,21 +317,10 @@ def git_on_sandbox(git: Git, sandbox: SandboxRef) -> Git:
     )
 
 
-def git_without_sandbox(git: Git, sandbox: SandboxRef) -> Git:
-    """Returns a git on the sandbox's files and objects that knows nothing of HEAD and index."""
-    mirror = git_on_mirror(git, Path(sandbox.store))
-    return mirror.with_variables(GIT_WORK_TREE=sandbox.path)
-
-
 def is_on(setting: str | None) -> bool:
     """Returns whether git would take the value of a setting for true."""
     word = (setting or "").lower()
     return word in ("true", "yes", "on") or bool(re.fullmatch(r"[+-]?0*[1-9]\d*", word))
-
-
-def _settings(listing: bytes) -> dict[str, str]:
-    entries = (line.partition("\n") for line in os.fsdecode(listing).split("\0") if line)
-    return {key: value if is_given else "true" for key, is_given, value in entries}
 
 
 def _failure(arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> GitCommandError:

@@ -70,20 +70,6 @@ def hash_file(descriptor: int, size: int) -> str:
     return digest.hexdigest()
 
 
-def read_file(descriptor: int, size: int) -> bytes:
-    """Returns the bytes of a regular file.
-
-    Raises:
-        ObjectChangedError: there are not `size` of them.
-    """
-    content = bytearray()
-    while len(content) <= size and (chunk := os.read(descriptor, size + 1 - len(content))):
-        content += chunk
-    if len(content) != size:
-        raise ObjectChangedError
-    return bytes(content)
-
-
 @dataclass(frozen=True)
 class NewObject:
     """An object to store: its bytes, or the file that has them."""

@@ -28,10 +28,6 @@ class Repository:
     common_dir: Path
     """Same as `git_dir`, except in a linked worktree."""
 
-    @property
-    def key(self) -> str:
-        return store_key(self.root, ResourceType.GIT_CHECKOUT)
-
     def object_directories(self) -> list[Path]:
         """Returns every place its objects may be: its own, and those it borrows from."""
         found: list[Path] = []
@@ -109,7 +105,7 @@ def inspect_repository(repository: Repository, git: Git) -> ProjectFacts:
         _refuse_unsupported_content(repository, git, commit)
     return ProjectFacts(
         root=str(repository.root),
-        key=repository.key,
+        key=store_key(repository.root, ResourceType.GIT_CHECKOUT),
         type=ResourceType.GIT_CHECKOUT,
         head_commit=commit or None,
         branch=branch.removeprefix("refs/heads/") or None,

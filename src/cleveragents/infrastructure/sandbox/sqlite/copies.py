@@ -30,8 +30,8 @@ from cleveragents.infrastructure.sandbox.sqlite.files import (
 from cleveragents.infrastructure.sandbox.store.directories import (
     drafted,
     reclaim,
-    remove_if_empty,
     remove_tree,
+    remove_with_parent,
 )
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
 
@@ -82,8 +82,7 @@ class SqliteSandboxes(SandboxMaker):
 
     def remove(self, sandbox: SandboxRef) -> None:
         place = Path(sandbox.path).parent
-        remove_tree(place)
-        remove_if_empty(place.parent)
+        remove_with_parent(place)
 
     def _copy(self, source: Path, target: Path) -> None:
         try:

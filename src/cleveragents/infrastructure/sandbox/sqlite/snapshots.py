@@ -64,8 +64,7 @@ from cleveragents.infrastructure.sandbox.sqlite.restore import put_back
 from cleveragents.infrastructure.sandbox.states.diff import PATCH_LIMIT
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader, blob_reader, missing_objects
 from cleveragents.infrastructure.sandbox.store.directories import scratch
-from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
-from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
+from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs, mirror_use
 
 _CHUNKS_IN_ONE_PACK = 256
 """As many as are in memory at once: 16 MiB."""
@@ -108,7 +107,7 @@ class SqliteSnapshots(SnapshotEngine):
         self._git = git_on_mirror(git, Path(sandbox.store))
         self._refs = SnapshotRefs(sandbox, git)
         self._patience = patience
-        self._use: MirrorUse | None = None
+        self._use: ExitStack | None = None
         self._settled: _SettledDatabase | None = None
         self._documents: dict[str, bytes] = {}
         """Of the snapshots that were made last."""
@@ -122,6 +121,12 @@ class SqliteSnapshots(SnapshotEngine):
             self._use.close()
             self._use = None
 
+    def _use_mirror(self) -> None:
+        """Keeps objects from being collected from now on, until this is closed."""
+        if self._use is None:
+            self._use = ExitStack()
+            self._use.enter_context(mirror_use(Path(self._sandbox.store)))
+
     def snapshot(self) -> SandboxCheckpoint:
         """Makes a durable snapshot of the database as of its last finished transaction.
 
@@ -130,7 +135,7 @@ class SqliteSnapshots(SnapshotEngine):
             ConflictError: the database stays locked.
             SnapshotError: the disk is full.
         """
-        self._use = self._use or MirrorUse(Path(self._sandbox.store))
+        self._use_mirror()
         if self._settled is not None and self._still_right(self._settled):
             return self._settled.stored.model_copy(
                 update={
@@ -204,7 +209,7 @@ class SqliteSnapshots(SnapshotEngine):
         ]
 
     def start(self) -> str | None:
-        return self._refs.start()
+        return next(iter(self._refs.ids(own=False, started=True)), None)
 
     def keep_start(self, snapshot_id: str) -> None:
         self._refs.keep_start(snapshot_id)
@@ -250,7 +255,7 @@ class SqliteSnapshots(SnapshotEngine):
 
     def combine(self, base: str, other: str, paths: Collection[str]) -> SandboxCheckpoint:
         """Keeps the one snapshot or the other: the database is the only path there is."""
-        self._use = self._use or MirrorUse(Path(self._sandbox.store))
+        self._use_mirror()
         with blob_reader(self._git) as blobs:
             before, after = self._load(base, blobs), self._load(other, blobs)
         name = self._place.name

@@ -18,7 +18,6 @@ from cleveragents.infrastructure.sandbox.states.difference import in_terms_of
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     ancestors,
-    around_nothing,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree
 
@@ -104,7 +103,7 @@ class _Side:
 
     def __init__(self, captured: CapturedState, read: ReadTree) -> None:
         self.tree = LazyTree(captured.tree, read)
-        self._bare = around_nothing(captured)
+        self._bare = captured.bare_directories
 
     def has(self, path: str) -> bool:
         return path in self._bare or self.tree.get(path) is not None

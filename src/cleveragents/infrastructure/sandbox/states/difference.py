@@ -11,7 +11,6 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     TreeEntry,
     ancestors,
-    around_nothing,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
@@ -74,11 +73,22 @@ def difference(
     spared = {
         path for path in extra if sides.was_uncaptured(path) and not sides.is_directory_wanted(path)
     }
-    removed = _removable(present, sides, spared)
+    # A directory stays if it holds what stays, or may have been there with nothing captured in it.
+    uncaptured = [path.rstrip("/") for path in (*present.ignored, *present.not_captured)]
+    holding = {above for path in (*spared, *uncaptured) for above in ancestors(path)}
+    holding |= {path.rstrip("/") for path in present.not_captured if path.endswith("/")}
+    gone = [path for path in sides.gone if path not in holding and not sides.was_uncaptured(path)]
+    removed = tuple(sorted(gone, key=lambda path: (-path.count("/"), path)))
     modes = {path: target.mode_of(path, DIRECTORY) for path in (*sides.made, *sides.common)}
     deepest_first = sorted(modes, key=lambda path: (-path.count("/"), path))
     top = [(TOP, target.top_mode)] if present.top_mode != target.top_mode else []
     written = [(path, entry) for path, entry in sides.files.items() if entry is not None]
+    alone = [(path, IGNORED.text) for path in present.ignored]
+    alone += [(path, _NOT_IN_CHECKPOINT) for path in spared]
+    for path, reason in present.not_captured.items():
+        wanted = sides.is_file_wanted(path) or sides.is_directory_wanted(path)
+        if reason != DAMAGED_GIT and not (reason.is_special_file and wanted):
+            alone.append((path, reason.text))
     return StateDifference(
         remove_files=tuple(sorted(extra - spared)),
         remove_directories=removed,
@@ -88,7 +98,7 @@ def difference(
         shown_directories=frozenset(
             {TOP, *present.empty_directories, *target.empty_directories, *sides.common}
         ),
-        left_alone=_left_alone(present, sides, spared),
+        left_alone=tuple(Uncaptured(path=path, reason=reason) for path, reason in sorted(alone)),
         in_the_way=_in_the_way(present, sides, spared),
         touched=frozenset({*(extra - spared), *removed, *modes, *(path for path, _ in written)}),
     )
@@ -100,9 +110,8 @@ class _Sides:
     def __init__(
         self, present: CapturedState, target: CapturedState, read: ReadTree, ahead: ReadAhead
     ) -> None:
-        self._present, self._target, self._read = present, target, read
+        self._target = target
         self._after = LazyTree(target.tree, read)
-        self._bare_after = around_nothing(target)
         self.files: dict[str, TreeEntry | None] = {}
         """Files that differ, as the target has them, or None."""
         self.gone: list[str] = []
@@ -130,17 +139,13 @@ class _Sides:
                 self.files[path] = target.entry_of(path, node)
             else:
                 directories.add(path)
-        self._sort_directories(directories)
-
-    def _sort_directories(self, directories: Iterable[str]) -> None:
-        ignored_now = {path.rstrip("/") for path in self._present.ignored}
-        bare_before = around_nothing(self._present)
-        before = LazyTree(self._present.tree, self._read)
+        ignored_now = {path.rstrip("/") for path in present.ignored}
+        before = LazyTree(present.tree, read)
         for path in directories:
-            here = path in bare_before or before.is_directory(path)
+            here = path in present.bare_directories or before.is_directory(path)
             there = self.is_directory_wanted(path)
             if here and there:
-                if self._present.mode_of(path, DIRECTORY) != self._target.mode_of(path, DIRECTORY):
+                if present.mode_of(path, DIRECTORY) != target.mode_of(path, DIRECTORY):
                     self.common.append(path)
             elif here:
                 self.gone.append(path)
@@ -151,7 +156,7 @@ class _Sides:
         return self._after.is_file(path)
 
     def is_directory_wanted(self, path: str) -> bool:
-        return path in self._bare_after or self._after.is_directory(path)
+        return path in self._target.bare_directories or self._after.is_directory(path)
 
     def holds_wanted_files(self, path: str) -> bool:
         return self._after.is_directory(path)
@@ -161,32 +166,6 @@ class _Sides:
         return path in self._uncaptured_then or any(
             above in self._uncaptured_then for above in ancestors(path)
         )
-
-
-def _removable(present: CapturedState, sides: _Sides, spared: Iterable[str]) -> tuple[str, ...]:
-    """Returns directories to remove: none that holds what stays, or that may have been there."""
-    uncaptured = [path.rstrip("/") for path in (*present.ignored, *present.not_captured)]
-    unreadable = {path.rstrip("/") for path in present.not_captured if path.endswith("/")}
-    holding = {above for path in (*spared, *uncaptured) for above in ancestors(path)} | unreadable
-    found = (path for path in sides.gone if path not in holding and not sides.was_uncaptured(path))
-    return tuple(sorted(found, key=lambda path: (-path.count("/"), path)))
-
-
-def _left_alone(
-    present: CapturedState, sides: _Sides, spared: Iterable[str]
-) -> tuple[Uncaptured, ...]:
-    found = [(path, IGNORED.text) for path in present.ignored]
-    found += [(path, _NOT_IN_CHECKPOINT) for path in spared]
-    found += [
-        (path, reason.text)
-        for path, reason in present.not_captured.items()
-        if reason != DAMAGED_GIT
-        and not (
-            reason.is_special_file
-            and (sides.is_file_wanted(path) or sides.is_directory_wanted(path))
-        )
-    ]
-    return tuple(Uncaptured(path=path, reason=reason) for path, reason in sorted(found))
 
 
 def _in_the_way(present: CapturedState, sides: _Sides, spared: Iterable[str]) -> tuple[str, ...]:

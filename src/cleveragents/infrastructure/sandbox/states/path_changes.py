@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import dataclass
 
 from cleveragents.domain.sandboxes.change import PathChange, PathState, change_of
 from cleveragents.infrastructure.sandbox.git.command import Git
@@ -15,7 +16,6 @@ from cleveragents.infrastructure.sandbox.states.difference import TOP, in_terms_
 from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     ancestors,
-    around_nothing,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
@@ -28,13 +28,13 @@ from cleveragents.infrastructure.sandbox.store.lazy_tree import (
 DIFF_OPTIONS = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
 
 
+@dataclass(frozen=True)
 class PathStates:
     """One state, asked about by path; the sandbox itself is `.`."""
 
-    def __init__(self, captured: CapturedState, read: ReadTree) -> None:
-        self.captured = captured
-        self.bare = around_nothing(captured)
-        self._tree = LazyTree(captured.tree, read)
+    captured: CapturedState
+    _tree: LazyTree
+    """The tree of the state."""
 
     def at(self, path: str) -> PathState | None:
         return self.state(path, None if path == TOP else self._tree.get(path))
@@ -45,7 +45,7 @@ class PathStates:
             mode = self.captured.top_mode
         elif node is not None and node[0] != DIRECTORY:
             return PathState(mode=self.captured.mode_of(path, node[0]), hash=node[1])
-        elif node is not None or path in self.bare:
+        elif node is not None or path in self.captured.bare_directories:
             mode = self.captured.mode_of(path, DIRECTORY)
         else:
             return None
@@ -74,13 +74,13 @@ def path_changes(old: CapturedState, new: CapturedState, read: ReadTree) -> list
     """
     if old.usual != new.usual:
         new = in_terms_of(old, new, read)
-    before, after = PathStates(old, read), PathStates(new, read)
+    before, after = (PathStates(each, LazyTree(each.tree, read)) for each in (old, new))
     pairs = [
         (path, before.state(path, was), after.state(path, now))
         for path, was, now in tree_changes(read, old.tree, new.tree)
     ]
     # Trees have neither empty directories nor modes, so these may differ where trees do not.
-    others = before.bare ^ after.bare
+    others = old.bare_directories ^ new.bare_directories
     others |= {path for path, _ in old.unusual.items() ^ new.unusual.items()}
     others -= {path for path, _, _ in pairs}
     pairs += [(path, before.at(path), after.at(path)) for path in others]

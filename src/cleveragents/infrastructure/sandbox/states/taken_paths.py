@@ -14,7 +14,7 @@ from cleveragents.infrastructure.sandbox.states.combine import CombinedState, co
 from cleveragents.infrastructure.sandbox.states.path_changes import PathStates
 from cleveragents.infrastructure.sandbox.states.state_editor import StateEditor
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState
-from cleveragents.infrastructure.sandbox.store.lazy_tree import ReadTree
+from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree
 
 
 def with_taken(
@@ -25,7 +25,7 @@ def with_taken(
     Raises:
         SnapshotError: one of the two did not capture a path.
     """
-    here, there = PathStates(present, read), PathStates(other, read)
+    here, there = (PathStates(each, LazyTree(each.tree, read)) for each in (present, other))
     edited, whole = StateEditor(present, read), list[str]()
     for path in paths:
         wanted = there.at(path)

@@ -25,7 +25,7 @@ from cleveragents.infrastructure.sandbox.states.line_merge import LineMerge
 from cleveragents.infrastructure.sandbox.states.path_changes import PathStates, path_changes
 from cleveragents.infrastructure.sandbox.states.state_editor import StateEditor
 from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, ancestors
-from cleveragents.infrastructure.sandbox.store.lazy_tree import ReadTree
+from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class _Merge:
     def __init__(
         self, states: ThreeStates, read: ReadTree, lines: LineMerge, strategy: MergeStrategy
     ) -> None:
-        self._mine = PathStates(states.mine, read)
-        self._theirs = PathStates(states.theirs, read)
+        self._mine = PathStates(states.mine, LazyTree(states.mine.tree, read))
+        self._theirs = PathStates(states.theirs, LazyTree(states.theirs.tree, read))
         self._lines = lines
         self._strategy = strategy
         self._edited = StateEditor(states.mine, read)

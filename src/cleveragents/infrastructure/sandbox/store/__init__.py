@@ -8,7 +8,8 @@ Main objects:
 - `StoredSnapshots` (`snapshots.py`) makes the states of one sandbox durable and reads them back.
 - `CapturedState` (`captured_state.py`) is what a snapshot holds: a tree id and the document.
 - `LazyTree` (`lazy_tree.py`) loads and rewrites only the trees on the way to a changed path.
-- `SnapshotRefs` (`refs.py`) holds the one ref per snapshot that keeps it from being collected.
+- `SnapshotRefs` (`refs.py`) holds the one ref per snapshot that keeps it from being collected;
+  `mirror_use` keeps everything while somebody works in the mirror.
 
 Storing a state:
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import IO
 
@@ -21,13 +22,12 @@ _ASKED_AT_ONCE = 200
 Write = Callable[[bytes], object]
 
 
+@dataclass(eq=False)
 class BlobReader:
     """Answers for the bytes of objects in one repository; starts git at the first question."""
 
-    def __init__(self, git: Git) -> None:
-        self._git = git
-        self._place = str(git.directory)
-        self._process: GitProcess | None = None
+    _git: Git
+    _process: GitProcess | None = None
 
     def close(self) -> None:
         if self._process is not None:
@@ -72,27 +72,27 @@ class BlobReader:
             process.stdin.flush()
         except BrokenPipeError as gone:
             self.close()
-            raise SnapshotMissingError(object_ids[0], self._place) from gone
+            raise SnapshotMissingError(object_ids[0], str(self._git.directory)) from gone
         return process.stdout
 
     def _answer(self, answers: IO[bytes], object_id: str, write: Write) -> None:
         try:
             head = answers.readline().split()
             if len(head) != 3:
-                raise SnapshotMissingError(object_id, self._place)
+                raise SnapshotMissingError(object_id, str(self._git.directory))
             digest = hashlib.sha1(head[1] + b" " + head[2] + b"\0", usedforsecurity=False)
             left = int(head[2])
             while left:
                 chunk = answers.read(min(left, _CHUNK))
                 if not chunk:
-                    raise SnapshotMissingError(object_id, self._place)
+                    raise SnapshotMissingError(object_id, str(self._git.directory))
                 digest.update(chunk)
                 write(chunk)
                 left -= len(chunk)
             answers.read(1)
             if digest.hexdigest() != object_id:
                 raise SnapshotCorruptError(
-                    f"Object {object_id} in {self._place} is damaged", object_id=object_id
+                    f"Object {object_id} in {self._git.directory} is damaged", object_id=object_id
                 )
         except BaseException:
             self.close()  # What is left of the answers belongs to nobody.

@@ -11,6 +11,7 @@ import json
 import stat
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from cleveragents.domain.errors import SnapshotCorruptError
@@ -113,6 +114,11 @@ class CapturedState:
     """Paths left out on purpose; a directory ends with `/`. Not part of the state."""
     git: GitState
 
+    @cached_property
+    def bare_directories(self) -> Set[str]:
+        """The empty directories and those above them, which a tree may not have."""
+        return {place for path in self.empty_directories for place in (path, *ancestors(path))}
+
     def mode_of(self, path: str, git_mode: str) -> int:
         mode = self.unusual.get(path)
         return self.usual.of(git_mode) if mode is None else mode
@@ -174,11 +180,6 @@ def ancestors(path: str) -> Iterable[str]:
     """Yields the directories above a path, nearest first, without the top one."""
     while path := path.rpartition("/")[0]:
         yield path
-
-
-def around_nothing(state: CapturedState) -> set[str]:
-    """Returns the empty directories and those above them, which a tree may not have."""
-    return {place for path in state.empty_directories for place in (path, *ancestors(path))}
 
 
 def git_mode_of(mode: int) -> str:

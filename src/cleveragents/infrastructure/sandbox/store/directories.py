@@ -60,7 +60,7 @@ def _locked(draft: Path) -> Generator[Path]:
     finally:
         if draft.exists():
             with exclusive(sandboxes.with_suffix(_LOCK)):
-                _remove(draft)
+                remove_with_parent(draft)
         os.close(descriptor)
 
 
@@ -71,15 +71,10 @@ def reclaim(sandboxes: Path) -> None:
     with exclusive(sandboxes.with_suffix(_LOCK)):
         for draft in sandboxes.glob(f"*/.*{_SUFFIX}"):
             if not is_held(draft):
-                _remove(draft)
+                remove_with_parent(draft)
         for trash in sandboxes.glob(f"*/..*{_SUFFIX}.removed"):
             # A removal was killed half-way: this is all there is of the draft.
-            _remove(trash.with_name(trash.name[1:].removesuffix(".removed")))
-
-
-def _remove(draft: Path) -> None:
-    remove_tree(draft)
-    remove_if_empty(draft.parent)
+            remove_with_parent(trash.with_name(trash.name[1:].removesuffix(".removed")))
 
 
 def is_held(draft: Path) -> bool:
@@ -135,6 +130,8 @@ def _empty(directory: Path, trash: Path, names: Iterator[str]) -> None:
                 os.unlink(entry.path)
 
 
-def remove_if_empty(directory: Path) -> None:
+def remove_with_parent(path: Path) -> None:
+    """Removes a directory like `remove_tree`, and the one it is in if nothing else is there."""
+    remove_tree(path)
     with suppress(OSError):
-        directory.rmdir()
+        path.parent.rmdir()

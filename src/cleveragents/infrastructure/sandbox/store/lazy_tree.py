@@ -73,14 +73,15 @@ class _Directory:
     changed: bool = False
 
 
+@dataclass(eq=False)
 class LazyTree:
     """One tree that can be read and changed by path; paths have no leading slash."""
 
-    def __init__(self, root: str, read: ReadTree) -> None:
-        self._read = read
-        self._id = root
-        self._top: _Directory | None = None
-        self._count = 1
+    _id: str
+    _read: ReadTree
+    _top: _Directory | None = None
+    _count: int = 1
+    """How many directories are loaded."""
 
     def get(self, path: str) -> Node | None:
         """Returns what is at a path, or None."""

@@ -3,32 +3,21 @@
 The project's objects are hard-linked into it (copied where that is impossible),
 so it costs next to nothing, and once linked they stay, whatever the user's
 repository prunes. Nothing ever flows from here into the project.
-
-Many processes may use a mirror, and one alone may take things out of it. The lock is on
-`<key>.use` beside `<key>.git`. It belongs to an open file, so the system releases it when a
-process ends, however it ends.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import shutil
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
-from cleveragents.infrastructure.file_locks import (
-    exclusive,
-    open_lock,
-    release,
-    signed,
-    take_lock,
-    wait_for_lock,
-)
+from cleveragents.domain.sandboxes.resource import ResourceType
+from cleveragents.infrastructure.file_locks import exclusive
 from cleveragents.infrastructure.files import (
     copy_durably,
     fsync_directory,
@@ -41,7 +30,7 @@ from cleveragents.infrastructure.sandbox.git.command import (
     Git,
     git_on_mirror,
 )
-from cleveragents.infrastructure.sandbox.git.repository import Repository
+from cleveragents.infrastructure.sandbox.git.repository import Repository, store_key
 from cleveragents.infrastructure.sandbox.store.blobs import missing_objects
 from cleveragents.infrastructure.sandbox.store.mirror_repair import repair_mirror
 
@@ -68,7 +57,6 @@ _INDEX = re.compile(r"[^.].*\.idx", re.DOTALL)
 _LOOSE = re.compile(r"[0-9a-f]{38}")
 _LINKING_IMPOSSIBLE = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES)
 _ATTEMPTS = 5
-_USE = ".use"
 
 
 def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | None) -> Path:
@@ -77,7 +65,8 @@ def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | 
     A kill leaves either no mirror or a usable one: it is built under another
     name and renamed, and every later step only adds.
     """
-    with _locked_store(git, mirrors, repository.key) as mirror:
+    key = store_key(repository.root, ResourceType.GIT_CHECKOUT)
+    with _locked_store(git, mirrors, key) as mirror:
         _import_objects(repository, git, mirror, head)
         _carry_settings(repository, git, mirror)
         _import_refs(repository, git, mirror)
@@ -165,25 +154,20 @@ def _link_objects(source: Path, target: Path, linked: list[Path]) -> bool:
     """
     stayed = True
     for fan_out in sorted(source.iterdir()):
-        if _FAN_OUT.fullmatch(fan_out.name):
-            names = [name for name in _names(fan_out) if _LOOSE.fullmatch(name)]
+        if _FAN_OUT.fullmatch(fan_out.name) and fan_out.is_dir():
+            names = [name for name in os.listdir(fan_out) if _LOOSE.fullmatch(name)]
             stayed &= _link_new(fan_out, target / fan_out.name, names, linked)
-    packs = [
-        name.removesuffix(".idx") for name in _names(source / "pack") if _INDEX.fullmatch(name)
-    ]
-    for pack in sorted(packs):
-        files = [f"{pack}.pack", f"{pack}.idx"]
-        stayed &= _link_new(source / "pack", target / "pack", files, linked)
+    packs = source / "pack"
+    for index in sorted(os.listdir(packs)) if packs.is_dir() else ():
+        if _INDEX.fullmatch(index):
+            names = [index.removesuffix(".idx") + ".pack", index]
+            stayed &= _link_new(packs, target / "pack", names, linked)
     return stayed
-
-
-def _names(directory: Path) -> list[str]:
-    return os.listdir(directory) if directory.is_dir() else []
 
 
 def _link_new(source: Path, target: Path, names: Iterable[str], linked: list[Path]) -> bool:
     """Links what is not there yet; returns False if something has gone meanwhile."""
-    present = set(_names(target))
+    present = set(os.listdir(target)) if target.is_dir() else set[str]()
     missing = [name for name in names if name not in present]
     if not missing:
         return True
@@ -216,7 +200,7 @@ def _carry_settings(repository: Repository, git: Git, mirror: Path) -> None:
 
     What an earlier agent configured in the mirror ends here: plans start alike.
     """
-    found = git.at(repository.git_dir).user_settings()
+    found = git.at(repository.git_dir).settings(of_user=True)
     carried = {key: found[key] for key in _CARRIED_SETTINGS if key in found}
     home, chosen = git.environment.get("HOME", "/nonexistent"), found.get("core.excludesfile")
     default = Path(git.environment.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git/ignore"
@@ -277,55 +261,3 @@ def _stands_in_the_way(name: str, wanted: Iterable[str]) -> bool:
     return name.startswith("refs/remotes/") or any(
         other.startswith(f"{name}/") or name.startswith(f"{other}/") for other in wanted
     )
-
-
-class MirrorUse:
-    """Says that this process uses a mirror, from now until `close`.
-
-    While one of these is open anywhere, nothing is taken out of the mirror but
-    what its owner drops by name. One that is opened while a collection runs
-    waits for its end.
-    """
-
-    def __init__(self, store: Path) -> None:
-        """Raises ConflictError if a collection takes too long."""
-        self._process = os.getpid()
-        place = store.with_suffix(_USE)
-        descriptor = open_lock(place)
-        try:
-            wait_for_lock(descriptor, place, fcntl.LOCK_SH)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self._descriptor: int | None = descriptor
-
-    def close(self) -> None:
-        """Ends the use; repeatable, and harmless in a process that was forked meanwhile."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            release(descriptor, self._process)
-
-
-@contextmanager
-def alone(store: Path) -> Generator[bool]:
-    """Yields whether nobody uses or refreshes the store; nobody can begin before the block ends.
-
-    Never waits. A `MirrorUse` opened inside the block, in this process too, would wait in vain.
-    """
-    with ExitStack() as held:
-        places = (store.with_suffix(_USE), store.with_suffix(".lock"))
-        yield all(held.enter_context(_held(place)) for place in places)
-
-
-@contextmanager
-def _held(place: Path) -> Generator[bool]:
-    process, descriptor = os.getpid(), open_lock(place)
-    if not take_lock(descriptor, fcntl.LOCK_EX):
-        os.close(descriptor)
-        yield False
-        return
-    try:
-        with signed(descriptor):
-            yield True
-    finally:
-        release(descriptor, process)

@@ -1,14 +1,29 @@
-"""The refs that keep snapshots, read and written without starting git where that is safe."""
+"""What keeps the objects of a mirror from being collected: refs, and a lock while one is at work.
+
+Each snapshot has a ref. Refs are read and written without starting git where that is safe.
+
+Objects are stored before a ref leads to them. So whoever works in a mirror holds the lock on
+`<key>.use` beside `<key>.git`, together with others; only who has it alone may take things out.
+The lock belongs to an open file, so the system releases it when a process ends, however it ends.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Generator, Iterable
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import SnapshotError, SnapshotMissingError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.infrastructure.file_locks import (
+    open_lock,
+    release,
+    signed,
+    take_lock,
+    wait_for_lock,
+)
 from cleveragents.infrastructure.files import (
     draft_beside,
     fsync_directory,
@@ -16,6 +31,8 @@ from cleveragents.infrastructure.files import (
     write_durably,
 )
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
+
+_USE = ".use"
 
 
 class SnapshotRefs:
@@ -54,14 +71,17 @@ class SnapshotRefs:
             return True
         return f" {name}\n".encode() in self._packed()
 
-    def ids(self, *, own: bool = True, inherited: bool = False) -> list[str]:
+    def ids(self, *, own: bool = True, inherited: bool = False, started: bool = False) -> list[str]:
         """Returns the snapshots that have a ref.
 
         Args:
             own: Whether those of the sandbox itself are wanted.
             inherited: Whether those of other plans are, which the sandbox started as.
+            started: Whether the one is that was kept as the start of the plan.
         """
-        return self._ids_in([self._place] * own + [self._forked] * inherited)
+        return self._ids_in(
+            [self._place] * own + [self._forked] * inherited + [self._starts] * started
+        )
 
     def _ids_in(self, places: Iterable[str]) -> list[str]:
         packed = [line.partition(b" ")[2] for line in self._packed().split(b"\n")]
@@ -84,17 +104,13 @@ class SnapshotRefs:
                     return line.partition(b" ")[0].decode()
         return None
 
-    def start(self) -> str | None:
-        """Returns the snapshot that was kept as the start of the plan, if one was."""
-        return next(iter(self._ids_in([self._starts])), None)
-
     def keep_start(self, snapshot_id: str) -> None:
         """Keeps a snapshot as the start of the plan, durably, unless one is kept already.
 
         Raises:
             SnapshotMissingError: no ref leads to it.
         """
-        if self.start() is not None:
+        if self.ids(own=False, started=True):
             return
         anchor = self.anchor(snapshot_id)
         if anchor is None:
@@ -120,7 +136,10 @@ class SnapshotRefs:
         path, content = f"{self._store}/{self.name(snapshot_id)}", f"{anchor}\n".encode()
         if self._spare is not None and overwrite_durably(self._spare, path, content):
             self._spare = None
-        else:
+            return
+        try:
+            write_durably(Path(path), content, mode=0o644)
+        except FileNotFoundError:  # It is the first one.
             self._prepare(self._place)
             write_durably(Path(path), content, mode=0o644)
 
@@ -202,3 +221,52 @@ class SnapshotRefs:
                 return packed.read()
         except FileNotFoundError:
             return b""
+
+
+@contextmanager
+def mirror_use(store: Path) -> Generator[None]:
+    """Says that this process uses a mirror, for as long as the block runs.
+
+    While one of these blocks runs anywhere, nothing is taken out of the mirror but what its
+    owner drops by name. One that begins while a collection runs waits for its end. Ending the
+    block is harmless in a process that was forked meanwhile.
+
+    Raises:
+        ConflictError: a collection takes too long.
+    """
+    process, place = os.getpid(), store.with_suffix(_USE)
+    descriptor = open_lock(place)
+    try:
+        wait_for_lock(descriptor, place, fcntl.LOCK_SH)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    try:
+        yield
+    finally:
+        release(descriptor, process)
+
+
+@contextmanager
+def alone(store: Path) -> Generator[bool]:
+    """Yields whether nobody uses or refreshes the store; nobody can begin before the block ends.
+
+    Never waits. A `mirror_use` inside the block, in this process too, would wait in vain.
+    """
+    with ExitStack() as held:
+        places = (store.with_suffix(_USE), store.with_suffix(".lock"))
+        yield all(held.enter_context(_held(place)) for place in places)
+
+
+@contextmanager
+def _held(place: Path) -> Generator[bool]:
+    process, descriptor = os.getpid(), open_lock(place)
+    if not take_lock(descriptor, fcntl.LOCK_EX):
+        os.close(descriptor)
+        yield False
+        return
+    try:
+        with signed(descriptor):
+            yield True
+    finally:
+        release(descriptor, process)

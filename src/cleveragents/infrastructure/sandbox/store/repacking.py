@@ -16,13 +16,12 @@ import fcntl
 import os
 import secrets
 from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.files import fsync_directory
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
-from cleveragents.infrastructure.sandbox.store.mirror import MirrorUse
 from cleveragents.infrastructure.sandbox.store.packs import (
     Pack,
     count_packs,
@@ -32,6 +31,7 @@ from cleveragents.infrastructure.sandbox.store.packs import (
     remove_entirely,
     remove_packs,
 )
+from cleveragents.infrastructure.sandbox.store.refs import mirror_use
 
 MANY_PACKS = 50
 _FACTOR = 2
@@ -48,7 +48,7 @@ def combine_packs(git: Git, store: Path) -> int:
     try:
         if not_a_directory(store) or count_packs(store) <= MANY_PACKS:
             return 0
-        with closing(MirrorUse(store)), packing_room(store, git) as room:
+        with mirror_use(store), packing_room(store, git) as room:
             return 0 if room is None else _combine_in(room, store)
     except (CleverAgentsError, OSError):
         return 0

@@ -11,10 +11,10 @@ from cleveragents.domain.tools.tool import (
     ToolSpec,
 )
 from cleveragents.domain.wording import counted
-from cleveragents.infrastructure.tools.files.containment import open_parent
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
-from cleveragents.infrastructure.tools.files.whole_file import (
+from cleveragents.infrastructure.tools.files.sandbox_files import (
     encode_utf8,
+    open_parent,
     read_whole,
     replace_file,
     tool_errors,

@@ -15,12 +15,15 @@ from cleveragents.domain.tools.tool import (
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.files.containment import open_for_search, prefix_of_paths
 from cleveragents.infrastructure.tools.files.globs import glob_matches
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed
+from cleveragents.infrastructure.tools.files.sandbox_files import (
+    open_for_search,
+    prefix_of_paths,
+    tool_errors,
+)
 from cleveragents.infrastructure.tools.files.walk import Entry, walk
-from cleveragents.infrastructure.tools.files.whole_file import tool_errors
 from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 LIMIT = 1000

@@ -14,10 +14,13 @@ from cleveragents.domain.tools.tool import (
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.files.containment import open_parent, parts_inside
 from cleveragents.infrastructure.tools.files.directories import descend
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
-from cleveragents.infrastructure.tools.files.whole_file import tool_errors
+from cleveragents.infrastructure.tools.files.sandbox_files import (
+    open_parent,
+    parts_inside,
+    tool_errors,
+)
 
 MOVE_FILE = ToolSpec(
     name="move-file",

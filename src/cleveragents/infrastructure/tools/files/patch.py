@@ -31,12 +31,12 @@ from cleveragents.domain.tools.tool import (
     ToolSpec,
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.tools.files.containment import open_parent
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed, read_quoted
-from cleveragents.infrastructure.tools.files.whole_file import (
+from cleveragents.infrastructure.tools.files.sandbox_files import (
     WholeFile,
     discard,
     encode_utf8,
+    open_parent,
     read_whole,
     replace_file,
     tool_errors,

@@ -16,10 +16,11 @@ from cleveragents.domain.tools.tool import (
     ToolResult,
     ToolSpec,
 )
-from cleveragents.infrastructure.tools.files.containment import open_for_reading, open_parent
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
-from cleveragents.infrastructure.tools.files.whole_file import (
+from cleveragents.infrastructure.tools.files.sandbox_files import (
     encode_utf8,
+    open_for_reading,
+    open_parent,
     replace_file,
     require_regular_file,
     tool_errors,

@@ -13,11 +13,14 @@ from itertools import islice
 from typing import IO, Any
 
 from cleveragents.domain.errors import ExecutionError
-from cleveragents.infrastructure.tools.files.containment import open_for_search, prefix_of_paths
 from cleveragents.infrastructure.tools.files.globs import glob_matches
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed
+from cleveragents.infrastructure.tools.files.sandbox_files import (
+    open_for_search,
+    prefix_of_paths,
+    tool_errors,
+)
 from cleveragents.infrastructure.tools.files.walk import walk
-from cleveragents.infrastructure.tools.files.whole_file import tool_errors
 from cleveragents.infrastructure.tools.process.output import BoundedOutput
 
 _SHOWN_CHARACTERS = 500
