@@ -57,6 +57,9 @@ class BusyDatabase(Database):
         with self._database.write(*plans) as transaction:
             yield transaction
 
+    def is_doubted(self) -> bool:
+        return self._database.is_doubted()
+
 
 class Host:
     """One host with one process that works on the plan."""
