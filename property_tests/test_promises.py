@@ -191,7 +191,7 @@ class PromisesMachine(RuleBasedStateMachine):
         assert done.returncode in (OK, WITH_WARNING), said["error"]
         project = _read(self.project)
         left = _read(sandbox) if sandbox.is_dir() else {}
-        for path, text in _captured(made).items():
+        for path, text in made.items():
             assert text in (project.get(path), left.get(path)), f"{path} is lost"
         assert _captured(project) == _captured(self.states[-1]), said
         self.committed = _captured(project)
