@@ -185,6 +185,12 @@ def _another_directory(sandbox: Path) -> None:
 def _nobody_knows(plans: Plans) -> None:
     (known,) = (plans.mirror / "worktrees").glob(f"{plans.plan_id}*")
     shutil.rmtree(known)
+    # The other directory is made first: it must not get the same inode number.
+    other = plans.sandbox.with_name("other")
+    other.mkdir()
+    (other / "precious").write_text("keep me\n")
+    shutil.rmtree(plans.sandbox)
+    other.rename(plans.sandbox)
 
 
 PLAN_STATES: dict[str, Callable[[Plans], None]] = {
