@@ -126,7 +126,7 @@ Feature: Judging a plan's result before it is applied
     Scenario: What can be made again is not copied
       Given a plan that left ignored files, with the validation `test $(ls ../.project.uncaptured | wc -l) = 4`
       When the user applies the plan
-      Then the exit code is 0
+      Then the exit code is 3
 
     Scenario Outline: It is as it was, too, after a kill at <point>
       Given a plan that left ignored files, with the validation `echo 2 > a.log; echo 1 > b.log; rm -r out`

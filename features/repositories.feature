@@ -34,6 +34,7 @@ Feature: What is stored comes back
         | SQLite     | groups are deleted with their checkpoints |
         | SQLite     | groups are pruned with their checkpoints  |
         | SQLite     | groups with several checkpoints go whole  |
+        | SQLite     | groups that count toward the limit        |
         | SQLite     | groups are pinned and unpinned            |
         | SQLite     | pins and deletions are told apart         |
         | SQLite     | decisions are listed by sequence          |
@@ -95,6 +96,7 @@ Feature: What is stored comes back
         | PostgreSQL | groups are deleted with their checkpoints |
         | PostgreSQL | groups are pruned with their checkpoints  |
         | PostgreSQL | groups with several checkpoints go whole  |
+        | PostgreSQL | groups that count toward the limit        |
         | PostgreSQL | groups are pinned and unpinned            |
         | PostgreSQL | pins and deletions are told apart         |
         | PostgreSQL | decisions are listed by sequence          |

@@ -104,8 +104,11 @@ def delete_unnamed_snapshots(database: Database, snapshots: SnapshotStore, lease
     """Deletes the snapshots of a plan that no group names, and returns how many there were.
 
     A kill between snapshot and record leaves them, or one while pruning. Nobody is about to
-    name one while this process holds the plan's lease.
+    name one while this process holds the plan's lease. Where the database may be older than
+    the snapshots, they stay.
     """
+    if database.is_doubted():
+        return 0
     with database.read() as transaction:
         sandboxes = transaction.sandboxes.list(lease.plan_id)
         groups = transaction.checkpoints.groups(lease.plan_id)

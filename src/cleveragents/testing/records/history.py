@@ -125,7 +125,7 @@ def corrections_come_back_as_they_were(make_database: MakeDatabase) -> None:
 
 
 def children_are_found_by_their_parent(make_database: MakeDatabase) -> None:
-    """Plans that a plan spawned are listed oldest first."""
+    """Plans that a plan spawned are listed in the order in which they were created."""
     database = with_plan(make_database)
     origin = {"parent_plan_id": "PLAN1", "spawn_decision_id": "DECISION1"}
     children = [
@@ -135,7 +135,7 @@ def children_are_found_by_their_parent(make_database: MakeDatabase) -> None:
         for child in children:
             transaction.plans.add(child)
     with database.read() as transaction:
-        expect([item.id for item in transaction.plans.children("PLAN1")], ["CHILD1", "CHILD2"])
+        expect([item.id for item in transaction.plans.children("PLAN1")], ["CHILD2", "CHILD1"])
         expect(transaction.plans.get("CHILD2").spawn_decision_id, "DECISION1")
         expect(list(transaction.plans.children("CHILD1")), [])
 
