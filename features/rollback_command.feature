@@ -30,7 +30,8 @@ Feature: The rollback command
       Then the exit code is 1
       And the error output is
         """
-        Rolling back to `after one` would restore 0 paths, remove 1 path, undo 1 tool call and set aside 3 checkpoints.
+        Rolling back to `after one` would restore 0 paths, remove 1 path, undo 1 tool
+        call and set aside 3 checkpoints.
           remove   b.txt
         The current state is saved as a checkpoint first.
         Roll back? [y/N]
