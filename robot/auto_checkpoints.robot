@@ -18,7 +18,7 @@ Before Each Tool That Writes
 After Each Tool That Writes
     after_tool_execute    three-tools.yaml    pre_execute    after_tool_execute    after_tool_execute    post_execute
 On An Error
-    on_error    failing.yaml    pre_execute    on_error
+    on_error    failing.yaml    pre_execute    automatic    on_error
 None At All
     \[]    three-tools.yaml    pre_execute    post_execute
 The Older Name Of A Trigger
