@@ -673,8 +673,10 @@ def _is_yaml(text: str) -> None:
 
 
 def _is_rich(text: str) -> None:
-    if "╭─" not in text or "╯" not in text:
-        raise AssertionError(f"No panel in:\n{text}")
+    has_panel = "╭─" in text and "╯" in text
+    is_list = re.search(r"^@-1 ", text, re.MULTILINE)
+    if not (has_panel or is_list):
+        raise AssertionError(f"Neither a panel nor a list in:\n{text}")
 
 
 def _is_table(text: str) -> None:

@@ -52,7 +52,8 @@ class EarlierHome:
 
     @keyword("It Ends As Before When The User")
     def action_is_the_same(self, action: str) -> None:
-        _compare(self._expected["actions"][action], self.home.act(action))
+        expected = self._expected["actions"][action] | earlier_home.FIXED.get(action, {})
+        _compare(expected, self.home.act(action))
 
 
 def _installed(agents: Any, base: Path) -> Callable[..., Outcome]:
