@@ -93,7 +93,7 @@ def _statuses(old: CapturedState, new: CapturedState, read: ReadTree) -> dict[st
     """Returns how each path changed; paths that were left out count too."""
     acts = difference(_all_captured(old), _all_captured(new), read)
     before = LazyTree(old.tree, read)
-    after = PathStates(new, read)
+    after = PathStates(new, LazyTree(new.tree, read))
     found = {
         path: NOT_CAPTURED if after.left_out(path) else "deleted" for path in acts.remove_files
     }
