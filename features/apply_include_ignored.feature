@@ -73,7 +73,7 @@ Feature: Applying what no checkpoint holds
       Then the exit code is 0
       And the sandbox is gone
 
-    Scenario: There is none any more
+    Scenario: The sandbox is already gone
       Given a plan that was applied
       When the user runs `agents plan cancel PLAN --discard --yes` for it
       Then the exit code is 4

@@ -142,7 +142,7 @@ Feature: Judging a plan's result before it is applied
 
     Scenario: Copying fails
       Given a plan that left ignored files, with the validation `true`
-      And there is no room beside the sandbox
+      And the disk next to the sandbox is full
       When the user applies the plan
       Then the exit code is 7
       And the error tells that "What no checkpoint holds could not be copied: "

@@ -38,7 +38,7 @@ def left_ignored(context: Context, run: str) -> None:
     context.left_by_plan = tree(plans(context).sandbox)
 
 
-@given("there is no room beside the sandbox")
+@given("the disk next to the sandbox is full")
 def no_room(context: Context) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
     patched = patch.object(uncaptured_files, "copy_content", side_effect=full)
