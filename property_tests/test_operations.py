@@ -22,6 +22,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from cleveragents.application.services.correction_service import AppendRequest
 from cleveragents.application.services.rollback.intents import RollbackToCheckpoint, UndoRedo
 from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview, RollbackResult
 from cleveragents.domain.errors import (
@@ -228,9 +229,9 @@ class OperationsMachine(RuleBasedStateMachine):
         decision = self.container.decision_service().find(self.seen.decision_ids[number])
         service = self.container.correction_service()
         if number not in model.present.decisions:
-            self._refused(lambda: service.append(decision, "do more"))
+            self._refused(lambda: service.append(AppendRequest(decision, "do more")))
             return
-        service.append(decision, "do more")
+        service.append(AppendRequest(decision, "do more"))
         known = model.decisions[number]
         model.add_decision(Decision(known.parent or ROOT, "do more", question=known.question))
         question = f"What else should be done about: {known.question}"

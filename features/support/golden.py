@@ -22,7 +22,7 @@ _UNKNOWABLE = (
     (r"\b[0-9a-f]{40}\b", "«commit»"),
     (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "«time»"),
     (r'(duration_ms"?: )\d+', r"\1«number»"),
-    (r'(time_seconds"?: )[\d.]+', r"\1«number»"),
+    (r'((?:time_seconds|eta)"?: )[\d.]+', r"\1«number»"),
     (r"(took )[\d.]+( s )", r"\1«n»\2"),
     (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "YYYY-MM-DD hh:mm:ss"),
     (r"\b\d\d:\d\d:\d\d\b", "hh:mm:ss"),

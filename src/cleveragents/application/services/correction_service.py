@@ -13,7 +13,12 @@ from cleveragents.application.services.checkpoint_service import CheckpointServi
 from cleveragents.application.services.rollback import revert
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.application.services.rollback.revert import CorrectionRequest, Revert
-from cleveragents.application.services.subplans.appended_plan import child_of, spawn_of
+from cleveragents.application.services.subplans.appended_plan import (
+    ExtendedPlan,
+    child_of,
+    extended,
+    spawn_of,
+)
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
 from cleveragents.domain.checkpoints.number_ranges import holds
@@ -25,6 +30,7 @@ from cleveragents.domain.decisions.correction import (
 )
 from cleveragents.domain.decisions.decision import Decision, DecisionType
 from cleveragents.domain.errors import (
+    BusinessRuleViolation,
     CheckpointNotFoundError,
     CorrectionNotFoundError,
     DecisionSupersededError,
@@ -32,7 +38,9 @@ from cleveragents.domain.errors import (
     UndoTargetMissingError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanState
+from cleveragents.domain.plans.plan_file import PlanDefinition
 from cleveragents.domain.sandboxes.sandbox import TreeDiff
+from cleveragents.domain.tools.tool import expected_seconds, seconds_spent
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,24 @@ class RevertResult:
     attempt: CorrectionAttempt
     decision: Decision
     unaffected: Sequence[Decision]
+    seconds: float
+    """How long the steps took that will run again."""
     rollback: RollbackResult
+
+
+@dataclass(frozen=True)
+class AppendRequest:
+    """What an appended correction adds."""
+
+    decision: Decision
+    """What it adds to."""
+    guidance: str
+    """The prompt of the child plan."""
+    more: PlanDefinition | None = None
+    """The steps of the child, which run at the end of the plan; without them, the child has
+    only its prompt."""
+    choose: str | None = None
+    """The option of the decision that they are from."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +93,11 @@ class AppendResult:
 
     attempt: CorrectionAttempt
     decision: Decision
+    plan: Plan
     child: Plan
+    seconds: float | None
+    """How long the child's steps would take if each took as long as the plan's own, on average;
+    None if that is unknown."""
 
 
 @dataclass(frozen=True)
@@ -126,18 +155,15 @@ class CorrectionService:
             calls = transaction.tool_calls.list(plan.id)
         fallen = {item.id for item in affected}
         first = 0 if decision.step_index is None else decision.step_index
-        spent = [
-            call.finished_at - call.started_at
-            for call in calls
-            if call.undone_by is None and call.step_index >= first and call.finished_at is not None
-        ]
         return CorrectionPreview(
             plan=plan,
             decision=decision,
             affected=affected,
             unaffected=[item for item in standing if item.id not in fallen],
             artifacts=sorted({path for item in reverted for path in item.artifacts}),
-            seconds=sum(item.total_seconds() for item in spent),
+            seconds=seconds_spent(
+                call for call in calls if call.undone_by is None and call.step_index >= first
+            ),
             rollback=rollback,
         )
 
@@ -156,26 +182,41 @@ class CorrectionService:
             plan = transaction.plans.get(decision.plan_id)
             attempt = transaction.corrections.get(wish.attempt_id)
             standing = transaction.decisions.list(plan.id)
+            calls = transaction.tool_calls.list(plan.id)
         unaffected = [item for item in standing if item.id != wish.new_decision_id]
-        return RevertResult(plan, attempt, decision, unaffected, done)
+        undone = seconds_spent(call for call in calls if call.undone_by == done.operation_id)
+        return RevertResult(plan, attempt, decision, unaffected, undone, done)
 
-    def append(self, decision: Decision, guidance: str) -> AppendResult:
+    def append(self, work: AppendRequest) -> AppendResult:
         """Has a child plan do more; everything that was decided and done stays.
 
         Raises:
             DecisionSupersededError: the decision is superseded.
             PlanAppliedError: the plan is applied.
+            PlanStateError: the plan is cancelled, and steps were given.
         """
-        wish = self._wish(guidance, None)
-        with self._locks.hold(decision.plan_id), self._database.write() as transaction:
-            decision = transaction.decisions.get(decision.id)
+        guidance, more, choose = work.guidance, work.more, work.choose
+        wish = self._wish(guidance, choose)
+        with self._locks.hold(work.decision.plan_id), self._database.write() as transaction:
+            decision = transaction.decisions.get(work.decision.id)
             plan = transaction.plans.get(decision.plan_id)
             if plan.state is PlanState.APPLIED:
                 raise PlanAppliedError(plan.id)
             if decision.superseded_by is not None:
                 raise DecisionSupersededError(decision.id, plan.id)
+            if more is not None and plan.parent_plan_id is not None:
+                raise BusinessRuleViolation(
+                    "Steps cannot be appended to a subplan: its result may be merged already",
+                    hint=f"Append them to a decision of its parent {plan.parent_plan_id}",
+                    plan_id=plan.id,
+                )
             spawn_id = self._ids.new()
-            child = child_of(plan, spawn_id, guidance, self._ids, wish.now)
+            longer = None if more is None else extended(plan, more, guidance, wish.now)
+            if longer is not None:
+                plan = longer.plan
+                transaction.plans.save(plan)
+            name, steps = (longer.name, more.steps) if longer and more else (None, [])
+            child = child_of(plan, name, steps, spawn_id, guidance, self._ids, wish.now)
             attempt = CorrectionAttempt(
                 id=wish.attempt_id,
                 plan_id=plan.id,
@@ -184,7 +225,7 @@ class CorrectionService:
                 operation_id=None,
                 mode=CorrectionMode.APPEND,
                 guidance=guidance,
-                choose=None,
+                choose=choose,
                 attempt=plan.attempt,
                 state=CorrectionState.EXECUTING,
                 original_subtree=(),
@@ -197,9 +238,8 @@ class CorrectionService:
             transaction.corrections.add(attempt)
             revert.complete(transaction, plan, attempt, wish.now)
             sequence = transaction.decisions.next_sequence(plan.id)
-            transaction.decisions.add(
-                spawn_of(plan, decision, spawn_id, child.plan.id, guidance, sequence, wish.now)
-            )
+            spawn = spawn_of(plan, decision, spawn_id, child.plan.id, guidance, sequence, wish.now)
+            transaction.decisions.add(_placed(spawn, longer))
             transaction.plans.add(child.plan)
             resources = transaction.sandboxes.resources(plan.id)
             for resource in resources:
@@ -207,8 +247,21 @@ class CorrectionService:
                 transaction.sandboxes.add_resource(resource.model_copy(update=update))
             transaction.decisions.add(child.root)
             attempt = transaction.corrections.get(attempt.id)
+            calls = transaction.tool_calls.list(plan.id)
         self._faults.reach(FaultPoint.CHILD_APPENDED)
-        return AppendResult(attempt, decision, child.plan)
+        seconds = expected_seconds(calls, len(child.plan.step_sequence))
+        return AppendResult(attempt, decision, plan, child.plan, seconds)
+
+    def steps_of(self, decision: Decision, choose: str) -> PlanDefinition:
+        """Returns the steps of an option of a decision, as `append` takes them.
+
+        Raises:
+            UsageError: it has no such option.
+        """
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(decision.plan_id)
+        option = revert.option_of(plan, decision, choose)
+        return plan.definition.model_copy(update={"steps": option.steps, "arguments": {}})
 
     def prompt(self, plan_id: str, text: str) -> PromptResult:
         """Records guidance for whatever the plan does next; nothing goes back because of it.
@@ -276,3 +329,11 @@ class CorrectionService:
         return CorrectionRequest(
             self._ids.new(), self._ids.new(), guidance, choose, self._clock.now()
         )
+
+
+def _placed(spawn: Decision, longer: ExtendedPlan | None) -> Decision:
+    """Returns the decision at the step that runs the child, if there is one."""
+    if longer is None:
+        return spawn
+    index = len(longer.plan.step_sequence) - 1
+    return spawn.model_copy(update={"place": longer.place, "step_index": index})

@@ -32,7 +32,9 @@ from cleveragents.domain.errors import (
     CheckpointRequiredError,
     PlanNotFoundError,
     ProjectRefusedError,
+    UsageError,
 )
+from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.apply import ApplyRecord
 from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_cancelled
@@ -76,9 +78,9 @@ class PlanStatus:
     applied: ApplyRecord | None
     """What the apply did, once it is done."""
     conflicts: Sequence[OpenConflict]
-    """What subplans made and nobody has said yet whether it holds."""
+    """Changes of subplans that nobody has accepted or rejected yet."""
     decisions_made: int
-    """How many decisions stand, the plan itself included."""
+    """How many decisions are in effect, the plan itself included."""
     files_modified: int
     """How many files it changed, what was merged of its children included."""
     retention: RetentionSummary
@@ -200,6 +202,35 @@ class PlanService:
                 transaction.sandboxes.add_resource(resource)
             transaction.decisions.add(prompt)
         return plan
+
+    def additional_steps(self, plan_file: Path, plan_id: str) -> PlanDefinition:
+        """Reads steps that are to run at the end of a plan; nothing is recorded.
+
+        They use resources of that plan, and the values of its arguments.
+
+        Raises:
+            PlanFileError: the file is not a valid plan.
+            UsageError: an argument has no value, or a resource or tool is not that of the plan.
+            CheckpointRequiredError: a tool could not be rolled back.
+        """
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+        whole, more = plan.definition, self._plan_files.load(plan_file)
+        given = {key: plan.arguments[key] for key in more.arguments if key in plan.arguments}
+        resolve_choices(more, resolve_arguments(more, given))
+        for name in more.resources:
+            if name not in whole.resources:
+                raise UsageError(
+                    f"{plan_file} uses the resource `{name}`, which the plan does not have",
+                    hint=nearest(name, whole.resources),
+                )
+        for name, tool in more.tools.items():
+            if whole.tools.get(name, tool) != tool:
+                raise UsageError(f"{plan_file} and the plan define the tool `{name}` differently")
+        more = more.model_copy(update={"policy": whole.policy})
+        self._refuse_unless_reversible(more)
+        self._refuse_depth(more, above=1)
+        return more
 
     def find(self, text: str, nearby: Sequence[str] = ()) -> Plan:
         """Returns the plan that `text` names.
@@ -336,8 +367,8 @@ class PlanService:
                     tool=step.tool,
                 )
 
-    def _refuse_depth(self, definition: PlanDefinition) -> None:
-        found = depth(definition.steps)
+    def _refuse_depth(self, definition: PlanDefinition, *, above: int = 0) -> None:
+        found = above + depth(definition.steps)
         if found > self._max_child_depth:
             raise BusinessRuleViolation(
                 f"Subplans of `{definition.name}` are {found} plans deep, the plan itself "

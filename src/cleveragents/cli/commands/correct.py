@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,7 +21,10 @@ from cleveragents.domain.errors import UsageError
 from cleveragents.reports.report import Report
 
 if TYPE_CHECKING:
-    from cleveragents.application.services.correction_service import CorrectionService
+    from cleveragents.application.services.correction_service import (
+        AppendRequest,
+        CorrectionService,
+    )
     from cleveragents.domain.decisions.decision import Decision
 
 GUIDANCE_LENGTH = 10_000
@@ -32,11 +36,13 @@ GUIDANCE_LENGTH = 10_000
     epilog=(
         "`revert` rolls the plan back to before the decision and supersedes what depends on it;\n"
         "everything else is kept. With --choose, `agents plan execute` then runs another of its\n"
-        "options. `append` changes nothing and creates a child plan with the guidance as its\n"
-        "prompt. A plan given instead of a decision means the plan's first decision.\n\n"
+        "options. `append` keeps everything and creates a child plan with the guidance as its\n"
+        "prompt. With --steps or --choose, `agents plan execute` then runs it and adds its result\n"
+        "to the plan. A plan given instead of a decision means the plan's first decision.\n\n"
         "Examples:\n"
         "  agents plan tree @latest\n"
-        "  agents plan correct 01HXM8C2 --mode revert --choose database --guidance 'it will grow'"
+        "  agents plan correct 01HXM8C2 --mode revert --choose database --guidance 'it will grow'\n"
+        "  agents plan correct 01HXM8C2 --mode append --steps more.yaml --guidance 'tests too'"
     ),
 )
 @click.argument("decision_ref", metavar="DECISION")
@@ -47,7 +53,17 @@ GUIDANCE_LENGTH = 10_000
     help="Go back and redo the decision, or keep everything and add a child plan.",
 )
 @click.option("--guidance", "-g", required=True, metavar="TEXT", help="What to do instead, or why.")
-@click.option("--choose", metavar="OPTION", help="The option to use instead.")
+@click.option(
+    "--choose",
+    metavar="OPTION",
+    help="The option to use instead; with append, the option whose steps are added.",
+)
+@click.option(
+    "--steps",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Only with append: a plan file whose steps are added.",
+)
 @yes_option
 @dry_run_option
 @all_option
@@ -58,14 +74,17 @@ def correct(
     mode: str,
     guidance: str,
     choose: str | None,
+    steps: Path | None,
     yes: bool,
     dry_run: bool,
 ) -> Report:
     _check_guidance(guidance)
-    if choose is not None and mode == "append":
+    if steps is not None and (mode == "revert" or choose is not None):
+        other = "--mode revert" if mode == "revert" else "--choose"
         raise UsageError(
-            "`--choose` cannot be combined with `--mode append`", hint="Use `--mode revert`"
+            f"`--steps` cannot be combined with `{other}`", hint="Leave one of them out"
         )
+    from cleveragents.application.services.correction_service import AppendRequest
     from cleveragents.domain.checkpoints.operation import OperationKind
 
     finder = session.container(None)
@@ -75,8 +94,15 @@ def correct(
         if ended is not None:
             return only_ended(ended, OperationKind.CORRECTION, found.id)
         service = container.correction_service()
-        act = _append if mode == "append" else _revert
-        return act(session, service, decision, guidance, choose, yes=yes, dry_run=dry_run)
+        if mode == "revert":
+            return _revert(session, service, decision, guidance, choose, yes=yes, dry_run=dry_run)
+        more = None
+        if steps is not None:
+            more = container.plan_service().additional_steps(session.directory / steps, found.id)
+        elif choose is not None:
+            more = service.steps_of(decision, choose)
+        work = AppendRequest(decision, guidance, more, choose)
+        return _append(session, service, work, yes=yes, dry_run=dry_run)
 
 
 @frame.command(
@@ -130,21 +156,18 @@ def _revert(
 
 
 def _append(
-    session: Session,
-    service: CorrectionService,
-    decision: Decision,
-    guidance: str,
-    choose: str | None,
-    *,
-    yes: bool,
-    dry_run: bool,
+    session: Session, service: CorrectionService, work: AppendRequest, *, yes: bool, dry_run: bool
 ) -> Report:
-    from cleveragents.reports.decisions.corrections import append_preview_report, append_report
+    from cleveragents.reports.decisions.corrections import (
+        append_preview_report,
+        append_report,
+        append_text,
+    )
 
     if dry_run:
-        return append_preview_report(decision, guidance)
+        return append_preview_report(work)
     if not yes:
-        session.say("This would only create a child plan with the guidance as its prompt.")
+        session.say(append_text(work))
         if not session.confirm("Append?"):
             return refused()
-    return append_report(service.append(decision, guidance))
+    return append_report(service.append(work))

@@ -12,7 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from cleveragents.domain.errors import PlanStateError
+from cleveragents.domain.errors import DatabaseError, PlanStateError
 from cleveragents.domain.plans.plan_file import PlanDefinition, StepDefinition
 from cleveragents.domain.record import Record
 
@@ -48,6 +48,8 @@ class PlanAction(StrEnum):
     FAIL = "fail"
     ROLL_BACK = "roll back"
     REVERT = "be corrected"
+    EXTEND = "be extended"
+    """A correction appends a subplan."""
     CANCEL = "be cancelled"
     CONFLICT = "come into conflict"
     RESOLVE = "be resolved"
@@ -99,6 +101,17 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanAction], tuple[PlanPhase, P
                 for phase in (_STRATEGIZE, _EXECUTE)
                 for state in (_State.QUEUED, _State.PROCESSING, _State.COMPLETE, _State.ERRORED)
             },
+            **{
+                (phase, state, _Action.EXTEND): (phase, state)
+                for phase, state in (
+                    *((_STRATEGIZE, _State.QUEUED), (_STRATEGIZE, _State.COMPLETE)),
+                    *((_EXECUTE, _State.QUEUED), (_EXECUTE, _State.PROCESSING)),
+                    *((_EXECUTE, _State.ERRORED), (_EXECUTE, _State.CONFLICT)),
+                )
+            },
+            (_EXECUTE, _State.COMPLETE, _Action.EXTEND): (_EXECUTE, _State.QUEUED),
+            (_APPLY, _State.ERRORED, _Action.EXTEND): (_EXECUTE, _State.QUEUED),
+            (_APPLY, _State.CONSTRAINED, _Action.EXTEND): (_EXECUTE, _State.QUEUED),
             (_EXECUTE, _State.COMPLETE, _Action.APPLY): (_APPLY, _State.PROCESSING),
             (_APPLY, _State.PROCESSING, _Action.FINISH): (_APPLY, _State.APPLIED),
             (_APPLY, _State.PROCESSING, _Action.FAIL): (_APPLY, _State.ERRORED),
@@ -215,7 +228,7 @@ class Plan(Record):
     started_at: datetime | None
     finished_at: datetime | None
     choices: dict[str, str] = {}
-    """The option that each decision of the definition takes, by the path of its step."""
+    """By the path of a step: the option that a decision takes, the subplan that was appended."""
     cancel_reason: str | None = None
     parent_plan_id: str | None = None
     """The plan that started it."""
@@ -225,7 +238,21 @@ class Plan(Record):
     @cached_property
     def step_sequence(self) -> tuple[PlannedStep, ...]:
         """The steps that run, including chosen options; `last_completed_step` is an index here."""
-        return tuple(step_sequence(self.definition.steps, self.choices))
+        try:
+            return tuple(step_sequence(self.definition.steps, self.choices))
+        except KeyError as error:
+            raise DatabaseError(
+                f"The stored plan {self.id} cannot be read (table `plans`): its choices do not "
+                f"match its decisions: {error}",
+                hint="Was the database changed by hand?",
+                table="plans",
+                record_id=self.id,
+            ) from error
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether `choices` may differ from what the plan file and the arguments say."""
+        return self.attempt > 1 or any(step.is_appended for step in self.definition.steps)
 
     @property
     def tools(self) -> list[str]:
@@ -280,12 +307,15 @@ def step_sequence(
 
     Args:
         steps: The steps of a definition, or of a chosen option.
-        choices: The chosen option of each decision, by the path of its step.
+        choices: The chosen option of each decision, and the subplan of each appended step, by
+            the path of the step.
         prefix: What the paths of the steps begin with.
         decision_path: The decision whose option they belong to.
     """
     for index, step in enumerate(steps):
         path = f"{prefix}{index}"
+        if step.is_appended and path not in choices:
+            continue  # The plan was rolled back to before the step was appended.
         chosen = choices[path] if step.decision else None
         yield PlannedStep(step, path, decision_path, chosen)
         if step.decision and chosen is not None:

@@ -46,6 +46,9 @@ class RollbackPolicy(Record):
     """The plan may use tools that are declared `unsafe`."""
 
 
+_APPENDED = "appended"
+
+
 class ResourceDefinition(Record):
     """Something that the plan may change."""
 
@@ -143,6 +146,11 @@ class StepDefinition(Record):
     subplans: SubplansDefinition | None = None
 
     model_config = {"frozen": True, "extra": "forbid", "populate_by_name": True}
+
+    @property
+    def is_appended(self) -> bool:
+        """Whether a correction added it; no plan file can, as the input of subplans is derived."""
+        return self.subplans is not None and self.input.get(_APPENDED) is True
 
     @model_validator(mode="before")
     @classmethod
@@ -337,6 +345,12 @@ def subplans_step(name: str, subplans: SubplansDefinition) -> StepDefinition:
     return StepDefinition.model_validate(
         {"name": name, "tool": SPAWN_SUBPLAN, "with": given, "subplans": subplans}
     )
+
+
+def appended_step(name: str, subplan: SubplanDefinition) -> StepDefinition:
+    """Returns the step that a correction adds at the end of a plan: one subplan."""
+    step = subplans_step(name, SubplansDefinition(plans={name: subplan}))
+    return step.model_copy(update={"input": {**step.input, _APPENDED: True}})
 
 
 def _argument_value(name: str, argument: ArgumentDefinition, value: str | None) -> str:

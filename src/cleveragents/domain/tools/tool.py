@@ -341,3 +341,23 @@ def repeated_by(
     ]
     newest = {call.step_index: call for call in done if IRREVERSIBLE in call.side_effects}
     return effects_of(newest[step] for step in sorted(newest))
+
+
+def seconds_spent(calls: Iterable[ToolCall]) -> float:
+    """Returns how long the calls took that have ended."""
+    return sum(
+        (call.finished_at - call.started_at).total_seconds()
+        for call in calls
+        if call.finished_at is not None
+    )
+
+
+def expected_seconds(calls: Sequence[ToolCall], steps: int) -> float | None:
+    """Returns how long more steps take if each takes as long as those that are done, on average.
+
+    None if no step is done, or none is left.
+    """
+    done = [call for call in calls if call.undone_by is None and call.finished_at is not None]
+    if not done or not steps:
+        return None
+    return round(seconds_spent(done) / len({call.step_index for call in done}) * steps, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.application.services.correction_service import (
+    AppendRequest,
     AppendResult,
     CorrectionComparison,
     CorrectionPreview,
@@ -13,7 +14,6 @@ from cleveragents.application.services.correction_service import (
 )
 from cleveragents.domain.checkpoints.operation import RollbackPreview, RollbackResult
 from cleveragents.domain.decisions.correction import CorrectionAttempt, RevertedDecision
-from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.wording import counted, first_lines, joined
 from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
@@ -162,7 +162,7 @@ def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> R
             "files_reverted": len(rollback.changes),
             "status": "restored",
         },
-        "recompute": {"queued": True, "eta": None},
+        "recompute": {"queued": True, "eta": round(done.seconds, 3)},
         "history": _ATTEMPT.list(history),
         "checkpoint_restored": done.plan.last_checkpoint_id,
         "actor_state_ref": done.plan.last_checkpoint_id,
@@ -203,8 +203,9 @@ def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> R
     return Report(data, sections, ("Correction complete",), warnings=warnings)
 
 
-def append_preview_report(decision: Decision, guidance: str) -> Report:
+def append_preview_report(work: AppendRequest) -> Report:
     """The dry run of an append."""
+    decision, steps = work.decision, work.more.steps if work.more else []
     data: dict[str, object] = {
         "dry_run": True,
         "correction": {
@@ -212,18 +213,42 @@ def append_preview_report(decision: Decision, guidance: str) -> Report:
             "impact": "none: nothing is computed again",
             "new_decision": None,
             "corrects": decision.id,
-            "guidance": guidance,
+            "guidance": work.guidance,
+            "choose": work.choose,
         },
+        "steps": [step.name for step in steps],
         "hint": _HINT,
     }
-    rows = (("Plan", decision.plan_id), ("Adds To", decision.question), ("Guidance", guidance))
+    rows = (
+        ("Plan", decision.plan_id),
+        ("Adds To", decision.question),
+        ("Guidance", work.guidance),
+        *(("Step", step.name) for step in steps),
+    )
     sections = (Fields("Correction Preview", rows), Commands("Next", (("Do it", _HINT),)))
     return Report(data, sections, (UNCHANGED,), did_something=False)
 
 
+def append_text(work: AppendRequest) -> str:
+    """Returns the text shown before the user confirms."""
+    if work.more is None:
+        return "This would only create a child plan with the guidance as its prompt."
+    steps = counted(len(work.more.steps), "step")
+    return f"This would add {steps} at the end of the plan, in a child plan. Nothing runs again."
+
+
 def append_report(done: AppendResult) -> Report:
-    attempt = done.attempt
-    child = done.child.id
+    attempt, child, plan = done.attempt, done.child.id, done.plan
+    runs = bool(done.child.definition.steps)
+    note = (
+        f"the child plan runs when {plan.id} is executed, and its result is added to the plan"
+        if runs
+        else "the child plan has the guidance as its prompt, and no steps"
+    )
+    following = [("Show it", f"agents plan status {child}")]
+    if runs:
+        following.insert(0, ("Run it", f"agents plan execute {plan.id}"))
+    following.append(("Cancel it", f"agents plan cancel {child}"))
     data: dict[str, object] = {
         "correction": {
             **_CORRECTION.data(attempt),
@@ -233,11 +258,11 @@ def append_report(done: AppendResult) -> Report:
             "original_decision_preserved": True,
             "existing_artifacts_kept": True,
             "additional_work": attempt.guidance,
-            "note": "the child plan has the guidance as its prompt",
+            "note": note,
         },
-        "queued": {"new_child": child, "eta": None},
+        "queued": {"new_child": child, "eta": done.seconds},
         "user_intervention_decision_id": attempt.new_decision_id,
-        "phase_transition_target": None,
+        "phase_transition_target": plan.phase.value if runs else None,
     }
     sections = (
         Fields(
@@ -247,15 +272,10 @@ def append_report(done: AppendResult) -> Report:
                 ("Adds To", done.decision.question),
                 ("Guidance", attempt.guidance),
                 ("Child Plan", child),
+                *(("Step", step.name) for step in done.child.definition.steps),
             ),
         ),
-        Commands(
-            "Next",
-            (
-                ("Show it", f"agents plan status {child}"),
-                ("Cancel it", f"agents plan cancel {child}"),
-            ),
-        ),
+        Commands("Next", tuple(following)),
     )
     return Report(data, sections, ("Child plan created",))
 

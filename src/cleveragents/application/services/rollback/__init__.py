@@ -11,7 +11,7 @@ The stages:
 
 1. Guards: refuse what cannot be undone or would lose something.
 2. Safety checkpoint of the present state, so that the operation itself can be undone.
-3. Journal: where the plan stands and where it will stand, before the first file changes.
+3. Journal: the position of the plan and its new position, before the first file changes.
 4. Restore every resource, and read it back.
 5. One transaction: the records follow the files.
 

@@ -1,4 +1,4 @@
-"""Where a plan stands, where it would stand, and making its records say so."""
+"""The position of a plan, the position after a rollback, and the records that move there."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PositionDifference:
 
 
 def present(transaction: Transaction, plan: Plan) -> Position:
-    """Returns where the plan stands."""
+    """Returns the present position of the plan."""
     effective = transaction.checkpoints.effective_records(plan.id)
     return Position(
         phase=plan.phase,
@@ -66,13 +66,14 @@ def present(transaction: Transaction, plan: Plan) -> Position:
 def at(
     transaction: Transaction, plan: Plan, checkpoint: Checkpoint, group: CheckpointGroup
 ) -> Position:
-    """Returns where the plan stands once it is rolled back to a checkpoint."""
+    """Returns the position of the plan after a rollback to a checkpoint."""
     phase, state = plan.moved_by(PlanAction.ROLL_BACK)
     known = known_at(transaction, checkpoint, group)
     choices = group.way.choices if group.way else plan.choices
     if choices is None:  # It was made before the first correction.
-        first = plan.attempt == 1
-        choices = plan.choices if first else resolve_choices(plan.definition, plan.arguments)
+        choices = (
+            resolve_choices(plan.definition, plan.arguments) if plan.is_corrected else plan.choices
+        )
     done = checkpoint.metadata.last_completed_step
     finished = None
     if done + 1 == len([*step_sequence(plan.definition.steps, choices)]):
@@ -109,12 +110,12 @@ def children_at(transaction: Transaction, plan_id: str, decisions: Ranges) -> di
     states: dict[str, PlanState] = {}
     for child in descendants(transaction, plan_id):
         own = child.parent_plan_id == plan_id
-        stands = (
+        is_in_effect = (
             child.spawn_decision_id in standing
             if own
             else states.get(child.parent_plan_id or "") is not PlanState.CANCELLED
         )
-        states[child.id] = child.state if stands else PlanState.CANCELLED
+        states[child.id] = child.state if is_in_effect else PlanState.CANCELLED
     return states
 
 
@@ -186,7 +187,7 @@ def move(
     superseded_by: str,
     now: datetime,
 ) -> tuple[Plan, PositionDifference]:
-    """Makes the records say that the plan stands there.
+    """Moves the records to a position of the plan.
 
     Args:
         transaction: The one to do it in.

@@ -3,7 +3,7 @@
 1. the leases of the plan and of all plans below it: nobody else changes them
 2. guards: refuse what is impossible or would lose something
 3. safety checkpoint of the present state
-4. journal: where the plan stands and where it will stand
+4. journal: the position of the plan and its new position
 5. restore every resource, and read it back
 6. one transaction: the records follow the files
 
@@ -379,7 +379,7 @@ class RollbackProcedure:
         combined: Sequence[Taken],
         after: Position,
     ) -> tuple[Checkpoint, CheckpointGroup, Position]:
-        """Records the combined snapshots as a checkpoint, at which the plan then stands."""
+        """Records the combined snapshots as a checkpoint, the new position of the plan."""
         moment = Milestone(
             CheckpointType.COMBINED,
             label=part.label,

@@ -29,6 +29,7 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.events import DecisionCorrected
 from cleveragents.domain.plans.plan import Plan, PlanAction
+from cleveragents.domain.plans.plan_file import OptionDefinition
 from cleveragents.domain.sandboxes.change import AuthoredChange
 
 
@@ -56,7 +57,7 @@ class Revert:
             raise DecisionSupersededError(decision.id, plan.id)
         phase, state = plan.moved_by(PlanAction.REVERT)
         first_step = _first_step(decision)
-        choices = _choices(plan, decision, self.request.choose)
+        choices = _choices(plan, decision, self.request.choose, affected(transaction, decision))
         checkpoint = _point_before(transaction, plan, decision, first_step)
         group = transaction.checkpoints.get_group(checkpoint.group_id)
         refuse_damaged(checkpoint, group)
@@ -235,9 +236,12 @@ def _first_step(decision: Decision) -> int:
     return decision.step_index
 
 
-def _choices(plan: Plan, decision: Decision, choose: str | None) -> dict[str, str]:
-    if choose is None:
-        return plan.choices
+def option_of(plan: Plan, decision: Decision, choose: str) -> OptionDefinition:
+    """Returns one option of a decision of the plan file.
+
+    Raises:
+        UsageError: it has no such option.
+    """
     steps = {step.step_path: step.step for step in plan.step_sequence}
     step = steps.get(decision.place or "")
     options = step.decision.options if step and step.decision else {}
@@ -247,7 +251,20 @@ def _choices(plan: Plan, decision: Decision, choose: str | None) -> dict[str, st
             known if options else f"The decision `{decision.question}` has no options in the plan",
             hint=nearest(choose, options) if options else "Leave out `--choose`",
         )
-    return {**plan.choices, decision.place or "": choose}
+    return options[choose]
+
+
+def _choices(
+    plan: Plan, decision: Decision, choose: str | None, fallen: Sequence[Decision]
+) -> dict[str, str]:
+    """Returns the choices after the correction; what was appended to a fallen decision falls."""
+    gone = {item.place for item in fallen}
+    appended = {item.step_path for item in plan.step_sequence if item.step.is_appended}
+    kept = {path: name for path, name in plan.choices.items() if path not in appended & gone}
+    if choose is None:
+        return kept
+    option_of(plan, decision, choose)
+    return {**kept, decision.place or "": choose}
 
 
 def _point_before(

@@ -7,7 +7,14 @@ from datetime import datetime
 
 from cleveragents.application.ports.system import IdSource
 from cleveragents.domain.decisions.decision import Decision, DecisionType, decision_context
-from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.choices import resolve_choices
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
+from cleveragents.domain.plans.plan_file import (
+    PlanDefinition,
+    StepDefinition,
+    SubplanDefinition,
+    appended_step,
+)
 
 
 @dataclass(frozen=True)
@@ -18,20 +25,87 @@ class AppendedPlan:
     root: Decision
 
 
+@dataclass(frozen=True)
+class ExtendedPlan:
+    """A plan with one more step at its end, which runs the subplan `name`."""
+
+    plan: Plan
+    name: str
+    place: str
+    """The path of the step."""
+
+
+def extended(plan: Plan, more: PlanDefinition, guidance: str, now: datetime) -> ExtendedPlan:
+    """Returns a plan that also runs the steps of `more`, in a subplan, when all others are done.
+
+    Args:
+        plan: The plan; what it has done stays done.
+        more: The steps and the tools that they need.
+        guidance: What the user said.
+        now: The time.
+
+    Raises:
+        PlanStateError: the plan is cancelled or applied.
+    """
+    whole = plan.definition
+    number = 1 + sum(step.is_appended for step in whole.steps)
+    name, place = f"append-{number}", str(len(whole.steps))
+    step = appended_step(name, SubplanDefinition(description=guidance, steps=more.steps))
+    update = {
+        "definition": whole.model_copy(
+            update={"steps": [*whole.steps, step], "tools": {**more.tools, **whole.tools}}
+        ),
+        "arguments": {**default_arguments(more), **plan.arguments},
+        "choices": {**plan.choices, place: name},
+    }
+    moved = plan.after(PlanAction.EXTEND, now)
+    if moved.state is not plan.state:  # It had finished, and has something to run again.
+        update |= {"finished_at": None, "error": None}
+    return ExtendedPlan(moved.model_copy(update=update), name, place)
+
+
+def default_arguments(definition: PlanDefinition) -> dict[str, str]:
+    return {
+        name: argument.default
+        for name, argument in definition.arguments.items()
+        if argument.default is not None
+    }
+
+
 def child_of(
-    parent: Plan, spawn_id: str, guidance: str, id_source: IdSource, now: datetime
+    parent: Plan,
+    name: str | None,
+    steps: list[StepDefinition],
+    spawn_id: str,
+    guidance: str,
+    id_source: IdSource,
+    now: datetime,
 ) -> AppendedPlan:
-    """Returns a plan whose prompt is the guidance; its steps are still to be found."""
+    """Returns a plan whose prompt is the guidance.
+
+    Args:
+        parent: The plan that it belongs to.
+        name: Its name below the parent; None if it has no steps.
+        steps: What it runs; with none, its steps are still to be found.
+        spawn_id: The decision that it comes from.
+        guidance: What the user said.
+        id_source: Makes its ids.
+        now: The time.
+    """
     child_id, root_id = id_source.new(), id_source.new()
+    own_name = parent.name if name is None else f"{parent.name}.{name}"
     definition = parent.definition.model_copy(
-        update={"description": guidance, "steps": [], "name": parent.name}
+        update={"name": own_name, "description": guidance, "steps": steps}
     )
+    if steps:
+        definition = definition.model_copy(update={"validations": []})
     plan = parent.model_copy(
         update={
             "id": child_id,
+            "name": own_name,
             "definition": definition,
             "phase": PlanPhase.STRATEGIZE,
-            "state": PlanState.QUEUED,
+            "state": PlanState.COMPLETE if steps else PlanState.QUEUED,
             "attempt": 1,
             "reversion_count": 0,
             "last_completed_step": -1,
@@ -42,7 +116,7 @@ def child_of(
             "updated_at": now,
             "started_at": None,
             "finished_at": None,
-            "choices": {},
+            "choices": resolve_choices(definition, parent.arguments),
             "cancel_reason": None,
             "parent_plan_id": parent.id,
             "spawn_decision_id": spawn_id,

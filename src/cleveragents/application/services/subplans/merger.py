@@ -22,7 +22,6 @@ from cleveragents.application.services.checkpoints.group_recorder import (
     Taken,
     snapshot_ids,
 )
-from cleveragents.application.services.checkpoints.plan_start import first_snapshots, plan_start
 from cleveragents.application.services.execution.step import StepContext
 from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup, CheckpointType, Trigger
 from cleveragents.domain.errors import (
@@ -104,10 +103,8 @@ class ChildMerger:
     ) -> SubplanMerge:
         with self._database.read() as transaction:
             last = _result(transaction, child)
-            first = first_snapshots(transaction, child.id)
-            forks = transaction.sandboxes.list(child.id)
             resources = {item.name: item.id for item in transaction.sandboxes.resources(child.id)}
-        start = plan_start(self._snapshots, forks, first)
+        start = self._checkpoints.start(child.id)
         names = MergeNames(mine=context.plan.name, theirs=name)
         parts: list[ResourceMerge] = []
         for sandbox, made in before:

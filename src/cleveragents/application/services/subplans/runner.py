@@ -42,7 +42,7 @@ _LATE = "it took longer than its parent allows"
 
 
 @dataclass
-class _Running:
+class _RunningChild:
     """A child under way."""
 
     name: str
@@ -54,7 +54,7 @@ class _Running:
 
 
 @dataclass(frozen=True)
-class _Failed:
+class _ChildFailure:
     name: str
     plan: Plan
     message: str
@@ -68,8 +68,8 @@ class _Wave:
     subplans: SubplansDefinition
     children: Mapping[str, Plan]
     waiting: deque[str] = field(init=False)
-    running: list[_Running] = field(default_factory=list[_Running])
-    failed: list[_Failed] = field(default_factory=list[_Failed])
+    running: list[_RunningChild] = field(default_factory=list[_RunningChild])
+    failed: list[_ChildFailure] = field(default_factory=list[_ChildFailure])
     attempts: Counter[str] = field(default_factory=Counter[str])
 
     def __post_init__(self) -> None:
@@ -128,9 +128,10 @@ class SubplanRunner:
             SubplanConflictError: what they made could not all be merged.
             InterruptedByUserError: the user stopped it; what they have done is kept.
         """
-        if not self._spawning.children(context):
+        if not any(map(self._spawning.is_forked, self._spawning.children(context).values())):
             self._begin(context)
-        for names in subplans.waves:
+        # A cancelled child of an appended step is not made again: the step has nothing to do.
+        for names in () if self._spawning.is_given_up(context) else subplans.waves:
             done = self._merging.merged(context.plan.id)
             known = self._spawning.children(context)
             if all(name in known and known[name].id in done for name in names):
@@ -188,14 +189,14 @@ class SubplanRunner:
         run = self._children.start(child_id, repeat_effects=context.repeat_effects)
         limit = wave.subplans.timeout_per_subplan_seconds
         deadline = None if limit is None else self._clock.monotonic() + limit
-        wave.running.append(_Running(name, run, attempt, deadline))
+        wave.running.append(_RunningChild(name, run, attempt, deadline))
 
-    def _ended(self, running: Sequence[_Running]) -> list[_Running]:
+    def _ended(self, running: Sequence[_RunningChild]) -> list[_RunningChild]:
         """Waits a moment, and returns those that have ended."""
         ended = self._children.wait([item.run for item in running], _LOOK_SECONDS)
         return [item for item in running if item.run in ended]
 
-    def _judge(self, wave: _Wave, ended: _Running) -> None:
+    def _judge(self, wave: _Wave, ended: _RunningChild) -> None:
         """Decides about a child whose run has ended: done, to be tried again, or failed."""
         for warning in ended.run.warnings():
             self._events.emit(WarningIssued(f"Subplan {ended.name}: {warning}"))
@@ -216,7 +217,7 @@ class SubplanRunner:
             self._fail(wave, ended.name, child, said)
 
     def _fail(self, wave: _Wave, name: str, child: Plan, said: str) -> None:
-        wave.failed.append(_Failed(name, child, _why(child, said)))
+        wave.failed.append(_ChildFailure(name, child, _why(child, said)))
         if wave.stops:
             for waiting in wave.waiting:
                 self._give_up(wave.children[waiting])
@@ -233,7 +234,7 @@ class SubplanRunner:
             if (latest.phase, latest.state, PlanAction.CANCEL) in TRANSITIONS:
                 family.cancel(transaction, latest, _FAILED_FAST, self._clock.now())
 
-    def _end_late_ones(self, running: Sequence[_Running]) -> None:
+    def _end_late_ones(self, running: Sequence[_RunningChild]) -> None:
         now = self._clock.monotonic()
         for item in running:
             if item.deadline is None or now < item.deadline:
@@ -244,7 +245,7 @@ class SubplanRunner:
             item.deadline = now + _GRACE_SECONDS
             item.run.stop()
 
-    def _end_all(self, running: Sequence[_Running]) -> None:
+    def _end_all(self, running: Sequence[_RunningChild]) -> None:
         """Ends what still runs, first by asking."""
         for item in running:
             item.run.stop()
@@ -334,7 +335,7 @@ def _why(child: Plan, said: str) -> str:
     return said
 
 
-def _failure(failed: Sequence[_Failed]) -> ExecutionError:
+def _failure(failed: Sequence[_ChildFailure]) -> ExecutionError:
     first = failed[0]
     return ExecutionError(
         "; ".join(f"subplan `{item.name}` failed: {item.message}" for item in failed),

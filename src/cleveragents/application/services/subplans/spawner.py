@@ -73,8 +73,48 @@ class ChildSpawner:
                 self._trigger(context, name)
             self._record(context, subplans, missing)
             known = self.children(context)
+        elif context.step.is_appended:
+            self._start_appended(context, names[0], known[names[0]])
+            known = self.children(context)
         for name in names:
             self._fork(context, known[name])
+
+    def is_forked(self, child: Plan) -> bool:
+        """Returns whether a child has its sandboxes."""
+        with self._database.read() as transaction:
+            return bool(transaction.sandboxes.list(child.id))
+
+    def is_given_up(self, context: StepContext) -> bool:
+        """Returns whether the user cancelled the child of an appended step."""
+        with self._database.read() as transaction:
+            return context.step.is_appended and any(
+                child.state is PlanState.CANCELLED for child in _spawned(transaction, context)
+            )
+
+    def _start_appended(self, context: StepContext, name: str, child: Plan) -> None:
+        """Takes the checkpoints of a spawn for a child that a correction has recorded."""
+        if self.is_forked(child):
+            return
+        self._trigger(context, name)
+        with self._database.read() as transaction:
+            outputs = outputs_of(context, transaction.tool_calls.list(context.plan.id))
+        arguments = {**child.arguments, **_inherited(outputs)}
+
+        def started(transaction: Transaction, plan: Plan) -> Plan:
+            latest = transaction.plans.get(child.id)
+            transaction.plans.save(latest.model_copy(update={"arguments": arguments}))
+            return plan
+
+        moment = Milestone(
+            CheckpointType.DECISION,
+            label=f"spawned: {name}",
+            reason="a correction appended it",
+            step_index=context.step_index,
+            source_tool=SPAWN_SUBPLAN,
+            decision_id=child.spawn_decision_id,
+            repeated=context.repeated,
+        )
+        self._checkpoints.create_as_required(context.lease, context.plan, moment, started)
 
     def _trigger(self, context: StepContext, name: str) -> None:
         moment = Milestone(
@@ -134,9 +174,7 @@ class ChildSpawner:
         parent, wanted, now = context.plan, subplans.plans[name], self._clock.now()
         child_id, root_id = self._ids.new(), self._ids.new()
         definition = _definition(parent, name, subplans)
-        # What the parent has saved is a value like any other for the child.
-        inherited = {f"outputs.{key}": value for key, value in outputs.items()}
-        arguments = {**parent.arguments, **inherited}
+        arguments = {**parent.arguments, **_inherited(outputs)}
         plan = Plan(
             id=child_id,
             name=definition.name,
@@ -236,18 +274,29 @@ class ChildSpawner:
 
 
 def _children(transaction: Transaction, context: StepContext) -> dict[str, Plan]:
+    first = len(context.plan.name) + 1
+    return {
+        child.name[first:]: child
+        for child in _spawned(transaction, context)
+        if child.state is not PlanState.CANCELLED
+    }
+
+
+def _spawned(transaction: Transaction, context: StepContext) -> list[Plan]:
+    """Returns the children of the step's spawn decisions in effect, cancelled or not."""
     here = context.step_sequence[context.step_index].step_path
     spawns = {
         decision.id
         for decision in transaction.decisions.list(context.plan.id)
         if decision.decision_type in _SPAWNS and decision.place == here
     }
-    first = len(context.plan.name) + 1
-    return {
-        child.name[first:]: child
-        for child in transaction.plans.children(context.plan.id)
-        if child.spawn_decision_id in spawns and child.state is not PlanState.CANCELLED
-    }
+    children = transaction.plans.children(context.plan.id)
+    return [child for child in children if child.spawn_decision_id in spawns]
+
+
+def _inherited(outputs: Mapping[str, str]) -> dict[str, str]:
+    """Returns what the parent has saved, which is a value like any other for the child."""
+    return {f"outputs.{key}": value for key, value in outputs.items()}
 
 
 def _definition(parent: Plan, name: str, subplans: SubplansDefinition) -> PlanDefinition:
