@@ -89,6 +89,8 @@ Records = dict[str, list[tuple[object, ...]]]
 def records(database: Path) -> Records:
     """Every row of the database but the leases, which come and go with each command."""
     with closing(sqlite3.connect(database)) as connection:
+        # A scenario may have stored what is not text.
+        connection.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
         names = [
             name
             for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")

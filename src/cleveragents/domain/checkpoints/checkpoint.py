@@ -111,6 +111,11 @@ class Lineage(Record):
     """The decisions in effect: ranges of sequence numbers."""
     choices: dict[str, str] | None = None
     """The value of `Plan.choices`, if a correction had changed it."""
+    calls: tuple[tuple[int, int], ...] | None = None
+    """The tool calls whose effects the sandboxes contain, as in `CheckpointMetadata`, which may
+    be damaged: a group can be restored without it. None in older records."""
+    last_completed_step: int | None = None
+    """The same step as in `CheckpointMetadata`; None in older records."""
 
 
 class CheckpointGroup(Record):

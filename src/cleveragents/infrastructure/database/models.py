@@ -49,6 +49,9 @@ RecordT = TypeVar("RecordT")
 UNREADABLE = "unreadable"
 """Replaces a text of a checkpoint's metadata that cannot be read."""
 
+_LONGEST_PROBLEM = 200
+"""Some errors quote the whole value, which may be a file."""
+
 _PLACEHOLDERS: Mapping[str, JsonValue] = {
     "label": UNREADABLE,
     "step_index": -1,
@@ -62,6 +65,8 @@ _PLACEHOLDERS: Mapping[str, JsonValue] = {
     "not_captured": [{"path": UNREADABLE, "reason": "the stored list cannot be read"}],
 }
 """Replaces each field that cannot be read and has no default."""
+_POSITION = frozenset({"last_completed_step", "effective_calls", "tool_calls"})
+"""The fields that say where the plan was."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,9 @@ class Model(Generic[RecordT]):
         qualified = [name if "." in name else f"{table}.{name}" for name in names.values()]
         self.select = f"SELECT {', '.join(qualified)} FROM {table}"
         """Selects the columns in the order that `read` expects; a statement starts with it."""
+        self._key_position = (
+            list(names.values()).index(self.key) if self.key in names.values() else None
+        )
         self._record = record
         self._encoders = [(field, names[field], chosen[field].encode) for field in names]
         self._decoders = [(field, chosen[field].decode, chosen[field].null) for field in names]
@@ -150,11 +158,20 @@ class Model(Generic[RecordT]):
                 for (field, decode, null), value in zip(self._decoders, row, strict=True)
             }
             return self._record(**values, **given)
-        except (ValueError, RecursionError) as error:
-            raise DatabaseError(
-                f"A stored {self.noun} cannot be read: {_problem(error)}",
-                hint="Was the database changed by hand, or written by a newer program?",
-            ) from error
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            raise self._unreadable(row, error) from error
+
+    def _unreadable(self, row: Row, error: Exception) -> DatabaseError:
+        """Returns the error for a row that holds no record; it says which row that is."""
+        stored = None if self._key_position is None else row[self._key_position]
+        record_id = stored if isinstance(stored, str) else None
+        named = f"{self.noun} {record_id}" if record_id else self.noun
+        return DatabaseError(
+            f"The stored {named} cannot be read (table `{self.table}`): {_problem(error)}",
+            hint="Was the database changed by hand, or written by a newer program?",
+            table=self.table,
+            record_id=record_id,
+        )
 
 
 def _field_types(record: type[Any]) -> dict[str, Any]:
@@ -177,8 +194,10 @@ def _codec(kind: Any) -> Codec:
 def _problem(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_input=False)[0]
-        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return str(error).splitlines()[0]
+        return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+    if isinstance(error, LookupError):
+        return f"{error} is missing"
+    return str(error).splitlines()[0][:_LONGEST_PROBLEM]
 
 
 def _plain(value: object) -> object:
@@ -200,16 +219,22 @@ def load_metadata(text: str) -> CheckpointMetadata:
     Only this and `load_object` accept malformed data: a checkpoint whose
     metadata is damaged still has its snapshot. Known fields that can be read
     are kept and unknown ones dropped. The others become `unreadable`, or -1 for
-    a step; `not_captured` then has one entry that says so.
+    a step; `not_captured` then has one entry that says so. If the plan's position
+    cannot be read, the state hash is `unreadable` too, since a rollback would leave
+    the plan at a wrong step; the repository then completes it from the group.
     """
     stored = load_object(text)
     known = {name: stored[name] for name in CheckpointMetadata.model_fields if name in stored}
     if isinstance(listed := known.get("not_captured"), list):
         known["not_captured"] = [_known_of_uncaptured(entry) for entry in listed]
+    if "last_completed_step" not in known:
+        known.pop("state_hash", None)
     try:
         return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **known})
     except ValidationError as error:
         wrong = {problem["loc"][0] for problem in error.errors(include_input=False)}
+        if wrong & _POSITION:
+            wrong.add("state_hash")
         readable = {name: value for name, value in known.items() if name not in wrong}
         return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **readable})
 

@@ -20,7 +20,6 @@ from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,
-    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
 from cleveragents.infrastructure.sandbox.create.worktree import branch_of
@@ -29,7 +28,7 @@ from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import state_path
 from cleveragents.infrastructure.sandbox.git.command import Git
-from cleveragents.infrastructure.sandbox.store.directories import drafted, reclaim
+from cleveragents.infrastructure.sandbox.store.directories import drafted, reclaim, sandbox_place
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs, mirror_use
 
 _COPIED = (SandboxStrategy.GIT_WORKTREE, SandboxStrategy.FILESYSTEM_COPY)

@@ -20,8 +20,6 @@ from cleveragents.infrastructure.sandbox.create.inspection import (
 )
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
-    remove_notes,
-    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.create.overlaps import refuse_overlaps
 from cleveragents.infrastructure.sandbox.create.overlays import OverlaySandboxes
@@ -30,7 +28,11 @@ from cleveragents.infrastructure.sandbox.forks import ForkOrigin, SandboxForks
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoIsolation
 from cleveragents.infrastructure.sandbox.sqlite.copies import SqliteSandboxes
-from cleveragents.infrastructure.sandbox.store.directories import reclaim
+from cleveragents.infrastructure.sandbox.store.directories import (
+    reclaim,
+    remove_notes,
+    sandbox_place,
+)
 
 
 class AllSandboxes(Sandboxes):

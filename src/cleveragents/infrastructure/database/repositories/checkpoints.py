@@ -29,6 +29,7 @@ from cleveragents.domain.plans.events import (
 )
 from cleveragents.infrastructure.database.models import (
     CHECKPOINTS,
+    EVENTS,
     GROUPS,
     OPERATIONS,
     UNREADABLE,
@@ -80,6 +81,7 @@ _COUNTED = (
 )
 _COUNTED_GROUPS = f"SELECT group_id, state_hashes_json, pinned{_COUNTED} ORDER BY sequence"
 _COUNT_STATES = f"SELECT count(DISTINCT state_hashes_json){_COUNTED}"
+_CREATIONS = f"{EVENTS.select} WHERE plan_id = :plan_id AND type = :type"
 _COUNT_PRUNED = "SELECT count(*) FROM events WHERE plan_id = :plan_id AND type = :type"
 # Each database has its own function to find a text in another, but all have `replace`.
 _NAMING_SNAPSHOT = (
@@ -129,6 +131,9 @@ _PENDING = (
 )
 _STATUS = "SELECT status FROM operations WHERE operation_id = :operation_id"
 
+_ALSO_IN_EVENT = {"label", "step_index", "trigger"}
+"""The fields of a checkpoint's metadata that its event holds too."""
+
 _GroupEvent: TypeAlias = (
     type[CheckpointPruned]
     | type[CheckpointDeleted]
@@ -176,7 +181,7 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
         found = self._session.find(CHECKPOINTS, _CHECKPOINT, checkpoint_id=checkpoint_id)
         if not found:
             raise CheckpointNotFoundError(checkpoint_id)
-        return found[0]
+        return self._completed(found[0])
 
     def get_group(self, group_id: str) -> CheckpointGroup:
         found = self._session.find(GROUPS, _GROUP, group_id=group_id)
@@ -191,15 +196,37 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
         return found[0]
 
     def list(self, plan_id: str, *, set_aside: bool = False) -> Sequence[Checkpoint]:
-        return self._session.find(CHECKPOINTS, _ALL if set_aside else _VISIBLE, plan_id=plan_id)
+        sql = _ALL if set_aside else _VISIBLE
+        return [*map(self._completed, self._session.find(CHECKPOINTS, sql, plan_id=plan_id))]
 
     def newest_first(self, plan_id: str) -> Iterator[Checkpoint]:
-        return self._session.find_each(CHECKPOINTS, _NEWEST_FIRST, plan_id=plan_id)
+        found = self._session.find_each(CHECKPOINTS, _NEWEST_FIRST, plan_id=plan_id)
+        return map(self._completed, found)
 
     def newest(self, plan_id: str, checkpoint_type: CheckpointType) -> Checkpoint | None:
         values = {"plan_id": plan_id, "checkpoint_type": checkpoint_type.value}
         found = self._session.find(CHECKPOINTS, _NEWEST_OF_TYPE, **values)
-        return found[0] if found else None
+        return self._completed(found[0]) if found else None
+
+    def _completed(self, checkpoint: Checkpoint) -> Checkpoint:
+        """Returns the checkpoint; damaged metadata is completed from its group and its event."""
+        if checkpoint.metadata.state_hash != UNREADABLE:
+            return checkpoint
+        group = self.get_group(checkpoint.group_id)
+        if group.way is None or group.way.last_completed_step is None:
+            return checkpoint  # An older program recorded it.
+        known = {
+            "state_hash": group.state_hashes.get(checkpoint.resource_id, UNREADABLE),
+            "last_completed_step": group.way.last_completed_step,
+            "effective_calls": group.way.calls,
+        }
+        kind = CheckpointCreated.type
+        for event in self._session.find(EVENTS, _CREATIONS, plan_id=group.plan_id, type=kind):
+            if event.data.get("group_id") == group.id:
+                said = _ALSO_IN_EVENT & event.data.keys()
+                known |= {name: event.data[name] for name in said}
+        metadata = checkpoint.metadata.model_copy(update=known)
+        return checkpoint.model_copy(update={"metadata": metadata})
 
     def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
         sql = _ALL_GROUPS if set_aside else _VISIBLE_GROUPS

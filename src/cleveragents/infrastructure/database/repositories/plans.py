@@ -6,9 +6,11 @@ the events that follow from a record together with the record.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+
+from pydantic import JsonValue
 
 from cleveragents.application.ports.records import (
     EventStore,
@@ -35,7 +37,6 @@ from cleveragents.domain.plans.lease import Lease
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
-from cleveragents.infrastructure.database.location import NUMBERING_LOCK
 from cleveragents.infrastructure.database.models import (
     EVENTS,
     LEASE_HOLDERS,
@@ -46,7 +47,7 @@ from cleveragents.infrastructure.database.models import (
     VALIDATIONS,
     dump,
 )
-from cleveragents.infrastructure.database.session import DatabaseSession, id_lists
+from cleveragents.infrastructure.database.session import NUMBERING_LOCK, DatabaseSession, id_lists
 
 _PLAN = f"{PLANS.select} WHERE plan_id = :plan_id"
 _NEXT_NUMBER = "SELECT coalesce(max(number), 0) + 1 FROM plans"
@@ -82,20 +83,24 @@ class EventRepository(EventStore):
 
     _session: DatabaseSession
     clock: Clock
-    _added: list[StoredEvent]
-    """The caller reads it when the transaction has committed."""
+    _added: list[Callable[[], StoredEvent]] = field(default_factory=list[Callable[[], StoredEvent]])
 
     def add(self, event: PlanEventRecord) -> None:
         # The time of storing, not one of the record's: so time and sequence grow together.
-        now, facts = self.clock.now(), event.facts()
-        [[sequence]] = self._session.rows(
+        now = self.clock.now()
+        facts: dict[str, JsonValue] = {
+            name: list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType] # the only tuples are of texts
+            for name, value in vars(event).items()
+            if name != "plan_id"
+        }
+        number = self._session.generated(
             _ADD_EVENT,
             plan_id=event.plan_id,
             type=event.type,
             data_json=dump(facts),
             created_at=now,
         )
-        self._added.append(StoredEvent(sequence, event.plan_id, event.type, now, facts))
+        self._added.append(lambda: StoredEvent(number(), event.plan_id, event.type, now, facts))
 
     def list(
         self, plan_id: str, *, after: int = 0, types: Collection[str] | None = None
@@ -111,7 +116,7 @@ class EventRepository(EventStore):
         return sorted(found, key=lambda event: event.sequence)
 
     def added(self) -> Sequence[StoredEvent]:
-        return tuple(self._added)
+        return [stored() for stored in self._added]
 
 
 @dataclass(frozen=True)
@@ -265,8 +270,8 @@ class LeaseRepository(RecordRepository, LeaseStore):
         if self._session.is_sqlite:
             return self._events.clock.now()
         # Not `now()`, which is when the transaction began: it may have waited for a lock.
-        [[moment]] = self._session.rows("SELECT clock_timestamp()")
-        return datetime.fromisoformat(moment)
+        moment: datetime = self._session.generated("SELECT clock_timestamp()")()
+        return moment
 
     def put(self, lease: Lease) -> None:
         self._session.run(_REMOVE, plan_id=lease.plan_id)

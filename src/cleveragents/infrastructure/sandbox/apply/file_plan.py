@@ -73,7 +73,7 @@ def directory_changes(
 
 
 def in_the_way(project: ProjectFiles, updates: PathUpdates) -> list[str]:
-    """Returns the paths where something of another kind stands than will be there.
+    """Returns the paths that now have something of another kind than they will have.
 
     That is: a file where a directory will be, a directory where a file will be, and whatever is
     in a directory that a file replaces. What the plan itself removes does not count.

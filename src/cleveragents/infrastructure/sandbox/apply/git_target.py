@@ -204,7 +204,7 @@ class GitTarget(OpenTarget):
     def _is_settled(self) -> bool:
         """Says whether an earlier attempt came to its end; the user may have gone on since.
 
-        Our lock stays until then. Somebody may have removed it, so more is looked at.
+        Our lock stays until then. Somebody may have removed it, so this checks more than the lock.
         """
         if self._is_locked():
             return False

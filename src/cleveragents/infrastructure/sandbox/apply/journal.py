@@ -36,7 +36,7 @@ class PathUpdate:
 
 @dataclass(frozen=True)
 class DirectoryUpdate:
-    """A directory, with its permission bits before and after; None is no directory."""
+    """A directory, with its permission bits before and after; None means that there is none."""
 
     path: str
     before: int | None

@@ -77,7 +77,7 @@ class MergeWorkspace:
             if entry is None:
                 continue
             file = path / name
-            file.parent.mkdir(parents=True, exist_ok=True)
+            _create_directories(file.parent)
             if stat.S_ISLNK(entry.mode):
                 os.symlink(self._objects.read(entry.object_id), os.fsencode(file))
                 continue
@@ -194,3 +194,13 @@ class MergeWorkspace:
 
 def _content(path: Path) -> bytes:
     return os.readlink(os.fsencode(path)) if path.is_symlink() else path.read_bytes()
+
+
+def _create_directories(path: Path) -> None:
+    """Creates a directory and those above it, without recursion: it may be very deep."""
+    missing: list[Path] = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for directory in reversed(missing):
+        directory.mkdir()

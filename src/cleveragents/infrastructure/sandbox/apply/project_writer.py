@@ -164,24 +164,20 @@ class ProjectWriter:
         if not paths:
             return
         # A directory whose bits the plan sets may forbid us to write to it until we set them.
-        ours = {item.path for item in self._updates.directories if _is_owned(self._at(item.path))}
-        above = {self._nearest_directory(path) for path in paths} - ours
-        for directory in (str(self._staging.parent), *map(self._at, sorted(above))):
+        root, mode_of = str(self._files.root), self._files.directory_mode
+        ours = {i.path for i in self._updates.directories if _is_owned(f"{root}/{i.path}")}
+        # The directory that exists and a path is in, or will be in.
+        above = {
+            next((place for place in ancestors(path) if mode_of(place) is not None), ".")
+            for path in paths
+        }
+        places = [f"{root}/{place}" for place in sorted(above - ours)]
+        for directory in (str(self._staging.parent), *places):
             if not os.access(directory, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, "Permission denied", directory)
         for item in self._updates.files:
             if item.before is not None and not stat.S_ISLNK(item.before.mode):
-                _refuse_immutable(self._at(item.path))
-
-    def _at(self, path: str) -> str:
-        return f"{self._files.root}/{path}"
-
-    def _nearest_directory(self, path: str) -> str:
-        """Returns the directory that exists and a path is in, or will be in."""
-        known = (
-            above for above in ancestors(path) if self._files.directory_mode(above) is not None
-        )
-        return next(known, ".")
+                _refuse_immutable(f"{root}/{item.path}")
 
     def write(self) -> None:
         """Writes everything, unless that was done before: the user may have gone on since."""

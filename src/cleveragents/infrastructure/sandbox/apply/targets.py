@@ -22,10 +22,9 @@ from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal, Appl
 from cleveragents.infrastructure.sandbox.apply.merge_workspace import MergeWorkspace
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectWriter
 from cleveragents.infrastructure.sandbox.apply.sqlite_target import SqliteTarget, plan_database
-from cleveragents.infrastructure.sandbox.create.maker import sandbox_place
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
-from cleveragents.infrastructure.sandbox.store.directories import scratch
+from cleveragents.infrastructure.sandbox.store.directories import sandbox_place, scratch
 from cleveragents.infrastructure.sandbox.store.refs import mirror_use
 
 

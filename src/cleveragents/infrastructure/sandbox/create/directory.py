@@ -13,7 +13,6 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     make_again,
     new_sandbox,
     require_directory,
-    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
 from cleveragents.infrastructure.sandbox.git.command import Git
@@ -23,6 +22,7 @@ from cleveragents.infrastructure.sandbox.store.directories import (
     reclaim,
     remove_tree,
     remove_with_parent,
+    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
 

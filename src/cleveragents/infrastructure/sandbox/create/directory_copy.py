@@ -25,7 +25,7 @@ _KINDS = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
 
 
 class CopyResult:
-    """What became of one directory."""
+    """The result of copying one directory."""
 
     def __init__(self) -> None:
         self.inside: list[str] = []
@@ -60,7 +60,7 @@ class DirectoryCopy:
             target: The top of the copy.
             can_share: Says of an open file whether the copy may share its bytes.
             before_each: Called before each file; it may raise to end everything.
-            leaving_out: A name at the top that is no content.
+            leaving_out: A name at the top that is not content.
         """
         self._source = source
         self._target = target

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +11,6 @@ from typing import Protocol
 from cleveragents.domain.errors import SandboxMissingError, SnapshotError
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
-from cleveragents.infrastructure.sandbox.store.packs import remove_entirely
 
 
 class SandboxMaker(Protocol):
@@ -27,11 +26,6 @@ class SandboxMaker(Protocol):
         """Makes a directory that was put in the sandbox's place one. MUST be repeatable."""
 
     def remove(self, sandbox: SandboxRef) -> None: ...
-
-
-def sandbox_place(home: Path, plan_id: str, resource: str) -> Path:
-    """Returns the directory of a plan's sandbox; its parent holds what belongs to it."""
-    return home / "sandboxes" / plan_id / resource
 
 
 def new_sandbox(
@@ -90,11 +84,3 @@ def creation_errors() -> Generator[None]:
             f"The sandbox could not be created: {error}",
             hint="Make room in the home directory of CleverAgents, or give permission",
         ) from error
-
-
-def remove_notes(sandbox: Path) -> None:
-    """Removes what is noted beside a sandbox that is gone."""
-    for path in sandbox.parent.glob(f".{sandbox.name}.*"):
-        remove_entirely(path)
-    with suppress(OSError):
-        sandbox.parent.rmdir()

@@ -22,7 +22,6 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     make_again,
     new_sandbox,
     require_directory,
-    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.files.overlay_mounts import (
     LOWER,
@@ -33,7 +32,11 @@ from cleveragents.infrastructure.sandbox.files.overlay_mounts import (
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
-from cleveragents.infrastructure.sandbox.store.directories import remove_tree, remove_with_parent
+from cleveragents.infrastructure.sandbox.store.directories import (
+    remove_tree,
+    remove_with_parent,
+    sandbox_place,
+)
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
 
 

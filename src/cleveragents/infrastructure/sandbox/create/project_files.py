@@ -39,7 +39,7 @@ class ProjectFile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ProjectFiles:
+class ProjectListing:
     """What is there, by the path below the project's top."""
 
     leaves: Mapping[str, ProjectFile]
@@ -48,7 +48,7 @@ class ProjectFiles:
     skipped: tuple[Uncaptured, ...]
 
 
-def look(repository: Repository, git: Git, mirror: Path, scratch: Path) -> ProjectFiles:
+def look(repository: Repository, git: Git, mirror: Path, scratch: Path) -> ProjectListing:
     """Returns what the project holds now.
 
     Args:
@@ -71,7 +71,7 @@ def look(repository: Repository, git: Git, mirror: Path, scratch: Path) -> Proje
                 hint=f"Run `git status` in the project, {_WITHOUT}",
             ) from error
     skipped = tuple(sorted(walk.skipped, key=lambda item: item.path))
-    return ProjectFiles(walk.leaves, walk.directories, skipped)
+    return ProjectListing(walk.leaves, walk.directories, skipped)
 
 
 def unreadable(root: Path, name: str, error: OSError) -> ProjectRefusedError:

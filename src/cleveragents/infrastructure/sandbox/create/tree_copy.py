@@ -46,7 +46,7 @@ class TreeCopy:
         Args:
             source: What is copied.
             target: An empty directory.
-            leaving_out: A name at the top that is no content.
+            leaving_out: A name at the top that is not content.
             is_ours: Whether it is a sandbox. Then what may not be read is left out and named,
                 not refused, and room is looked for on the way, not before.
         """

@@ -14,7 +14,11 @@ from pathlib import Path
 
 from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, Uncaptured
-from cleveragents.infrastructure.sandbox.create.project_files import ProjectFiles, look, unreadable
+from cleveragents.infrastructure.sandbox.create.project_files import (
+    ProjectListing,
+    look,
+    unreadable,
+)
 from cleveragents.infrastructure.sandbox.git.command import Git, admin_directory
 from cleveragents.infrastructure.sandbox.git.repository import Repository
 from cleveragents.infrastructure.sandbox.store.file_copy import copy_content
@@ -56,7 +60,7 @@ def take_over(repository: Repository, git: Git, sandbox: SandboxRef) -> tuple[Un
     )
 
 
-def _remove_others(target: Path, wanted: ProjectFiles) -> None:
+def _remove_others(target: Path, wanted: ProjectListing) -> None:
     waiting = [""]
     while waiting:
         directory = waiting.pop()
@@ -72,7 +76,7 @@ def _remove_others(target: Path, wanted: ProjectFiles) -> None:
                     os.unlink(entry.path)
 
 
-def _copy(root: Path, target: Path, wanted: ProjectFiles) -> None:
+def _copy(root: Path, target: Path, wanted: ProjectListing) -> None:
     for name in sorted(wanted.directories):
         (target / name).mkdir(mode=0o700, exist_ok=True)
     for name, leaf in wanted.leaves.items():
@@ -111,7 +115,7 @@ def _copy_file(source: int, target: Path) -> None:
 
 
 def _is_same(source: int, status: os.stat_result, target: Path) -> bool:
-    """Compares bytes; afterwards the source stands at its beginning again."""
+    """Compares bytes, and rewinds the source afterwards."""
     if not os.path.lexists(target):
         return False
     present = target.lstat()
@@ -133,7 +137,7 @@ def _write(source: int, status: os.stat_result, target: Path) -> None:
         os.close(writer)
 
 
-def _set_modes(target: Path, wanted: ProjectFiles) -> None:
+def _set_modes(target: Path, wanted: ProjectListing) -> None:
     """Gives directories their permission bits last: some would not let themselves be filled."""
     for name, mode in sorted(wanted.directories.items(), reverse=True):
         os.chmod(target / name, mode)

@@ -21,7 +21,6 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     creation_errors,
     make_again,
     new_sandbox,
-    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.create.uncommitted import take_over
 from cleveragents.infrastructure.sandbox.files.git_state import GitLinks
@@ -38,7 +37,7 @@ from cleveragents.infrastructure.sandbox.git.repository import (
     find_repository,
     inspect_repository,
 )
-from cleveragents.infrastructure.sandbox.store.directories import remove_tree
+from cleveragents.infrastructure.sandbox.store.directories import remove_tree, sandbox_place
 from cleveragents.infrastructure.sandbox.store.mirror import damaged_project, refresh_mirror
 from cleveragents.infrastructure.sandbox.store.mirror_repair import repair_mirror
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs, mirror_use
@@ -186,6 +185,6 @@ class WorktreeSandboxes(SandboxMaker):
 
 
 def _is_as_known(sandbox: SandboxRef) -> bool:
-    """Says whether it is the very directory that was looked at last, whatever is in it now."""
+    """Returns whether it is the directory that was last tracked, whatever is in it now."""
     known = load_state(sandbox)
     return known is not None and known.remembered.top == os.lstat(sandbox.path).st_ino

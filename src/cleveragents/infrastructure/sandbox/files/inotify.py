@@ -112,7 +112,7 @@ class Watch:
 
     def close(self) -> None:
         """Lets go; the kernel takes its time over that, so another thread waits for it."""
-        if sys.is_finalizing():  # A thread would never start any more.
+        if sys.is_finalizing():  # A thread would no longer start.
             os.close(self._descriptor)
             return
         threading.Thread(target=os.close, args=(self._descriptor,), daemon=True).start()

@@ -87,7 +87,7 @@ def adopt(sandbox: SandboxRef, git: Git) -> None:
     refs.prepare()
     sandbox_git = SandboxGit(sandbox, git)
     look = sandbox_git.look()
-    # What was written just before a moment is looked at again: let that be nothing.
+    # A scan reads again what was written just before a moment: wait, so that it is nothing.
     time.sleep(SLACK_NANOSECONDS / 1e9)
     moment = FileSystemTime.now_in(Path(sandbox.path).parent)
     top = os.lstat(sandbox.path)

@@ -225,7 +225,7 @@ class LiveTree:
         once = set(remembered.captured_once)
         above_once = {above for path in once for above in ancestors(path)}
         self._exceptions = _IgnoreExceptions(wanted, once, above_once)
-        # Under other limits than last time, what was left out may not have to be any more.
+        # Under other limits than last time, what was left out may no longer have to be.
         unsettled = {
             path
             for path in (path.rstrip("/") for path in known.ignored)

@@ -180,7 +180,7 @@ class SandboxTracker:
             if self._watch is None:
                 self._scan(live)
             elif self._moment == BEGINNING:
-                self._watch_anew()
+                self._watch_again()
             else:
                 self._take_in(self._watch.drain())
         except PermissionError as error:
@@ -299,7 +299,7 @@ class SandboxTracker:
             # All of it is our own work.
             self._known().look_at(changes.paths | paths, changes.replaced)
         if changes is not None and changes.lost:
-            self._watch_anew()
+            self._watch_again()
 
     def _known(self) -> LiveTree:
         if self._live is not None:
@@ -361,7 +361,7 @@ class SandboxTracker:
 
     def _take_in(self, told: PendingChanges) -> None:
         if told.lost:
-            self._watch_anew()
+            self._watch_again()
             return
         live = self._known()
         live.look_at(told.paths, told.replaced)
@@ -369,7 +369,7 @@ class SandboxTracker:
         if live.links.are_unknown or told.doubtful:
             self._scan(live)
 
-    def _watch_anew(self) -> None:
+    def _watch_again(self) -> None:
         """Starts again after events were lost, or continues without a watch."""
         self._stop_watching()
         self.watch()

@@ -17,7 +17,6 @@ from pathlib import Path
 from cleveragents.application.ports.maintenance import RecordLookup
 from cleveragents.domain.errors import CleverAgentsError, GitCommandError
 from cleveragents.domain.health.maintenance import CollectedStore, StoreFindings
-from cleveragents.infrastructure.sandbox.create.maker import remove_notes
 from cleveragents.infrastructure.sandbox.create.overlays import remove_sandbox
 from cleveragents.infrastructure.sandbox.gc.leftovers import leftovers, notes_left_over
 from cleveragents.infrastructure.sandbox.gc.objects import (
@@ -33,10 +32,14 @@ from cleveragents.infrastructure.sandbox.gc.orphans import (
     refs_of,
 )
 from cleveragents.infrastructure.sandbox.git.command import PRIVATE, Git, git_on_mirror
-from cleveragents.infrastructure.sandbox.store.directories import remove_tree, trash_path
+from cleveragents.infrastructure.sandbox.store.directories import (
+    remove_entirely,
+    remove_notes,
+    remove_tree,
+    trash_path,
+)
 from cleveragents.infrastructure.sandbox.store.packs import (
     not_a_directory,
-    remove_entirely,
     tree_bytes,
 )
 from cleveragents.infrastructure.sandbox.store.refs import alone

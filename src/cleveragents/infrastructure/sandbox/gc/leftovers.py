@@ -34,7 +34,7 @@ def is_recent(modified: float) -> bool:
 def leftovers(store: Path) -> Iterator[Path]:
     """Yields the files and directories to remove; nobody else may be using the store.
 
-    A `.keep` file of ours is among them: nobody is left to write the ref it waits for.
+    Our own `.keep` files are among them: no process is left to write the ref they wait for.
     """
     draft = store.with_name(f"{store.name}.new")
     if draft.is_dir():

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from cleveragents.infrastructure.sandbox.create.maker import remove_notes
 from cleveragents.infrastructure.sandbox.create.overlays import remove_sandbox
-from cleveragents.infrastructure.sandbox.store.directories import remove_tree
+from cleveragents.infrastructure.sandbox.store.directories import remove_notes, remove_tree
 
 _PLAN = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 _BEING_MADE = (".draft", ".draft.removed")

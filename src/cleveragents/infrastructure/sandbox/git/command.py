@@ -136,7 +136,7 @@ class Git:
             GitCommandError: git ended with a status not in `ok`, or did not end.
             ConfigurationError: git cannot be started.
         """
-        done = self._start(self._command(arguments), self._variables(), stdin)
+        done = self.complete(*arguments, stdin=stdin)
         if done.returncode not in ok:
             raise _failure(arguments, done)
         return done.stdout
@@ -154,7 +154,7 @@ class Git:
 
     def answer(self, *arguments: str, ok: Container[int]) -> tuple[int, bytes]:
         """Returns the status, where that says something, and what git printed; else like `run`."""
-        done = self._start(self._command(arguments), self._variables(), None)
+        done = self.complete(*arguments)
         if done.returncode not in ok:
             raise _failure(arguments, done)
         return done.returncode, done.stdout
@@ -178,7 +178,7 @@ class Git:
 
     def succeeds(self, *arguments: str) -> bool:
         """Returns whether git ended with status 0: for questions, not for acts."""
-        return self._start(self._command(arguments), self._variables(), None).returncode == 0
+        return self.complete(*arguments).returncode == 0
 
     def require_version(self) -> str:
         """Returns git's version, such as `2.43.0`.

@@ -26,7 +26,7 @@ def database_changes(name: str, old: bytes, new: bytes) -> Sequence[PathChange]:
     """Returns the one change of the database, or none.
 
     The hash is the state hash of the snapshot, so it tells permission bits too.
-    Something that is no file in the place of the database counts as nothing.
+    Something that is not a file in the place of the database counts as nothing.
 
     Raises:
         SnapshotCorruptError: a document has another format.

@@ -17,7 +17,6 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     make_again,
     new_sandbox,
     require_directory,
-    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
@@ -32,6 +31,7 @@ from cleveragents.infrastructure.sandbox.store.directories import (
     reclaim,
     remove_tree,
     remove_with_parent,
+    sandbox_place,
 )
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store
 

@@ -46,7 +46,7 @@ class DatabaseChangedError(Exception):
 
 
 class DatabaseDamagedError(Exception):
-    """The file is no database, or one that SQLite cannot read."""
+    """The file is not a database, or one that SQLite cannot read."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class DatabaseFiles:
     def signature(self) -> tuple[Signature | None, ...]:
         """Returns what changes whenever a transaction ends."""
         main, wal, journal = (_signature(path) for path in (self.main, self.wal, self.journal))
-        # For the superuser SQLite sets the owner of these anew whenever it reads them.
+        # For the superuser SQLite sets the owner of these again whenever it reads them.
         return (main, wal and (*wal[:3], 0), journal and (*journal[:3], 0))
 
 

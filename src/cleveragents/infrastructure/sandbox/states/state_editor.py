@@ -119,7 +119,7 @@ class StateEditor:
             self._around.update(ancestors(path))
 
     def _fill(self, path: str) -> None:
-        """Says that a directory is no empty one, if it is there at all."""
+        """Notes that a directory is not empty, if it exists."""
         if path in self._bare:
             self._bare.remove(path)
             self._around.subtract(ancestors(path))

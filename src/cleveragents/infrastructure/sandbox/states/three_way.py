@@ -41,7 +41,7 @@ class ThreeStates:
 
 @dataclass(frozen=True)
 class ThreeWayResult:
-    """What becomes of `mine`."""
+    """The state that `mine` becomes."""
 
     captured: CapturedState
     objects: tuple[NewObject, ...]
@@ -120,7 +120,7 @@ class _Merge:
         return self._strategy.prefers_theirs and obstacle not in self._around_uncaptured
 
     def _meet(self, obstacle: str) -> None:
-        """What is in the way stands for all that is below it."""
+        """What is in the way counts for everything below it."""
         for path in [each for each in self._conflicts if each.startswith(f"{obstacle}/")]:
             del self._conflicts[path]
         self._conflict(obstacle, ConflictKind.IN_THE_WAY, marked=False)

@@ -26,6 +26,11 @@ _LOCK = ".lock"
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
+def sandbox_place(home: Path, plan_id: str, resource: str) -> Path:
+    """Returns the directory of a plan's sandbox; its parent holds what belongs to it."""
+    return home / "sandboxes" / plan_id / resource
+
+
 @contextmanager
 def drafted(final: Path) -> Generator[Path]:
     """Gives an empty directory to fill; it becomes `final` when the block ends well.
@@ -135,3 +140,21 @@ def remove_with_parent(path: Path) -> None:
     remove_tree(path)
     with suppress(OSError):
         path.parent.rmdir()
+
+
+def remove_notes(sandbox: Path) -> None:
+    """Removes what is noted beside a sandbox that is gone."""
+    for path in sandbox.parent.glob(f".{sandbox.name}.*"):
+        remove_entirely(path)
+    with suppress(OSError):
+        sandbox.parent.rmdir()
+
+
+def remove_entirely(path: Path) -> None:
+    """Removes a file, or a directory of files and such directories that nobody made hard to."""
+    if path.is_dir() and not path.is_symlink():
+        for child in path.iterdir():
+            remove_entirely(child)
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)

@@ -33,7 +33,7 @@ Node = tuple[str, str]
 
 ReadTree = Callable[[str], bytes]
 ReadAhead = Callable[[Iterable[str]], None]
-"""Is told of trees that are about to be read, so that they are got in one go."""
+"""Announces trees that are about to be read, so that one question fetches them all."""
 
 
 def not_ahead(_: Iterable[str]) -> None:
@@ -142,7 +142,8 @@ class LazyTree:
         made: list[NewObject] = []
         if self._top is None or not self._top.changed:
             return self._id, made
-        # A directory stands before those in it, so that backwards each has its id in time.
+        # A directory comes before those in it. In reverse order, each has its id before its parent
+        # needs it.
         order: list[tuple[_Directory, str, _Directory]] = [(_Directory({}), "", self._top)]
         for _, _, directory in order:
             directory.changed = False

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cleveragents.infrastructure.files import fsync_directory
+from cleveragents.infrastructure.sandbox.store.directories import remove_entirely
 
 _ID = 20
 _FAN_OUT = 1024
@@ -169,16 +170,6 @@ def _remove_indexes_of_many(store: Path) -> None:
         for name in os.listdir(place) if place.is_dir() else []:
             if name.startswith(_INDEXES_OF_MANY):
                 remove_entirely(place / name)
-
-
-def remove_entirely(path: Path) -> None:
-    """Removes a file, or a directory of files and such directories that nobody made hard to."""
-    if path.is_dir() and not path.is_symlink():
-        for child in path.iterdir():
-            remove_entirely(child)
-        path.rmdir()
-    else:
-        path.unlink(missing_ok=True)
 
 
 def disk_bytes(status: os.stat_result) -> int:

@@ -44,7 +44,7 @@ class SnapshotRefs:
         self._place = f"refs/cleveragents/snapshots/{sandbox.plan_id}/{sandbox.resource}"
         self._forked = f"refs/cleveragents/forks/{sandbox.plan_id}/{sandbox.resource}"
         self._starts = f"refs/cleveragents/starts/{sandbox.plan_id}/{sandbox.resource}"
-        """Keeps what the sandbox held before the first step, whatever becomes of checkpoints."""
+        """Keeps what the sandbox held before the first step, even without checkpoints."""
         self._included = f"refs/cleveragents/included/{sandbox.plan_id}/{sandbox.resource}"
         """Keeps what an apply adds to the last snapshot, because no checkpoint holds it."""
         self._branch = sandbox.branch

@@ -22,13 +22,13 @@ from pathlib import Path
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.files import fsync_directory
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
+from cleveragents.infrastructure.sandbox.store.directories import remove_entirely
 from cleveragents.infrastructure.sandbox.store.packs import (
     Pack,
     count_packs,
     not_a_directory,
     pack_directory,
     packs,
-    remove_entirely,
     remove_packs,
 )
 from cleveragents.infrastructure.sandbox.store.refs import mirror_use
