@@ -25,6 +25,7 @@ nox.options.sessions = [
     "typecheck",
     "imports",
     "dead_code",
+    "trace",
     "security_scan",
     "unit_tests",
     "property_tests",
@@ -99,6 +100,13 @@ def imports(session: nox.Session) -> None:
 def dead_code(session: nox.Session) -> None:
     """Names that nothing uses."""
     session.run(PYTHON, "scripts/dead_code.py")
+
+
+@nox.session
+def trace(session: nox.Session) -> None:
+    """How many modules and functions a step, a rollback and an apply go through."""
+    limits = ("step=38/175", "rollback=38/245", "apply=50/340")
+    session.run(PYTHON, "scripts/trace_calls.py", "--limit", *limits)
 
 
 @nox.session

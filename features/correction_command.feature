@@ -69,7 +69,7 @@ Feature: The correct command
         | an unknown decision                 | 01HXM8C2 --mode revert -g x                            | 5    |
         | no guidance                         | DECISION --mode revert                                 | 2    |
         | empty guidance                      | DECISION --mode revert -g ''                           | 2    |
-        | choosing while appending            | DECISION --mode append -g x --choose database          | 2    |
+        | steps of a file while reverting     | DECISION --mode revert -g x --steps more.yaml --yes    | 2    |
         | no mode                             | DECISION -g x                                          | 2    |
         | no terminal and no --yes            | DECISION --mode revert -g x                            | 2    |
         | an option of the root               | ROOT --mode revert -g x --choose file --yes            | 2    |

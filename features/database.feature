@@ -88,7 +88,7 @@ Feature: The database of plans and checkpoints
       Given a database with one plan
       And its <column> says <value>
       When the plan is read
-      Then it is refused with exit code 1: A stored plan cannot be read
+      Then it is refused with exit code 1: cannot be read (table `plans`)
 
       Examples:
         | column          | value    |

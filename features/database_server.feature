@@ -31,6 +31,26 @@ Feature: A database server that goes away, and one that several hosts share
       Then the other process ends with the code 6 and the sentence The lease on plan PLAN could not be renewed, so another process may take the plan
       And no process of the plan's tools is left
 
+  Rule: a run survives the loss of its connection at any message
+
+    Scenario Outline: <what> is lost
+      Given a plan with the steps
+        | step | does                              |
+        | one  | runs `echo once >> OUTSIDE/begun` |
+        | two  | writes b.txt                      |
+      When it is run with its records in PostgreSQL, and <what> is lost each time
+      Then each run has left the records of one that nothing disturbed
+
+      Examples:
+        | what                    |
+        | a message to the server |
+        | an answer of the server |
+
+    Scenario: Another process writes while the server is away
+      Given a database in PostgreSQL that is in use
+      When a program loses its connection after it read a plan that another one then changes
+      Then it is refused with exit code 6: while the database server was away
+
   Rule: every wait ends
 
     Scenario: A server that does not come back is given up

@@ -40,6 +40,17 @@ Feature: The demonstration
       And it made 10 checkpoints and went back to the sixth
       And it restored README.md, draft.tmp, src/greeting.py, src/main.py
 
+    Scenario: People read which command does each of these things
+      When the user runs "agents demo"
+      Then the output has, in this order
+        | agents plan run plan.yaml                |
+        | agents plan checkpoint list PLAN         |
+        | agents plan rollback PLAN CHECKPOINT     |
+        | agents plan undo PLAN                    |
+        | agents plan correct DECISION             |
+        | agents plan apply PLAN                   |
+        | Now try it in a git repository of your own |
+
     Scenario: People read each step as it happens
       When the user runs "agents demo"
       Then the error output is
@@ -64,9 +75,10 @@ Feature: The demonstration
         | 3. It chose to tidy up `everything`            |
         | 4. Rolled back to before that                  |
         | 5. Undid the rollback                          |
-        | 6. Corrected the decision, and continued the plan |
+        | 6. Corrected the decision                      |
         | 7. The sandbox now contains                    |
         | 8. Applied the result to the project           |
+        | agents plan run plan.yaml                      |
         | Verified: the mistake is gone                  |
 
   Rule: nothing of the user's gets in its way

@@ -108,7 +108,7 @@ Feature: Looking at the whole installation
         | the schema is older                                | 0    | database               | warning | has the older schema             |
         | a page of the database is damaged                  | 1    | database               | problem | is damaged                       |
         | rows of the database refer to others that are gone | 1    | database               | problem | refer to rows of `plans`         |
-        | a plan in the database cannot be read              | 1    | database               | problem | A stored plan cannot be read     |
+        | a plan in the database cannot be read              | 1    | database               | problem | cannot be read (table `plans`)   |
         | a group in the database cannot be read             | 1    | records                | problem | cannot be read                   |
         | the project has been deleted                       | 0    | projects               | warning | /project; 1 plan came from there |
         | a plan was interrupted                             | 0    | interrupted-plans      | warning | Left unfinished by a process     |

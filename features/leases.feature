@@ -88,6 +88,8 @@ Feature: Leases on plans
       When the first host wants to hold the plan once more
       Then the plan is still held by the first host, for the 2. time
 
-    Scenario: Files are not restored by who holds nothing
+    Scenario: A lease that was given back allows no restore
+      Given the plan is held by the first host
+      And the first host is done
       When the first host is about to restore files
       Then the host is refused because Plan PLAN is not held by this process

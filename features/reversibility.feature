@@ -36,13 +36,6 @@ Feature: What a plan can be relied on for
       When the user lists the plans from outside with the project's path
       Then the plans listed are shop
 
-    Scenario: A checkpoint whose record is damaged is not used
-      Given a plan that wrote a.txt in step one and b.txt in step two
-      And the record of "after one" is damaged
-      When the user rolls the plan back to the damaged checkpoint
-      Then it is refused with the code 7 and the sentence The record of checkpoint DAMAGED is damaged
-      And nothing has changed
-
     Scenario: A plan left behind by a killed process says so
       Given a plan that wrote a.txt in step one and b.txt in step two
       And its process was killed while it ran

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tools.tool import ToolInvocation
-from cleveragents.infrastructure.interruption import SignalInterruption
-from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.system import SignalInterruption
+from cleveragents.infrastructure.tools.registry import Tools
 from cleveragents.testing.events import NoEvents
 
-TOOLS = BuiltinTools({}, SignalInterruption(), NoEvents())
+TOOLS = Tools({}, SignalInterruption(), NoEvents())
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=30)
 LINES = st.text("ab\n", max_size=12)
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tools.tool import ToolInvocation
-from cleveragents.infrastructure.interruption import SignalInterruption
-from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.system import SignalInterruption
+from cleveragents.infrastructure.tools.registry import Tools
 from cleveragents.testing.events import NoEvents
 
-TOOLS = BuiltinTools({}, SignalInterruption(), NoEvents())
+TOOLS = Tools({}, SignalInterruption(), NoEvents())
 FEW_LINES = st.lists(
     st.sampled_from(["", "a", "b", "-- a", "++ b", "\\ x", " c", "a\r"]), max_size=12
 )

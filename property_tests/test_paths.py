@@ -13,13 +13,13 @@ from pydantic import JsonValue
 
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tools.tool import ToolInvocation
-from cleveragents.infrastructure.interruption import SignalInterruption
-from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.system import SignalInterruption
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed
+from cleveragents.infrastructure.tools.registry import Tools
 from cleveragents.testing.events import NoEvents
 
 SECRET = "the secret"
-TOOLS = BuiltinTools({}, SignalInterruption(), NoEvents())
+TOOLS = Tools({}, SignalInterruption(), NoEvents())
 INPUTS: dict[str, dict[str, JsonValue]] = {
     "write-file": {"path": None, "content": "changed"},
     "read-file": {"path": None},

@@ -401,24 +401,9 @@ def delete_project(context: Context) -> None:
     shutil.rmtree(context.world.project)
 
 
-@given('the record of "{label}" is damaged')
-def damage_record(context: Context, label: str) -> None:
-    plans(context).damaged = plans(context).checkpoint(label)["checkpoint_id"]
-    plans(context).query(
-        "UPDATE checkpoint_metadata SET metadata_json = '{' WHERE checkpoint_id = ?",
-        plans(context).damaged,
-    )
-
-
 @given("its process was killed while it ran")
 def left_behind(context: Context) -> None:
     plans(context).query("UPDATE plans SET state = 'processing'")
-
-
-@when("the user rolls the plan back to the damaged checkpoint")
-def roll_back_to_damaged(context: Context) -> None:
-    plan = plans(context)
-    plan.act("plan", "rollback", plan.plan_id, plan.damaged, "--yes")
 
 
 @when("the user lists the plans from outside with the project's path")

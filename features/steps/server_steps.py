@@ -10,6 +10,7 @@ from features.support import postgres
 from features.support.plans import plans
 from features.support.sandboxes.databases import make_older_postgres
 from features.support.situations.servers import ServedDatabase, run_elsewhere, silent_server
+from features.support.sweeps.lost_connections import SAMPLES, LostConnections
 
 from cleveragents.infrastructure.database import schema
 
@@ -114,6 +115,23 @@ def read_again(context: Context) -> None:
 @when("the server is stopped while a program writes")
 def stop_while_writing(context: Context) -> None:
     served(context).write_until_stopped()
+
+
+@when("it is run with its records in PostgreSQL, and {what} is lost each time")
+def lose_connections(context: Context, what: str) -> None:
+    losses = LostConnections(plans(context), context.world.on_close)
+    whole = context.config.userdata.get("sweep") == "whole"
+    context.losses = losses.compare(answer=what.startswith("an answer"), whole=whole)
+
+
+@when("a program loses its connection after it read a plan that another one then changes")
+def changed_while_away(context: Context) -> None:
+    served(context).write_over_a_change()
+
+
+@then("each run has left the records of one that nothing disturbed")
+def undisturbed(context: Context) -> None:
+    assert context.losses >= SAMPLES, context.losses
 
 
 @when("a program writes about all plans")

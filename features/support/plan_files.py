@@ -6,9 +6,9 @@ from pathlib import Path
 
 from cleveragents.domain.errors import CleverAgentsError, PlanFileError
 from cleveragents.domain.plans.plan_file import PlanDefinition, resolve_arguments
-from cleveragents.infrastructure.interruption import SignalInterruption
 from cleveragents.infrastructure.plan_files import YamlPlanFiles
-from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.system import SignalInterruption
+from cleveragents.infrastructure.tools.registry import Tools
 from cleveragents.testing.events import NoEvents
 
 VALID = 'name: local/example\nsteps:\n  - {tool: shell, with: {command: "true"}}\n'
@@ -58,7 +58,7 @@ class PlanReading:
         self.write("\n".join(lines))
 
     def read(self) -> None:
-        tools = BuiltinTools({}, SignalInterruption(), NoEvents()).specs()
+        tools = Tools({}, SignalInterruption(), NoEvents()).specs()
         try:
             self.definition = YamlPlanFiles(tools).load(self.path)
         except PlanFileError as error:

@@ -33,10 +33,10 @@ from cleveragents.domain.tools.tool import (
     ToolSpec,
     validate_input,
 )
-from cleveragents.infrastructure.interruption import SignalInterruption
-from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.system import SignalInterruption
 from cleveragents.infrastructure.tools.files import walk
 from cleveragents.infrastructure.tools.process import leftover_processes as processes
+from cleveragents.infrastructure.tools.registry import Tools
 from cleveragents.testing.events import NoEvents
 
 SECRET = "secret\n"
@@ -70,7 +70,7 @@ class Workbench:
 
     @property
     def tools(self) -> ToolBackend:
-        return self.other_tools or BuiltinTools(self.environment, self.interruption, self.events)
+        return self.other_tools or Tools(self.environment, self.interruption, self.events)
 
     def run(self, name: str, given: dict[str, JsonValue]) -> None:
         self.run_spec(self.tools.specs()[name], given)

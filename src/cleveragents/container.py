@@ -261,9 +261,7 @@ class Container:
     def _apply_procedure(self) -> ApplyProcedure:
         from cleveragents.application.services.apply.procedure import ApplyProcedure
 
-        return ApplyProcedure(
-            self.database(), self._targets, self._clock, self._faults, self.locks().check
-        )
+        return ApplyProcedure(self.database(), self._targets, self._clock, self._faults)
 
     @cached_property
     def _sandbox_removal(self) -> SandboxRemoval:
@@ -479,7 +477,7 @@ class Container:
 
     @_built_once
     def tools(self) -> Tools:
-        from cleveragents.infrastructure.interruption import ToolInterruption
+        from cleveragents.infrastructure.system import ToolInterruption
         from cleveragents.infrastructure.tools.registry import Tools
 
         interruption = ToolInterruption(self._interruption, self.locks().must_stop)
@@ -487,7 +485,7 @@ class Container:
 
     @cached_property
     def _interruption(self) -> Interruption:
-        from cleveragents.infrastructure.interruption import ChildInterruption, SignalInterruption
+        from cleveragents.infrastructure.system import ChildInterruption, SignalInterruption
 
         if self._stop_with is not None:
             return ChildInterruption(self._stop_with)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from features.support.tools import Workbench
 
 from cleveragents.domain.errors import InterruptedByUserError
-from cleveragents.infrastructure.interruption import SignalInterruption
+from cleveragents.infrastructure.system import SignalInterruption
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

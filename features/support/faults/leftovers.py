@@ -20,11 +20,11 @@ from cleveragents.infrastructure.tools.process import leftover_processes as proc
 _RUN = """
 import sys
 from cleveragents.domain.tools.tool import ToolInvocation
-from cleveragents.infrastructure.interruption import SignalInterruption
-from cleveragents.infrastructure.tools.backend import BuiltinTools
+from cleveragents.infrastructure.system import SignalInterruption
+from cleveragents.infrastructure.tools.registry import Tools
 from cleveragents.testing.events import NoEvents
 directory, plan_id, command = sys.argv[1:]
-tools = BuiltinTools({"PATH": "/usr/bin:/bin"}, SignalInterruption(), NoEvents())
+tools = Tools({"PATH": "/usr/bin:/bin"}, SignalInterruption(), NoEvents())
 tools.run(ToolInvocation(
     spec=tools.specs()["shell"], input={"command": command}, directory=directory,
     resources={}, plan_id=plan_id,

@@ -20,7 +20,7 @@ copy_processes._AT_MOST = 2
 tree_copy.TreeCopy(Path({source!r}), Path({target!r})).run()
 """
 _CHILD = """\
-from cleveragents.infrastructure.interruption import ChildInterruption
+from cleveragents.infrastructure.system import ChildInterruption
 reader, writer = os.pipe()
 assert reader > 1024
 child = ChildInterruption(reader)

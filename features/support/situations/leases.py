@@ -10,14 +10,13 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
+from cleveragents.infrastructure.file_locks import Presence, RunningProcess
 from cleveragents.infrastructure.locks import DatabaseLocks
-from cleveragents.infrastructure.presence import Presence, RunningProcess
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing import sample_records as sample
 
@@ -92,8 +91,8 @@ class Host:
             plan = transaction.plans.get(PLAN)
             transaction.plans.save(plan.model_copy(update={"name": self.holder.host}))
 
-    def hold(self) -> PlanLease:
-        return self.work.enter_context(self.locks.hold(PLAN))
+    def hold(self) -> None:
+        self.lease = self.work.enter_context(self.locks.hold(PLAN))
 
 
 class TwoHosts:
@@ -153,7 +152,7 @@ class TwoHosts:
                 case "writes":
                     host.write()
                 case "is about to restore files":
-                    host.locks.check(PLAN)
+                    host.lease.check()
                 case "wants to hold the plan once more":
                     host.hold()
                 case "writes, is refused and tries again":

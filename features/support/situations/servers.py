@@ -17,11 +17,11 @@ from features.support.sandboxes.databases import Databases
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.plans.lease import Holder
 from cleveragents.infrastructure.database import limited_connection, schema
-from cleveragents.infrastructure.database.location import BeginPostgres, connect_postgres
+from cleveragents.infrastructure.database.location import connect_postgres
 from cleveragents.infrastructure.database.server_processes import connection_name
-from cleveragents.infrastructure.database.session import DriverConnection
+from cleveragents.infrastructure.database.session import BeginPostgres, DriverConnection
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
-from cleveragents.infrastructure.presence import Presence, RunningProcess
+from cleveragents.infrastructure.file_locks import Presence, RunningProcess
 from cleveragents.infrastructure.system import SystemClock
 from cleveragents.testing import sample_records as sample
 
@@ -71,6 +71,20 @@ class ServedDatabase:
             self._databases.error = error
         finally:
             postgres.server().start()
+
+    def write_over_a_change(self) -> None:
+        try:
+            with self.database.write("PLAN2") as transaction:
+                plan = transaction.plans.get("PLAN2")
+                postgres.server().stop()
+                postgres.server().start()
+                assert self._databases.url is not None
+                support.execute_postgres(
+                    self._databases.url, "UPDATE plans SET last_completed_step = 7"
+                )
+                transaction.plans.save(plan.model_copy(update={"last_completed_step": 1}))
+        except CleverAgentsError as error:
+            self._databases.error = error
 
     def read(self) -> None:
         try:

@@ -12,9 +12,19 @@ from cleveragents.domain.checkpoints.operation import RollbackResult
 from cleveragents.domain.plans.apply import ApplyResult
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.reports.checkpoints.restores import changes_data, changes_done
-from cleveragents.reports.report import Fields, Report, Section, Table, Text
+from cleveragents.reports.report import Commands, Fields, Report, Section, Table, Text
 
 Contents = Mapping[str, bytes]
+
+_NEXT = Commands(
+    "Now try it in a git repository of your own",
+    (
+        ("Run a plan file", "agents plan run plan.yaml"),
+        ("See its checkpoints", "agents plan rollback @latest"),
+        ("Roll back to one", "agents plan rollback @latest CHECKPOINT"),
+        ("Keep the result", "agents plan apply @latest"),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -82,34 +92,36 @@ def demo_report(story: Story) -> Report:
         _what_ran(story.plan),
         _checkpoint_table(story.checkpoints, story.target),
         Text(f"3. It chose to tidy up `{chosen}`, which left only", _listing(story.broken)),
-        changes_done("4. Rolled back to before that step", story.rollback.changes),
-        changes_done("5. Undid the rollback: a rollback loses nothing", story.undo.changes),
+        changes_done(
+            "4. Rolled back to before that: agents plan rollback PLAN CHECKPOINT",
+            story.rollback.changes,
+        ),
+        changes_done("5. Undid the rollback: agents plan undo PLAN", story.undo.changes),
         _correction(story),
         Text("7. The sandbox now contains", _listing(story.corrected)),
         _applied(story.applied),
         _outcome(story),
+        _NEXT,
     )
     return Report(data, sections, ("Verified: the mistake is gone, and the good work is kept",))
 
 
 def _what_ran(plan: Plan) -> Section:
-    steps = ", ".join(
-        f"{number}. {item.step.name}" for number, item in enumerate(plan.step_sequence, 1)
-    )
+    steps = ", ".join(item.step.name for item in plan.step_sequence)
     return Fields(
-        "1. A plan ran in a sandbox",
-        (("plan", plan.name), ("steps", steps), ("project", "not touched before step 8")),
+        "1. A plan ran in a sandbox: agents plan run plan.yaml",
+        (("plan", plan.name), ("steps", steps), ("project", "not touched until the apply")),
     )
 
 
 def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> Section:
     return Table(
-        "2. Checkpoints were created automatically",
+        "2. Checkpoints were created automatically: agents plan checkpoint list PLAN",
         ("Checkpoint", "Label", "State"),
         tuple(
             (
                 item.id,
-                f"{item.metadata.label}{'   <- roll back to here' if item == target else ''}",
+                f"{item.metadata.label}{'  <- the target' if item == target else ''}",
                 item.metadata.state_hash[:12],
             )
             for item in checkpoints
@@ -120,7 +132,7 @@ def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> 
 def _correction(story: Story) -> Section:
     decision, attempt = story.correction.decision, story.correction.attempt
     return Fields(
-        "6. Corrected the decision, and continued the plan",
+        f"6. Corrected the decision: agents plan correct DECISION --choose {attempt.choose}",
         (
             ("question", decision.question),
             ("was", decision.chosen_option),
@@ -135,7 +147,7 @@ def _applied(applied: ApplyResult) -> Section:
     (target,) = applied.targets
     rows = [(item.status, item.path) for item in target.files]
     rows.append(("commit", f"{target.commit} on {target.branch}"))
-    return Fields("8. Applied the result to the project", tuple(rows))
+    return Fields("8. Applied the result to the project: agents plan apply PLAN", tuple(rows))
 
 
 def _outcome(story: Story) -> Section:

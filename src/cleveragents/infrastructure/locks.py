@@ -28,7 +28,7 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
-from cleveragents.infrastructure.presence import Presence
+from cleveragents.infrastructure.file_locks import Presence
 
 _RENEWALS_PER_LEASE = 3
 """Two renewals may fail before the lease expires."""
@@ -39,12 +39,14 @@ _STOP_AFTER = 0.5
 
 
 @dataclass
-class _Held:
+class _HeldLease(PlanLease):
     """A lease of this process, and how many blocks rely on it."""
 
+    plan_id: str
     lease: Lease
     renewed: float
     """When the last renewal that succeeded was sent, by the monotonic clock."""
+    database: Database
     blocks: int = 0
     lost: bool = False
     """Whether another process took it over, or may have; a lost lease stays lost."""
@@ -52,16 +54,33 @@ class _Held:
     """When the renewing began that has not succeeded yet."""
     process_id: int = field(default_factory=os.getpid)
 
-
-@dataclass
-class _HeldPlan(PlanLease):
-    """A lease from the side of its holder."""
-
-    plan_id: str
-    _locks: DatabaseLocks
-
     def check(self) -> None:
-        self._locks.check(self.plan_id)
+        if not self.blocks:
+            raise ConflictError(
+                f"Plan {self.plan_id} is not held by this process", plan_id=self.plan_id
+            )
+        if self.lost and self.trying_since is not None:
+            raise _not_renewed(self.plan_id)
+        with self.database.read() as transaction:
+            self.verify(transaction)
+
+    def verify(self, transaction: Transaction) -> None:
+        """Raises ConflictError with the new holder if the lease is not the current one."""
+        if not self.lost and transaction.leases.is_current(self.lease):
+            return
+        self.lost = True
+        present = transaction.leases.get(self.plan_id)
+        if present is not None and present.holder.owner_id == self.lease.holder.owner_id:
+            raise _not_renewed(self.plan_id)
+        raise ConflictError(
+            f"Plan {self.plan_id} was taken over by {present.holder}"
+            if present
+            else f"The lease on plan {self.plan_id} was lost",
+            hint="This process changed nothing more; "
+            f"run `agents plan status {self.plan_id}` to see the plan's state",
+            plan_id=self.plan_id,
+            holder=present.holder.model_dump(mode="json") if present else None,
+        )
 
 
 class DatabaseLocks(Locks):
@@ -96,7 +115,7 @@ class DatabaseLocks(Locks):
         # Replaced, never modified, so that it can be read without the lock. `verify` runs
         # inside a write transaction: if it waited for a thread that has the lock and itself
         # waits for the database, neither would ever continue.
-        self._held: Mapping[str, _Held] = {}
+        self._held: Mapping[str, _HeldLease] = {}
 
     @contextmanager
     def hold(self, plan_id: str) -> Generator[PlanLease]:
@@ -104,7 +123,7 @@ class DatabaseLocks(Locks):
             held = self._held.get(plan_id)
             if held is None:
                 sent = self._clock.monotonic()
-                held = _Held(self._acquire(plan_id), renewed=sent)
+                held = _HeldLease(plan_id, self._acquire(plan_id), sent, self._database)
                 self._held = {**self._held, plan_id: held}
                 if self._heartbeat is None:
                     ended = threading.Event()
@@ -114,24 +133,14 @@ class DatabaseLocks(Locks):
                     thread.start()
                     self._heartbeat = thread, ended
             else:
-                self.check(plan_id)
+                held.check()
             held.blocks += 1
         try:
-            yield _HeldPlan(plan_id, self)
+            yield held
         finally:
             # A forked child leaves the block too, but the lease belongs to its parent.
             if held.process_id == os.getpid():
                 self._give_back(held)
-
-    def check(self, plan_id: str) -> None:
-        held = self._held.get(plan_id)
-        if held is None:
-            raise ConflictError(f"Plan {plan_id} is not held by this process", plan_id=plan_id)
-        if held.lost and held.trying_since is not None:
-            raise _not_renewed(held)
-        with self._database.read() as transaction:
-            if held.lost or not transaction.leases.is_current(held.lease):
-                raise _lost(held, transaction)
 
     def verify(self, transaction: Transaction) -> None:
         """Raises ConflictError if this process no longer has a lease that it relies on.
@@ -140,8 +149,7 @@ class DatabaseLocks(Locks):
         can take the lease between it and the commit.
         """
         for held in self._held.values():
-            if held.lost or not transaction.leases.is_current(held.lease):
-                raise _lost(held, transaction)
+            held.verify(transaction)
 
     def must_stop(self) -> bool:
         """Returns whether a tool of this process has to end now.
@@ -170,8 +178,8 @@ class DatabaseLocks(Locks):
         with self._changing:
             self._stop_renewing()
 
-    def _give_back(self, held: _Held) -> None:
-        plan_id = held.lease.plan_id
+    def _give_back(self, held: _HeldLease) -> None:
+        plan_id = held.plan_id
         with self._changing:
             held.blocks -= 1
             if held.blocks:
@@ -215,7 +223,7 @@ class DatabaseLocks(Locks):
             sent = self._clock.monotonic()
             held.trying_since = sent if held.trying_since is None else held.trying_since
             try:
-                with self._database.write(held.lease.plan_id) as transaction:
+                with self._database.write(held.plan_id) as transaction:
                     until = transaction.leases.now() + self._lease_time
                     current = transaction.leases.renew(held.lease, until)
             except CleverAgentsError:
@@ -259,30 +267,11 @@ class DatabaseLocks(Locks):
         return present.expires_at > now if running is None else running
 
 
-def _not_renewed(held: _Held) -> ConflictError:
-    plan_id = held.lease.plan_id
+def _not_renewed(plan_id: str) -> ConflictError:
     return ConflictError(
         f"The lease on plan {plan_id} could not be renewed, so another process may take the plan",
         hint="This process changed nothing more; when the database answers again, "
         f"run `agents plan resume {plan_id}`",
         plan_id=plan_id,
         holder=None,
-    )
-
-
-def _lost(held: _Held, transaction: Transaction) -> ConflictError:
-    """Marks the lease as lost, and returns the error that names the new holder."""
-    held.lost = True
-    plan_id = held.lease.plan_id
-    present = transaction.leases.get(plan_id)
-    if present is not None and present.holder.owner_id == held.lease.holder.owner_id:
-        return _not_renewed(held)
-    return ConflictError(
-        f"Plan {plan_id} was taken over by {present.holder}"
-        if present
-        else f"The lease on plan {plan_id} was lost",
-        hint="This process changed nothing more; "
-        f"run `agents plan status {plan_id}` to see the plan's state",
-        plan_id=plan_id,
-        holder=present.holder.model_dump(mode="json") if present else None,
     )

@@ -1,20 +1,33 @@
-"""The clock, ids, and this process's identity."""
+"""The clock, ids, this process's identity, and the signals that ask it to stop.
+
+Python would raise KeyboardInterrupt between any two instructions, for example between a restore
+and its record. So the first signal only sets a flag, which the work reads between its durable
+steps. A second signal means that the user does not want to wait: it raises at once, and the
+next command finishes what was left, as after a kill.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
 import sys
+import threading
 import time
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ulid import StrictMonotonicPolicy, ULIDGenerator
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.system import Clock, FaultPoints, IdSource
+from cleveragents.application.ports.system import Clock, FaultPoints, IdSource, Interruption
 from cleveragents.domain.plans.lease import Holder
+from cleveragents.infrastructure.descriptors import readable
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class SystemClock(Clock):
@@ -42,6 +55,78 @@ class NoFaults(FaultPoints):
 
     def reach(self, point: FaultPoint) -> None:
         return None
+
+
+class SignalInterruption(Interruption):
+    """The signals of this process.
+
+    A signal that was already ignored (`nohup`, a background job of a script) stays ignored.
+    """
+
+    def __init__(self) -> None:
+        self._blocks = 0
+        self._requested = False
+
+    @contextmanager
+    def listening(self) -> Generator[None]:
+        # Python lets only the main thread set handlers, and delivers signals only to it.
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.getsignal(number) for number in _SIGNALS}
+        # None is a handler that was not set from Python, which we could not restore.
+        ours = [number for number, old in before.items() if old not in (signal.SIG_IGN, None)]
+        self._blocks += 1
+        ended_well = False
+        try:
+            for number in ours:
+                signal.signal(number, self._note)
+            yield
+            ended_well = True
+        finally:
+            for number in ours:
+                signal.signal(number, before[number])
+            self._blocks -= 1
+            # Read only after the old handlers are back: a signal that arrived before then
+            # set the flag, and one that arrives later goes to the old handler. None is lost.
+            pending = self._requested and not self._blocks
+            self._requested = self._requested and not pending
+            if pending and ended_well:
+                raise KeyboardInterrupt
+
+    def requested(self) -> bool:
+        return self._requested
+
+    def _note(self, number: int, _: object) -> None:
+        if self._requested:
+            raise KeyboardInterrupt
+        self._requested = True
+
+
+class ChildInterruption(SignalInterruption):
+    """The same, and the end of a pipe: the parent process is gone or wants this one to stop."""
+
+    def __init__(self, pipe: int) -> None:
+        """Args: `pipe` is a descriptor that the parent never writes to, only closes."""
+        super().__init__()
+        self._pipe = pipe
+
+    def requested(self) -> bool:
+        return super().requested() or bool(readable([self._pipe], 0))
+
+
+class ToolInterruption(Interruption):
+    """The user's wish to stop, and the end of the right to continue: a lease not renewed."""
+
+    def __init__(self, user: Interruption, must_stop: Callable[[], bool]) -> None:
+        self._user = user
+        self._must_stop = must_stop
+
+    def listening(self) -> AbstractContextManager[None]:
+        return self._user.listening()
+
+    def requested(self) -> bool:
+        return self._user.requested() or self._must_stop()
 
 
 def _process_start() -> str:

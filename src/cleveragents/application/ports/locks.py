@@ -19,7 +19,11 @@ class PlanLease(Protocol):
     plan_id: str
 
     def check(self) -> None:
-        """Raises ConflictError naming the process that took the plan over, if one did."""
+        """Raises ConflictError naming the process that took the plan over, if one did.
+
+        MUST be called before files of the plan's sandboxes or of a project are changed. Each
+        write transaction checks the lease by itself.
+        """
         ...
 
 
@@ -30,15 +34,6 @@ class Locks(Protocol):
         """Holds the plan's lease, renewed for as long as the block takes.
 
         Raises ConflictError naming the holder. Re-entrant within one process.
-        """
-        ...
-
-    def check(self, plan_id: str) -> None:
-        """Makes sure that this process, which holds the plan, still does.
-
-        MUST be called before files of the plan's sandboxes are restored; writes to
-        the database are checked by themselves. Raises ConflictError naming whoever
-        took the plan over.
         """
         ...
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.ports.locks import Locks, PlanLease
-from cleveragents.application.ports.records import Database
+from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import EventSink
 from cleveragents.application.services.checkpoints.group_recorder import (
@@ -255,6 +255,42 @@ class CheckpointService:
                 found.append((sandbox, changes))
         return found
 
+    def keep_start(self, lease: PlanLease) -> None:
+        """Keeps what the sandboxes held before the first step, while a checkpoint still says so.
+
+        The plan's changes are the difference between that and its last snapshot, and the
+        checkpoint can be pruned or deleted.
+        """
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(lease.plan_id)
+            start = _first_snapshots(transaction, lease.plan_id)
+        for sandbox in sandboxes:
+            if sandbox.resource_id in start:
+                with self._snapshots.lock(sandbox, lease) as locked:
+                    locked.keep_start(start[sandbox.resource_id])
+
+    def start(self, plan_id: str) -> Snapshots:
+        """Returns what each sandbox held before the first step.
+
+        Raises:
+            CheckpointRequiredError: nothing says so.
+        """
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+            first = _first_snapshots(transaction, plan_id)
+        found: dict[str, str] = {}
+        for sandbox in sandboxes:
+            with self._snapshots.open(sandbox) as opened:
+                # Nothing is kept if an earlier version made the plan, or a kill came first.
+                kept = opened.start() or first.get(sandbox.resource_id)
+            if kept is None:
+                raise CheckpointRequiredError(
+                    "The sandbox was not stored before the first step, so what changed is unknown",
+                    hint="Run the plan again with `policy.require_checkpoints: true`",
+                )
+            found[sandbox.resource_id] = kept
+        return found
+
     def forget_unnamed(self, lease: PlanLease, before: Snapshots, after: Snapshots) -> None:
         """Deletes the snapshots before a call that no group names; those after it stay."""
         passed = {key: snapshot for key, snapshot in before.items() if after.get(key) != snapshot}
@@ -288,3 +324,13 @@ class CheckpointService:
             patches=tuple(patch for part in parts for patch in part.patches),
             patch_truncated=any(part.patch_truncated for part in parts),
         )
+
+
+def _first_snapshots(transaction: Transaction, plan_id: str) -> Snapshots:
+    """Returns the snapshots of the plan's first group, if it is from before the first step."""
+    for group in transaction.checkpoints.groups(plan_id)[:1]:
+        for checkpoint in transaction.checkpoints.list(plan_id, set_aside=True):
+            is_start = checkpoint.checkpoint_type is CheckpointType.PRE_EXECUTE
+            if checkpoint.group_id == group.id and is_start:
+                return group.snapshots
+    return {}

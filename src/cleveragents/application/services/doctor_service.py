@@ -1,4 +1,4 @@
-"""DoctorService: looks at the whole installation, and mends what is safe to mend.
+"""DoctorService: checks the whole installation, and fixes what is safe to fix.
 
 Looking changes nothing. Mending takes away what nobody has and ends what was
 interrupted, each under the lock that its owner would hold; it never touches what a
@@ -45,7 +45,7 @@ class HealthExamination:
     """What a look at the installation is asked for."""
 
     fix: bool
-    """Mend what is safe to mend."""
+    """Fix what is safe to fix."""
     quick: bool
     """Do not read the snapshots back."""
     refused: ConfigurationError | None
@@ -120,8 +120,8 @@ class DoctorService:
         """Returns the check, and whether one can look for more there."""
         try:
             facts = self._installation.home()
-            mends = fix and facts is not None and facts.is_directory and not facts.is_private
-            if mends:
+            fixes = fix and facts is not None and facts.is_directory and not facts.is_private
+            if fixes:
                 self._installation.make_home_private()
                 facts = self._installation.home()
         except CleverAgentsError as error:
@@ -129,7 +129,7 @@ class DoctorService:
         if facts is None:
             place = self._installation.paths()["home"]
             return check("home", CheckStatus.OK, _NO_HOME.format(place)), True
-        return judge_home(facts, mended=mends), facts.is_directory and facts.usable
+        return judge_home(facts, mended=fixes), facts.is_directory and facts.usable
 
     def _configuration(self, asked: HealthExamination) -> Check:
         error = asked.refused or asked.refused_here

@@ -1,4 +1,8 @@
-"""PlanApplyService: validates a plan's result, and writes it into the project."""
+"""PlanApplyService: validates a plan's result, and writes it into the project.
+
+An apply names the files of the sandboxes that no checkpoint holds, and keeps the sandbox for
+them. Files that a tool can make again are only mentioned.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,11 @@ from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.ports.targets import Targets
-from cleveragents.application.services.apply.left_out import is_wanted, summed_up
 from cleveragents.application.services.apply.procedure import ApplyProcedure, end_unapplied
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
 from cleveragents.application.services.apply.validation_runner import ValidationRunner
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
 from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
-from cleveragents.application.services.checkpoints.plan_start import first_snapshots, plan_start
 from cleveragents.application.services.recovery import Recovery
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.application.services.subplans.family import held_below
@@ -30,17 +32,24 @@ from cleveragents.domain.errors import (
     SandboxChangedError,
 )
 from cleveragents.domain.plans.apply import (
+    ApplyMode,
     ApplyPreview,
     ApplyRecord,
     ApplyRequest,
     ApplyResult,
     LeftOut,
+    LeftOutFile,
     Target,
     TargetWork,
 )
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
+from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.sandbox import UncapturedFile
+from cleveragents.domain.sandboxes.uncaptured import IGNORED
+
+_ALL = "all"
+_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -147,7 +156,7 @@ class PlanApplyService:
                 self._end_unapplied(plan_id, error)
                 raise
             self._events.emit(Stage("Applying"))
-            self._procedure.run(operation)
+            self._procedure.run(lease, operation)
             return self.finished(plan_id)
 
     def finished(self, plan_id: str) -> ApplyResult:
@@ -201,9 +210,8 @@ class PlanApplyService:
             plan.after(PlanAction.APPLY, self._clock.now())
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
-            first = first_snapshots(transaction, plan_id)
             group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
-        first = plan_start(self._snapshots, sandboxes, first)
+        first = self._checkpoints.start(plan_id)
         changed = self._is_changed(lease, plan, group)
         works: list[TargetWork] = []
         left_out: list[tuple[str, UncapturedFile]] = []
@@ -212,7 +220,7 @@ class PlanApplyService:
             start, last = first[resource.id], group.snapshots[resource.id]
             with self._snapshots.lock(sandbox, lease) as locked:
                 uncaptured = locked.uncaptured(start, resource.path)
-                added = [item.path for item in uncaptured if is_wanted(item, request)]
+                added = [item.path for item in uncaptured if _is_wanted(item, request)]
                 if added:
                     last = locked.with_uncaptured(last, added)
                 changes = tuple(locked.changes(start, last))
@@ -229,7 +237,7 @@ class PlanApplyService:
                     changes=changes,
                 )
             )
-        return _Found(plan, works, changed, summed_up(left_out))
+        return _Found(plan, works, changed, _left_out(left_out))
 
     def _is_changed(self, lease: PlanLease, plan: Plan, group: CheckpointGroup) -> bool:
         """Says whether the sandboxes hold what a killed validation left.
@@ -321,3 +329,37 @@ class PlanApplyService:
         with self._database.write(plan_id) as transaction:
             plan = transaction.plans.get(plan_id)
             end_unapplied(transaction, plan, cause, self._clock.now())
+
+
+def _is_wanted(file: UncapturedFile, request: ApplyRequest) -> bool:
+    """Says whether a file that no checkpoint holds is to be applied too.
+
+    A new branch is a commit, and no commit has ignored files.
+    """
+    if not file.can_be_added:
+        return False
+    if request.mode is ApplyMode.BRANCH and file.reason == IGNORED.text:
+        return False
+    if PathPatterns(request.include_ignored).takes(file.path):
+        return True
+    return _ALL in request.include_ignored and file.rebuildable is None
+
+
+def _left_out(files: Sequence[tuple[str, UncapturedFile]]) -> LeftOut:
+    """Returns what is left out, of files with the names of their resources."""
+    counted = [(resource, item) for resource, item in files if item.rebuildable is None]
+    rebuildable = {item.rebuildable for _, item in files if item.rebuildable is not None}
+    return LeftOut(
+        files=tuple(
+            LeftOutFile(
+                resource=resource,
+                path=item.path,
+                reason=item.reason,
+                size_bytes=item.size_bytes,
+            )
+            for resource, item in counted[:_NAMED]
+        ),
+        count=len(counted),
+        size_bytes=sum(item.size_bytes for _, item in counted),
+        rebuildable=tuple(sorted(rebuildable)),
+    )

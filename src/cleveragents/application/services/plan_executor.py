@@ -29,7 +29,6 @@ from cleveragents.application.services.checkpoint_service import (
     Milestone,
     Records,
 )
-from cleveragents.application.services.checkpoints.plan_start import keep_start
 from cleveragents.application.services.checkpoints.resume_point import resume_point
 from cleveragents.application.services.execution.failure_policy import FailurePolicy
 from cleveragents.application.services.execution.sandbox_setup import SandboxSetup
@@ -161,7 +160,7 @@ class PlanExecutor:
                 plan = self._go_on(lease, plan, point, sandboxes)
             else:
                 plan, going_on = self._start(lease, plan), False
-            keep_start(self._database, self._snapshots, lease, sandboxes)
+            self._checkpoints.keep_start(lease)
             self._faults.reach(FaultPoint.START_KEPT)
             first = plan.last_completed_step + 1
             context = StepContext(

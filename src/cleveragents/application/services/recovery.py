@@ -81,7 +81,7 @@ class Recovery:
                 self._restore_uncaptured(lease)
             outcome = None
             if operation is not None and operation.kind is OperationKind.APPLY:
-                outcome = self._applies.recover(plan_id, complete=complete_apply)
+                outcome = self._applies.recover(lease, complete=complete_apply)
             elif operation is not None:
                 outcome = self._rollbacks.recover(lease, operation)
             delete_unnamed_snapshots(self._database, self._snapshots, lease)

@@ -17,7 +17,7 @@ tool = frame.group(
 
 
 def _complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from cleveragents.infrastructure.tools.backend import BUILTIN_NAMES
+    from cleveragents.infrastructure.tools.registry import BUILTIN_NAMES
 
     return sorted(name for name in BUILTIN_NAMES if name.startswith(incomplete))
 

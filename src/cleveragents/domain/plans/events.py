@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -29,15 +29,6 @@ class PlanEventRecord:
 
     type: ClassVar[str]
     plan_id: str
-
-    def facts(self) -> dict[str, JsonValue]:
-        """Returns all fields except the plan, as JSON has them: tuples become lists."""
-        fields: dict[str, Any] = vars(self)
-        return {
-            name: list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType] # the only tuples are of texts
-            for name, value in fields.items()
-            if name != "plan_id"
-        }
 
 
 @dataclass(frozen=True)

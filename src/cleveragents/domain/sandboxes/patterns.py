@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 
+@dataclass(frozen=True)
 class PathPatterns:
     """Patterns that fit paths of a sandbox.
 
@@ -14,27 +16,26 @@ class PathPatterns:
     within a name.
     """
 
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self._names: list[str] = []
-        self._paths: list[list[str]] = []
-        for pattern in patterns:
-            parts = pattern.strip("/").split("/")
-            if len(parts) == 1 and not pattern.startswith("/"):
-                self._names.append(parts[0])
-            else:
-                self._paths.append(parts)
+    patterns: Collection[str]
 
     def takes(self, path: str) -> bool:
-        """Says whether a path, or a directory above it, fits a pattern."""
+        """Returns whether a path, or a directory above it, fits a pattern."""
         parts = path.split("/")
-        return any(fnmatchcase(part, name) for part in parts for name in self._names) or any(
-            len(pattern) <= len(parts) and all(map(fnmatchcase, parts, pattern))
-            for pattern in self._paths
-        )
+        for pattern in self.patterns:
+            wanted = pattern.strip("/").split("/")
+            if "/" not in pattern.rstrip("/"):
+                if any(fnmatchcase(part, wanted[0]) for part in parts):
+                    return True
+            elif len(wanted) <= len(parts) and all(map(fnmatchcase, parts, wanted)):
+                return True
+        return False
 
     def may_take_below(self, directory: str) -> bool:
+        """Returns whether a path inside the directory can fit a pattern, if it does not itself."""
         parts = directory.split("/")
         return any(
-            len(pattern) > len(parts) and all(map(fnmatchcase, parts, pattern))
-            for pattern in self._paths
+            len(wanted := pattern.strip("/").split("/")) > len(parts)
+            and all(map(fnmatchcase, parts, wanted))
+            for pattern in self.patterns
+            if "/" in pattern.rstrip("/")
         )

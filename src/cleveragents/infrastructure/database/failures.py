@@ -33,25 +33,25 @@ def driver_errors() -> tuple[type[Exception], ...]:
 
 def is_refused_row(error: Exception) -> bool:
     """Returns whether the database refused a row because of a constraint."""
-    return isinstance(error, sqlite3.IntegrityError) or _state(error).startswith("23")
+    return isinstance(error, sqlite3.IntegrityError) or state_of(error).startswith("23")
 
 
 def is_missing_reference(error: Exception) -> bool:
     """Returns whether a row was refused because another row does not exist."""
-    return _state(error) == "23503" or "FOREIGN KEY" in str(error)
+    return state_of(error) == "23503" or "FOREIGN KEY" in str(error)
 
 
 def is_disconnection(error: Exception) -> bool:
     """Returns whether the server ended the connection, or does not accept one for now."""
     if isinstance(error, sqlite3.Error):
         return False
-    state = _state(error)
+    state = state_of(error)
     # Without a code, it is the driver that lost the server, or did not reach it.
     return state[:2] in {"", "08"} or state in _POSTGRES_STOPPING
 
 
-def _state(error: BaseException | None) -> str:
-    """Returns PostgreSQL's error code, or an empty text where there is none."""
+def state_of(error: BaseException | None) -> str:
+    """Returns PostgreSQL's code of an error, or an empty text where there is none."""
     return getattr(error, "sqlstate", None) or ""
 
 
@@ -103,7 +103,7 @@ def translate(error: Exception, place: str) -> CleverAgentsError:
     problem = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
     if isinstance(error, sqlite3.Error):
         return _from_sqlite(error, problem, place)
-    state = _state(error)
+    state = state_of(error)
     if state in _POSTGRES_BUSY:
         return busy(place)
     if state in _POSTGRES_FULL:

@@ -10,12 +10,8 @@ from cleveragents.application.ports.maintenance import DatabaseInspection
 from cleveragents.domain.health.health import DatabaseFacts
 from cleveragents.infrastructure.database import schema, sqlite_file
 from cleveragents.infrastructure.database.failures import driver_errors, translate
-from cleveragents.infrastructure.database.location import (
-    BUSY_SECONDS,
-    PostgresLocation,
-    connect_postgres,
-    locate,
-)
+from cleveragents.infrastructure.database.location import PostgresLocation, connect_postgres, locate
+from cleveragents.infrastructure.database.session import BUSY_SECONDS
 
 _MOST_FAULTS = 10
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from cleveragents.infrastructure.database.location import ANSWER_SECONDS
+from cleveragents.infrastructure.database.session import ANSWER_SECONDS
 
 
 class LimitedConnection(psycopg.Connection[Any]):

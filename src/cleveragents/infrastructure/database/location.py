@@ -1,8 +1,4 @@
-"""Where the database is, and how a transaction begins there.
-
-A read transaction takes no lock. A write transaction takes its locks at its start.
-SQLite has one for the file. In PostgreSQL, a transaction that names its plans locks
-only these; one that names none excludes all others. `Begin` has the statements.
+"""Where the database is, and how to connect to a server.
 
 Every wait for a server ends: connecting, waiting for a lock, and waiting for an
 answer from a server that is stopped, or behind a link that was cut.
@@ -11,26 +7,12 @@ answer from a server that is stopped, or behind a link that was cut.
 from __future__ import annotations
 
 import re
-import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.infrastructure.database.session import DriverConnection
-
-BUSY_SECONDS = 10.0
-"""How long to wait for a lock."""
-ANSWER_SECONDS = 60.0
-"""How long to wait for the answer of a server, and how long it keeps a silent writer's locks."""
-
-WRITE_LOCK = 0x436C4167
-"""The advisory lock of PostgreSQL that write transactions hold: shared if they name their plans."""
-NUMBERING_LOCK = WRITE_LOCK + 1
-"""The advisory lock of a transaction that gives a plan its number; it is always taken last."""
-MIGRATION_LOCK = WRITE_LOCK + 2
-"""The advisory lock of a migration; a process that looks at the schema shares it."""
 
 _KEY = "core.database-url"
 _URL = re.compile(r"([a-z0-9+]+)://(.*)", re.IGNORECASE | re.DOTALL)
@@ -62,61 +44,6 @@ class PostgresLocation:
 
 
 Location = SqliteLocation | PostgresLocation
-
-
-class Begin(Protocol):
-    """The statements that begin a transaction."""
-
-    def reading(self) -> Sequence[str]: ...
-    def writing(self, plans: Sequence[str]) -> Sequence[str]: ...
-
-
-class BeginSqlite(Begin):
-    """SQLite: one writer at a time."""
-
-    # The driver's own transaction handling is off: it would begin too late, and not at all
-    # before a change of the schema.
-    def reading(self) -> Sequence[str]:
-        return ("BEGIN DEFERRED",)
-
-    def writing(self, plans: Sequence[str]) -> Sequence[str]:
-        return ("BEGIN IMMEDIATE",)
-
-
-class BeginPostgres(Begin):
-    """PostgreSQL: the first statements of a transaction that psycopg has begun by itself."""
-
-    def __init__(self, busy_seconds: float) -> None:
-        self.limits = (
-            f"SET LOCAL lock_timeout = {_milliseconds(busy_seconds)}",
-            f"SET LOCAL statement_timeout = {_milliseconds(ANSWER_SECONDS)}",
-            # A writer whose host is lost must not keep its locks until TCP gives up.
-            f"SET LOCAL idle_in_transaction_session_timeout = {_milliseconds(ANSWER_SECONDS)}",
-        )
-
-    def reading(self) -> Sequence[str]:
-        # Without this, each statement would see what others have committed meanwhile.
-        return ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", *self.limits)
-
-    def writing(self, plans: Sequence[str]) -> Sequence[str]:
-        if not plans:
-            return (*self.limits, f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
-        # Always in the same order, or two transactions could wait for each other.
-        numbers = sorted({_lock_number(plan) for plan in plans})
-        return (
-            *self.limits,
-            f"SELECT pg_advisory_xact_lock_shared({WRITE_LOCK})",
-            *(f"SELECT pg_advisory_xact_lock({WRITE_LOCK}, {number})" for number in numbers),
-        )
-
-
-def _lock_number(plan_id: str) -> int:
-    """Returns a signed number of 32 bits; plans that share one only wait for each other."""
-    return zlib.crc32(plan_id.encode()) - 2**31
-
-
-def _milliseconds(seconds: float) -> int:
-    return round(seconds * 1000)
 
 
 def locate(url: str | None, home: Path) -> Location:

@@ -19,10 +19,13 @@ from cleveragents.domain.errors import ConflictError, DatabaseError, SchemaVersi
 from cleveragents.domain.wording import listed
 from cleveragents.infrastructure.database import sqlite_file
 from cleveragents.infrastructure.database.failures import damaged, denied
-from cleveragents.infrastructure.database.location import MIGRATION_LOCK, BeginPostgres
 from cleveragents.infrastructure.database.server_processes import connected
-from cleveragents.infrastructure.database.session import DriverConnection
-from cleveragents.infrastructure.presence import Presence
+from cleveragents.infrastructure.database.session import (
+    MIGRATION_LOCK,
+    BeginPostgres,
+    DriverConnection,
+)
+from cleveragents.infrastructure.file_locks import Presence
 
 OLDER_REVISIONS: tuple[str, ...] = (
     "0001_base_tables",

@@ -1,4 +1,8 @@
-"""Runs SQL on the driver's connection and turns rows into records.
+"""Begins transactions on the driver's connections, runs SQL, and turns rows into records.
+
+A read transaction takes no lock. A write transaction takes its locks at its start. SQLite has
+one for the file. In PostgreSQL, a transaction that names its plans locks only these; one that
+names none excludes all others. `Begin` has the statements.
 
 Every statement is a text with named parameters (`:plan_id`), written once for
 SQLite and PostgreSQL. The driver runs it directly: for statements that take
@@ -8,7 +12,9 @@ SQLite a few microseconds, a layer in between would cost ten times as much.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+import threading
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
@@ -24,12 +30,30 @@ from cleveragents.infrastructure.database.failures import (
 )
 from cleveragents.infrastructure.database.models import Model, Row
 
+GENERATED = "/* generated */"
+"""Marks a statement whose answer is another one each time: a number or a time of the server."""
+
 _ESCAPE = "\N{SYMBOL FOR ESCAPE}"
 _UNSTORABLE = re.compile(f"[\x00\ud800-\udfff{_ESCAPE}]")
 _ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{4}})")
 _PARAMETER = re.compile(r":(\w+)")
 _IDS_PER_STATEMENT = 500
 _ID_LIST = "(:ids)"
+
+BUSY_SECONDS = 10.0
+"""How long to wait for a lock."""
+ANSWER_SECONDS = 60.0
+"""How long to wait for the answer of a server, and how long it keeps a silent writer's locks."""
+
+WRITE_LOCK = 0x436C4167
+"""The advisory lock of PostgreSQL that write transactions hold: shared if they name their plans."""
+NUMBERING_LOCK = WRITE_LOCK + 1
+"""The advisory lock of a transaction that gives a plan its number; it is always taken last."""
+MIGRATION_LOCK = WRITE_LOCK + 2
+"""The advisory lock of a migration; a process that looks at the schema shares it."""
+
+TRANSACTION_NUMBER = "SELECT txid_current()"
+"""Ends the beginning of a write transaction; its number tells later whether it was committed."""
 
 RecordT = TypeVar("RecordT")
 
@@ -56,6 +80,101 @@ class DriverConnection(Protocol):
     def close(self) -> None: ...
 
 
+class Begin(Protocol):
+    """The statements that begin a transaction."""
+
+    def reading(self) -> Sequence[str]: ...
+    def writing(self, plans: Sequence[str]) -> Sequence[str]: ...
+
+
+class BeginSqlite(Begin):
+    """SQLite: one writer at a time."""
+
+    # The driver's own transaction handling is off: it would begin too late, and not at all
+    # before a change of the schema.
+    def reading(self) -> Sequence[str]:
+        return ("BEGIN DEFERRED",)
+
+    def writing(self, plans: Sequence[str]) -> Sequence[str]:
+        return ("BEGIN IMMEDIATE",)
+
+
+class BeginPostgres(Begin):
+    """PostgreSQL: the first statements of a transaction that psycopg has begun by itself."""
+
+    def __init__(self, busy_seconds: float) -> None:
+        self.limits = (
+            f"SET LOCAL lock_timeout = {_milliseconds(busy_seconds)}",
+            f"SET LOCAL statement_timeout = {_milliseconds(ANSWER_SECONDS)}",
+            # A writer whose host is lost must not keep its locks until TCP gives up.
+            f"SET LOCAL idle_in_transaction_session_timeout = {_milliseconds(ANSWER_SECONDS)}",
+        )
+
+    def reading(self) -> Sequence[str]:
+        # Without this, each statement would see what others have committed meanwhile.
+        return ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", *self.limits)
+
+    def writing(self, plans: Sequence[str]) -> Sequence[str]:
+        if not plans:
+            every = f"SELECT pg_advisory_xact_lock({WRITE_LOCK})"
+            return (*self.limits, every, TRANSACTION_NUMBER)
+        # Always in the same order, or two transactions could wait for each other.
+        numbers = sorted({_lock_number(plan) for plan in plans})
+        return (
+            *self.limits,
+            f"SELECT pg_advisory_xact_lock_shared({WRITE_LOCK})",
+            *(f"SELECT pg_advisory_xact_lock({WRITE_LOCK}, {number})" for number in numbers),
+            TRANSACTION_NUMBER,
+        )
+
+
+def _lock_number(plan_id: str) -> int:
+    """Returns a signed number of 32 bits; plans that share one only wait for each other."""
+    return zlib.crc32(plan_id.encode()) - 2**31
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+class ConnectionPool:
+    """Lends each connection to one transaction at a time; opens one when none is idle."""
+
+    def __init__(self, connect: Callable[[], DriverConnection], *opened: DriverConnection) -> None:
+        """Args: `opened` are connections that the pool takes over."""
+        self._connect = connect
+        self._idle = list(opened)
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def connection(self) -> Generator[DriverConnection]:
+        """Lends a connection, and rolls back what the block did not commit."""
+        with self._lock:
+            idle = self._idle.pop() if self._idle else None
+        connection = idle or self._connect()
+        try:
+            yield connection
+        finally:
+            self._take_back(connection)
+
+    def _take_back(self, connection: DriverConnection) -> None:
+        try:
+            connection.rollback()
+        except driver_errors():
+            # The server ended, or its connection broke; the next transaction opens another.
+            connection.close()
+            return
+        with self._lock:
+            self._idle.append(connection)
+
+    def close(self) -> None:
+        """Closes the idle connections."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+
 @dataclass(frozen=True)
 class DatabaseSession:
     """The statements of one transaction."""
@@ -67,6 +186,18 @@ class DatabaseSession:
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Returns the rows; times are text in UTC."""
         return [_from_driver(row) for row in self._execute(sql, values).fetchall()]
+
+    def generated(self, sql: str, **values: object) -> Callable[[], Any]:
+        """Runs a statement that returns one value, which the database generates.
+
+        If the server goes away before the transaction has committed, the value may change: then
+        the statement runs again. Whoever calls the result gets the latest value.
+        """
+        cursor = self._execute(f"{GENERATED} {sql}", values)
+        if not self.is_sqlite:
+            return lambda: cursor.fetchall()[0][0]
+        [value] = cursor.fetchone()
+        return lambda: value
 
     def run(self, sql: str, **values: object) -> int:
         """Runs a statement that returns no rows; returns how many rows it changed."""

@@ -105,9 +105,15 @@ def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sq
         isolation_level=None,
         check_same_thread=False,
     )
+    # Damaged text is read too, so that the record can be named that holds it.
+    connection.text_factory = _text
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
     return connection
+
+
+def _text(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogateescape")
 
 
 @contextmanager

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import os
 import threading
-import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -19,37 +18,35 @@ from cleveragents.infrastructure.database import repositories, schema, sqlite_fi
 from cleveragents.infrastructure.database.failures import (
     busy,
     driver_errors,
-    is_disconnection,
     translate,
 )
-from cleveragents.infrastructure.database.location import (
+from cleveragents.infrastructure.database.location import SqliteLocation, connect_postgres, locate
+from cleveragents.infrastructure.database.server_processes import connection_name, holding
+from cleveragents.infrastructure.database.server_transaction import ServerTransaction
+from cleveragents.infrastructure.database.session import (
     BUSY_SECONDS,
     Begin,
     BeginPostgres,
     BeginSqlite,
-    SqliteLocation,
-    connect_postgres,
-    locate,
+    ConnectionPool,
+    DatabaseSession,
+    DriverConnection,
 )
-from cleveragents.infrastructure.database.pool import ConnectionPool
-from cleveragents.infrastructure.database.server_processes import connection_name, holding
-from cleveragents.infrastructure.database.session import DatabaseSession, DriverConnection
-from cleveragents.infrastructure.newest_event import NewestEvent
-from cleveragents.infrastructure.presence import Presence, RunningProcess
+from cleveragents.infrastructure.file_locks import Presence, RunningProcess
 from cleveragents.infrastructure.system import this_process
-from cleveragents.infrastructure.waits import announce_wait
 
 RECONNECT_SECONDS = 60.0
-_RECONNECT_POLL_SECONDS = 0.2
+_NOTE = "newest-event"
+_DOUBT = "older-database"
+_NOTE_BYTES = 100
+_NOTE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
 
 
 class UnitOfWork(Transaction):
     """The stores of one transaction."""
 
     def __init__(self, session: DatabaseSession, clock: Clock) -> None:
-        self.new_events: list[StoredEvent] = []
-        """The events that this transaction has stored so far."""
-        events = repositories.EventRepository(session, clock, self.new_events)
+        events = repositories.EventRepository(session, clock)
         self.events = events
         self.plans = repositories.PlanRepository(session, events)
         self.sandboxes = repositories.SandboxRepository(session, events)
@@ -63,8 +60,56 @@ class UnitOfWork(Transaction):
         self.leases = repositories.LeaseRepository(session, events)
 
 
+class NewestEvent:
+    """A note in the home of the newest event of the database, to notice an older database.
+
+    Each event has a number that grows, a plan and a time. A database that does not have the
+    noted event was restored from a backup, or belongs to another installation. Then sandboxes
+    and snapshots that it does not know may be finished work: they are kept until somebody has
+    checked them.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._note = home / _NOTE
+        self._doubt = home / _DOUBT
+
+    def saw(self, event: StoredEvent) -> None:
+        """Notes a new event.
+
+        The note is not synced: a power failure may lose it together with what it tells of.
+        On a full disk it stays as it is, and a later event is noted.
+        """
+        text = f"{event.sequence} {event.plan_id}".ljust(_NOTE_BYTES).encode()
+        with suppress(OSError):
+            descriptor = os.open(self._note, _NOTE_FLAGS, 0o600)
+            try:
+                os.pwrite(descriptor, text, 0)
+            finally:
+                os.close(descriptor)
+
+    def compare(self, plan_of: Callable[[int], str | None]) -> None:
+        """Notes a doubt if the database does not have the event.
+
+        MUST be called before a new event is noted.
+
+        Args:
+            plan_of: Returns the plan of the event with a number, if there is one.
+        """
+        try:
+            number, _, plan_id = self._note.read_text().strip().partition(" ")
+            known = plan_of(int(number)) == plan_id
+        except (FileNotFoundError, ValueError):
+            return
+        if not known:
+            self._doubt.touch(mode=0o600)
+
+    def is_doubted(self) -> bool:
+        """Returns whether a database was used here that did not have the event."""
+        return self._doubt.exists()
+
+
 @dataclass(frozen=True)
-class _Opened:
+class _OpenDatabase:
     """A database that was checked and can be used."""
 
     pool: ConnectionPool
@@ -107,7 +152,7 @@ class Connections:
         self.newest_event = NewestEvent(home)
         self._busy_seconds = busy_seconds
         self._reconnect_seconds = reconnect_seconds
-        self._opened: _Opened | None = None
+        self._opened: _OpenDatabase | None = None
         self._opening = threading.Lock()
 
     @contextmanager
@@ -130,7 +175,7 @@ class Connections:
         except driver_errors() as error:
             raise self._translated(error) from error
 
-    def _compared(self, opened: _Opened) -> _Opened:
+    def _compared(self, opened: _OpenDatabase) -> _OpenDatabase:
         """Compares the database, before it is used, with what this home has seen of it."""
         with opened.pool.connection() as connection:
             session = DatabaseSession(connection, is_sqlite=opened.file_in_use is not None)
@@ -138,36 +183,24 @@ class Connections:
         return opened
 
     def _begun(
-        self, opened: _Opened, statements: Sequence[str], held: ExitStack
+        self, opened: _OpenDatabase, begin: Sequence[str], held: ExitStack
     ) -> DriverConnection:
-        """Returns a connection in a new transaction, which `held` gives back.
+        """Returns a connection in a new transaction, which `held` gives back."""
+        if opened.file_in_use is not None:
+            connection = held.enter_context(opened.pool.connection())
+            connection.execute("; ".join(begin))
+            return connection
 
-        A server may have been restarted since the connection was last used, and may not be
-        back yet. Nothing has been done in the transaction, so another connection can begin it.
-        """
-        deadline, failures = math.inf, 0
-        while True:
-            try:
-                with ExitStack() as attempt:
-                    connection = attempt.enter_context(opened.pool.connection())
-                    connection.execute("; ".join(statements))
-                    if failures:
-                        schema.require_head(connection, str(self._location))
-                    held.push(attempt.pop_all())
-                    return connection
-            except driver_errors() as error:
-                now, failures = time.monotonic(), failures + 1
-                deadline = min(deadline, now + self._reconnect_seconds)
-                if not is_disconnection(error) or now > deadline:
-                    raise
-                # The first failure is expected after a restart, and a new connection helps.
-                if failures == 2:
-                    announce_wait(
-                        f"The database server does not answer; "
-                        f"trying again for {self._reconnect_seconds:g} seconds"
-                    )
-                if failures > 1:
-                    time.sleep(_RECONNECT_POLL_SECONDS)
+        def connect() -> DriverConnection:
+            held.close()
+            return held.enter_context(opened.pool.connection())
+
+        place = str(self._location)
+        check = partial(schema.require_head, place=place)
+        patience = self._reconnect_seconds
+        transaction = ServerTransaction(place, begin, connect, check, patience=patience)
+        transaction.begin()
+        return transaction
 
     def _translated(self, error: Exception) -> CleverAgentsError:
         found = translate(error, str(self._location))
@@ -184,7 +217,7 @@ class Connections:
             return [str(process) for process in holding(connection)]
         return []
 
-    def _open(self) -> _Opened:
+    def _open(self) -> _OpenDatabase:
         seconds = self._busy_seconds
         # Reading must be possible on a full disk; who takes a lease announces itself again.
         with suppress(DatabaseError):
@@ -193,12 +226,12 @@ class Connections:
             path = self._location.path
             file = schema.open_sqlite(path, self.presence, busy_seconds=seconds)
             pool = ConnectionPool(partial(sqlite_file.connect, path, busy_seconds=seconds), file)
-            return _Opened(pool, BeginSqlite(), sqlite_file.take(path))
+            return _OpenDatabase(pool, BeginSqlite(), sqlite_file.take(path))
         name = connection_name(self.presence.holder, schema.HEAD_REVISION)
         connect = partial(connect_postgres, self._location.address, busy_seconds=seconds, name=name)
         begin = BeginPostgres(seconds)
         server = schema.open_postgres(connect, begin, self.presence, str(self._location))
-        return _Opened(ConnectionPool(connect, server), begin, None)
+        return _OpenDatabase(ConnectionPool(connect, server), begin, None)
 
     def close(self) -> None:
         """Closes the connections; the next use opens the database again."""
@@ -256,9 +289,10 @@ class SqlDatabase(Database):
                 check(transaction)
             yield transaction
         # After the block: what is told must be durable.
-        for event in transaction.new_events[-1:]:
+        events = transaction.events.added()
+        for event in events[-1:]:
             self._connections.newest_event.saw(event)
-        for event in transaction.new_events:
+        for event in events:
             for tell in self._on_event:
                 tell(event)
 

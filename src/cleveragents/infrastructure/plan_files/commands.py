@@ -12,7 +12,7 @@ from cleveragents.domain.plans.template import names_in, render
 from cleveragents.domain.tools.tool import CheckpointScope, ParameterType, ToolParameter, ToolSpec
 from cleveragents.infrastructure.plan_files.checks import check_name, check_plain
 from cleveragents.infrastructure.plan_files.yaml_document import YamlDocument
-from cleveragents.infrastructure.tools.backend import BUILTIN_NAMES
+from cleveragents.infrastructure.tools.registry import BUILTIN_NAMES
 
 _MARK = "\0"
 _QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)

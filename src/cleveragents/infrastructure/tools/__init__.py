@@ -1,8 +1,7 @@
 """The tools that a step of a plan can call: built in, registered, or from a package.
 
-- `registry.Tools` is the `ToolBackend` that the application uses. It knows every tool.
-- `backend.BuiltinTools` runs the tools that come with the program and the shell
-  commands that a plan file declares as tools.
+- `registry.Tools` is the `ToolBackend` that the application uses. It knows every tool and runs
+  it: those that come with the program, shell commands that a plan file declares, and others.
 - `plugins` finds the tools of installed packages. `plugin_process` runs one of them.
 - `files` holds the tools for files, `sql` the tool for SQLite databases, and `process`
   everything about starting, limiting and ending programs.

@@ -1,27 +1,82 @@
-"""Finds and runs any tool: built in, registered by a program, or from a package."""
+"""Finds and runs tools: built in, of a plan file, registered by a program, or of a package."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 
 from cleveragents.application.ports.system import EventSink, Interruption
 from cleveragents.application.ports.tools import ToolBackend
-from cleveragents.domain.errors import ConfigurationError, NotFoundError
+from cleveragents.domain.errors import ConfigurationError, ExecutionError, NotFoundError
 from cleveragents.domain.names import NAME, nearest
 from cleveragents.domain.tools.tool import KnownTool, ToolInvocation, ToolResult, ToolSpec
-from cleveragents.infrastructure.tools.backend import BUILTIN_SPECS, BuiltinTools
+from cleveragents.infrastructure.sandbox.git.command import Git
+from cleveragents.infrastructure.tools.files.edit import EDIT_FILE, edit_file
+from cleveragents.infrastructure.tools.files.list import LIST_FILES, list_files
+from cleveragents.infrastructure.tools.files.move import MOVE_FILE, move_file
+from cleveragents.infrastructure.tools.files.patch import APPLY_PATCH, NO_REPOSITORY, apply_patch
+from cleveragents.infrastructure.tools.files.read_write import (
+    DELETE_FILE,
+    READ_FILE,
+    WRITE_FILE,
+    delete_file,
+    read_file,
+    write_file,
+)
+from cleveragents.infrastructure.tools.files.search import SEARCH_FILES, search_files
 from cleveragents.infrastructure.tools.plugin_process import run_plugin
 from cleveragents.infrastructure.tools.plugins import Plugin, find_plugins
+from cleveragents.infrastructure.tools.process.leftover_processes import end_plan
 from cleveragents.infrastructure.tools.process.python_function import reference_to, run_function
+from cleveragents.infrastructure.tools.process.shell import SHELL, run_plan_tool, run_shell
+from cleveragents.infrastructure.tools.record_decision import RECORD, record_decision
+from cleveragents.infrastructure.tools.spawn_subplan import SPAWN
+from cleveragents.infrastructure.tools.sql.tool import SQL, run_sql
 from cleveragents.tools import Tool
 
 BUILT_IN = "built-in"
 REGISTERED = "registered"
+_RUN: Mapping[str, Callable[[ToolInvocation], ToolResult]] = MappingProxyType(
+    {
+        READ_FILE.name: read_file,
+        WRITE_FILE.name: write_file,
+        EDIT_FILE.name: edit_file,
+        MOVE_FILE.name: move_file,
+        LIST_FILES.name: list_files,
+        DELETE_FILE.name: delete_file,
+        RECORD.name: record_decision,
+    }
+)
+BUILTIN_SPECS: Mapping[str, ToolSpec] = MappingProxyType(
+    {
+        spec.name: spec
+        for spec in (
+            SHELL,
+            READ_FILE,
+            LIST_FILES,
+            SEARCH_FILES,
+            WRITE_FILE,
+            EDIT_FILE,
+            APPLY_PATCH,
+            MOVE_FILE,
+            DELETE_FILE,
+            SQL,
+            RECORD,
+            SPAWN,
+        )
+    }
+)
+BUILTIN_NAMES = frozenset(BUILTIN_SPECS)
 
 
 class Tools(ToolBackend):
-    """Every tool that a plan can call. No other tool can replace a built-in one."""
+    """Every tool that a plan can call. No other tool can replace a built-in one.
+
+    Tools run with the rights of this user. The built-in file tools cannot leave the sandbox.
+    Shell commands start in the sandbox and can do whatever the user can do. Only what they
+    change in the sandbox can be rolled back.
+    """
 
     def __init__(
         self, environment: Mapping[str, str], interruption: Interruption, events: EventSink
@@ -29,7 +84,8 @@ class Tools(ToolBackend):
         """Takes the environment that tools inherit, except git's variables."""
         self._environment = dict(environment)
         self._interruption = interruption
-        self._builtin = BuiltinTools(environment, interruption, events)
+        self._events = events
+        self._git = Git(self._environment, NO_REPOSITORY)
         self._registered: dict[str, Tool] = {}
         self._loaded: dict[str, Tool] = {}
         self._specs = _Specs(self)
@@ -103,13 +159,27 @@ class Tools(ToolBackend):
 
     def run(self, call: ToolInvocation) -> ToolResult:
         name = call.spec.name
-        if call.spec.run is not None or name in BUILTIN_SPECS or not self.has(name):
-            return self._builtin.run(call)
+        if call.spec.run is not None:
+            return run_plan_tool(
+                call, call.spec.run, self._environment, self._interruption, self._events
+            )
+        if name in _RUN:
+            return _RUN[name](call)
+        if name == SHELL.name:
+            return run_shell(call, self._environment, self._interruption, self._events)
+        if name == SEARCH_FILES.name:
+            return search_files(call, self._environment, self._interruption)
+        if name == SQL.name:
+            return run_sql(call, self._interruption)
+        if name == APPLY_PATCH.name:
+            return apply_patch(call, self._git)
+        if name in BUILTIN_SPECS or not self.has(name):
+            raise ExecutionError(f"There is no tool `{name}`", tool=name)
         argument = {"tool": self._reference(name), "call": call.model_dump()}
         return run_function(run_plugin, argument, call, self._environment, self._interruption)
 
     def end_leftovers(self, plan_id: str) -> int:
-        return self._builtin.end_leftovers(plan_id)
+        return end_plan(plan_id)
 
     def _reference(self, name: str) -> str | None:
         if name in self._registered:

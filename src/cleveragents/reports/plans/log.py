@@ -160,7 +160,7 @@ def _sentence(event: StoredEvent) -> str:
     record = event.record
     if record is None:
         return json.dumps(dict(event.data), ensure_ascii=False)
-    facts: dict[str, Any] = record.facts()
+    facts: dict[str, Any] = vars(record)
     # Words that depend on a fact; a sentence picks the ones that its kind of event has.
     operation = facts.get("operation")
     words = {

@@ -12,11 +12,12 @@ A failure in 2 to 5 undoes every resource. A kill leaves a pending journal entry
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import datetime
 
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, FaultPoints
 from cleveragents.application.ports.targets import Targets
@@ -54,49 +55,47 @@ class ApplyProcedure:
         targets: Targets,
         clock: Clock,
         faults: FaultPoints,
-        check_lease: Callable[[str], None],
     ) -> None:
         self._database = database
         self._targets = targets
         self._clock = clock
         self._faults = faults
-        self._check_lease = check_lease
 
-    def run(self, operation: Operation) -> None:
+    def run(self, lease: PlanLease, operation: Operation) -> None:
         """Carries it out; afterwards every resource has the result, or is as it was."""
         try:
             self._faults.reach(FaultPoint.APPLY_JOURNALED)
-            self._go_forward(operation)
+            self._go_forward(lease, operation)
         except BaseException as error:
-            self._undo(operation, error)
+            self._undo(lease, operation, error)
             raise
 
-    def recover(self, plan_id: str, *, complete: bool) -> RecoveryOutcome | None:
+    def recover(self, lease: PlanLease, *, complete: bool) -> RecoveryOutcome | None:
         """Completes a killed apply, or undoes it if it cannot be completed; says which.
 
         Without `complete` it is undone: the user wants to give the plan up.
         """
         with self._database.read() as transaction:
-            operation = transaction.operations.pending(plan_id)
+            operation = transaction.operations.pending(lease.plan_id)
         if operation is None or operation.kind is not OperationKind.APPLY:
             return None
         if not complete:
-            self._undo(operation, InterruptedByUserError("The plan is being cancelled"))
+            self._undo(lease, operation, InterruptedByUserError("The plan is being cancelled"))
             sentence = "An interrupted apply was undone"
             return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
         try:
-            self._go_forward(operation)
+            self._go_forward(lease, operation)
         except CleverAgentsError as error:
             if isinstance(error, ConflictError) and not isinstance(error, TargetChangedError):
                 raise  # Another process has the plan now, and recovers it itself.
-            self._undo(operation, error)
+            self._undo(lease, operation, error)
             sentence = f"An interrupted apply could not be completed and was undone: {error}"
             return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
         sentence = "An interrupted apply was completed"
         return RecoveryOutcome(operation.kind, completed=True, sentence=sentence)
 
-    def _go_forward(self, operation: Operation) -> None:
-        self._check_lease(operation.plan_id)  # Files have no transaction that could refuse them.
+    def _go_forward(self, lease: PlanLease, operation: Operation) -> None:
+        lease.check()  # Files have no transaction that could refuse them.
         with ExitStack() as opened:
             targets = [
                 opened.enter_context(self._targets.open(target)) for target in _touched(operation)
@@ -109,7 +108,7 @@ class ApplyProcedure:
             for target in targets:
                 target.write()
                 self._faults.reach(FaultPoint.TARGET_WRITTEN)
-            self._check_lease(operation.plan_id)
+            lease.check()
             for target in targets:
                 target.settle()
                 self._faults.reach(FaultPoint.TARGET_SETTLED)
@@ -139,7 +138,7 @@ class ApplyProcedure:
             transaction.operations.save(operation.model_copy(update=ended))
         self._faults.reach(FaultPoint.APPLY_RECORDED)
 
-    def _undo(self, operation: Operation, cause: BaseException) -> None:
+    def _undo(self, lease: PlanLease, operation: Operation, cause: BaseException) -> None:
         """Undoes every resource; the journal stays open if that fails.
 
         An interruption may come after the records were stored: then the apply counts.
@@ -148,7 +147,7 @@ class ApplyProcedure:
             pending = transaction.operations.pending(operation.plan_id)
         if pending is None or pending.id != operation.id:
             return
-        self._check_lease(operation.plan_id)
+        lease.check()
         problems: list[str] = []
         for planned in reversed(_touched(operation)):
             try:

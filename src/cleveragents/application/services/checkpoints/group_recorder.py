@@ -93,18 +93,13 @@ class GroupRecorder:
         for sandbox in sandboxes:
             with self._snapshots.lock(sandbox, lease) as locked:
                 made = locked.snapshot()
-            taken.append((sandbox, self._sized(sandbox, made)))
+            # A tool call stores snapshots of its own, which need not become checkpoints: the
+            # next checkpoint has the size of all of them.
+            size = self._unrecorded.get(sandbox.id, 0) + made.size_bytes
+            self._unrecorded[sandbox.id] = size
+            taken.append((sandbox, made.model_copy(update={"size_bytes": size})))
             self._faults.reach(FaultPoint.SNAPSHOT_TAKEN)
         return taken
-
-    def _sized(self, sandbox: SandboxRef, made: SandboxCheckpoint) -> SandboxCheckpoint:
-        """Returns the snapshot with the size of everything stored since the last checkpoint.
-
-        A tool call stores snapshots of its own, which need not become checkpoints.
-        """
-        size = self._unrecorded.get(sandbox.id, 0) + made.size_bytes
-        self._unrecorded[sandbox.id] = size
-        return made.model_copy(update={"size_bytes": size})
 
     def record(
         self,
@@ -194,8 +189,10 @@ class GroupRecorder:
             way=Lineage(
                 groups=effective.groups,
                 decisions=effective.decisions,
-                # Before the first correction they follow from the plan itself.
-                choices=plan.choices if plan.attempt > 1 else None,
+                # Before the first correction they follow from the plan file.
+                choices=plan.choices if plan.is_corrected else None,
+                calls=effective.calls,
+                last_completed_step=plan.last_completed_step,
             ),
         )
         # Each resource that changed gets a checkpoint of its own.

@@ -11,7 +11,11 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import EventSink, FaultPoints, IdSource
 from cleveragents.application.services.checkpoints.resume_point import resume_point
-from cleveragents.domain.errors import SandboxMissingError, SnapshotCorruptError
+from cleveragents.domain.errors import (
+    BusinessRuleViolation,
+    SandboxMissingError,
+    SnapshotCorruptError,
+)
 from cleveragents.domain.sandboxes.sandbox import (
     Resource,
     SandboxRef,
@@ -51,7 +55,14 @@ class SandboxSetup:
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(lease.plan_id)
             resources = transaction.sandboxes.resources(lease.plan_id)
+            plan = transaction.plans.get(lease.plan_id)
         if not sandboxes:
+            if plan.parent_plan_id is not None:
+                raise BusinessRuleViolation(
+                    f"The plan {plan.id} starts from the result of its parent, and runs with it",
+                    hint=f"Run `agents plan execute {plan.parent_plan_id}`",
+                    plan_id=plan.id,
+                )
             return self._make(lease.plan_id, resources)
         return [self._mended(lease, sandbox) for sandbox in sandboxes]
 

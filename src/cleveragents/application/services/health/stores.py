@@ -57,7 +57,7 @@ class StoreSurvey:
 
 
 @dataclass
-class _Tidied:
+class _Tidiness:
     """What kept things from being taken away."""
 
     busy: list[str]
@@ -92,7 +92,7 @@ class StoreHealth:
             sandboxes: Where sandboxes are, for the paths in the report.
             fix: Whether anything may be changed.
         """
-        tidied = _Tidied([], [])
+        tidied = _Tidiness([], [])
         if fix:
             self._tidy(self.find(), tidied)
         after = self.find() if fix else before
@@ -141,7 +141,7 @@ class StoreHealth:
             draft_bytes=drafts,
         )
 
-    def _tidy(self, found: StoreSurvey, tidied: _Tidied) -> None:
+    def _tidy(self, found: StoreSurvey, tidied: _Tidiness) -> None:
         try:
             if found.for_collection:
                 self._collect(found, tidied)
@@ -154,7 +154,7 @@ class StoreHealth:
         except CleverAgentsError as error:
             tidied.failed.append(error.message)
 
-    def _collect(self, found: StoreSurvey, tidied: _Tidied) -> None:
+    def _collect(self, found: StoreSurvey, tidied: _Tidiness) -> None:
         """A collection takes out what no ref leads to, so no ref may be missing."""
         if any(report.damaged for report in self._maintenance.find_lost(found.plans)):
             tidied.failed.append(_REFS_LOST)
@@ -190,7 +190,7 @@ def _stores(found: StoreSurvey, *, fix: bool) -> Check:
     )
 
 
-def _sandboxes(before: StoreSurvey, after: StoreSurvey, place: str, tidied: _Tidied) -> Check:
+def _sandboxes(before: StoreSurvey, after: StoreSurvey, place: str, tidied: _Tidiness) -> Check:
     def paths(found: StoreSurvey) -> list[str]:
         strays = [f"{place}/{plan}/{name}" for plan in found.strays for name in found.strays[plan]]
         of_stores = [path for store in found.stores for path in store.sandboxes]
@@ -210,7 +210,7 @@ def _sandboxes(before: StoreSurvey, after: StoreSurvey, place: str, tidied: _Tid
     return _judged("orphaned-sandboxes", said, paths(before), paths(after), tidied)
 
 
-def _snapshots(before: StoreSurvey, after: StoreSurvey, tidied: _Tidied) -> Check:
+def _snapshots(before: StoreSurvey, after: StoreSurvey, tidied: _Tidiness) -> Check:
     unknown = [store for store in after.stores if store.unknown_plans]
     if unknown:
         plans = [plan for store in unknown for plan in store.unknown_plans]
@@ -226,7 +226,7 @@ def _snapshots(before: StoreSurvey, after: StoreSurvey, tidied: _Tidied) -> Chec
     return _judged("orphaned-snapshots", said, before.refs, after.refs, tidied)
 
 
-def _leftovers(before: StoreSurvey, after: StoreSurvey, tidied: _Tidied) -> Check:
+def _leftovers(before: StoreSurvey, after: StoreSurvey, tidied: _Tidiness) -> Check:
     def items(found: StoreSurvey) -> list[str]:
         drafts = f"{size(found.draft_bytes)} of unfinished sandboxes"
         return [*found.temporary_files, *([drafts] if found.draft_bytes else [])]
@@ -236,7 +236,7 @@ def _leftovers(before: StoreSurvey, after: StoreSurvey, tidied: _Tidied) -> Chec
 
 
 def _judged(
-    name: str, said: _Sentences, before: Sequence[str], after: Sequence[str], tidied: _Tidied
+    name: str, said: _Sentences, before: Sequence[str], after: Sequence[str], tidied: _Tidiness
 ) -> Check:
     """Says what there was and is of one kind; what is gone has been removed."""
     if after:

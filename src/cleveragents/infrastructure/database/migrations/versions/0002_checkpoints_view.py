@@ -1,6 +1,6 @@
 """The view `checkpoints`: the columns that a reader of the database looks for first.
 
-A later migration that makes `checkpoint_metadata` anew must drop and remake it.
+A later migration that recreates `checkpoint_metadata` must drop and remake it.
 """
 
 from __future__ import annotations

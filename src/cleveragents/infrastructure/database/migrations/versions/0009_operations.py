@@ -1,4 +1,4 @@
-"""What operations need to be taken back, corrections, influences and child plans."""
+"""What undoing an operation needs, corrections, influences and child plans."""
 
 from __future__ import annotations
 
