@@ -41,6 +41,15 @@ Feature: The states of a plan
       | execute    | processing | be cancelled | execute/cancelled |
       | execute    | complete   | be cancelled | execute/cancelled |
       | execute    | errored    | be cancelled | execute/cancelled |
+      | strategize | queued     | be extended | strategize/queued    |
+      | strategize | complete   | be extended | strategize/complete  |
+      | execute    | queued     | be extended | execute/queued       |
+      | execute    | processing | be extended | execute/processing   |
+      | execute    | errored    | be extended | execute/errored      |
+      | execute    | conflict   | be extended | execute/conflict     |
+      | execute    | complete   | be extended | execute/queued       |
+      | apply      | errored    | be extended | execute/queued       |
+      | apply      | constrained | be extended | execute/queued      |
       | execute    | complete   | be applied | apply/processing      |
       | apply      | processing | finish     | apply/applied         |
       | apply      | processing | fail       | apply/errored         |
