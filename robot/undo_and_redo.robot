@@ -16,6 +16,16 @@ An Undo Is Redone
     And The Data Field 'verified' Is    ${True}
     And The Sandbox Is Orderly Again
 
+The Short Forms Need No Plan
+    Given An Agent Has Made A Mistake
+    And The User Rolls Back
+    And The User Runs    agents undo --yes --format json
+    And The Sandbox Still Has The Mistake
+    When The User Runs    agents redo --yes --format json
+    Then The Command Succeeds
+    And The Data Field 'operation.kind' Is    redo
+    And The Sandbox Is Orderly Again
+
 Each Undo Goes One Further Back
     Given An Agent Has Made A Mistake
     And The User Rolls Back

@@ -20,11 +20,22 @@ from cleveragents.reports.report import Failure
 
 COMPLETION_VARIABLE = "_AGENTS_COMPLETE"
 
+_SHORT = "cleveragents.cli.commands.short"
+
 COMMANDS = {
     "demo": Lazy(
         "cleveragents.cli.commands.demo", "demo", "Show how it works in a scratch repository"
     ),
     "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
+    "status": Lazy(_SHORT, "status", "Show the status of a plan"),
+    "log": Lazy(_SHORT, "log", "Show the events of a plan"),
+    "diff": Lazy(_SHORT, "diff", "Show what a plan changed"),
+    "checkpoints": Lazy(_SHORT, "checkpoints", "List a plan's checkpoints"),
+    "rollback": Lazy(_SHORT, "rollback", "Roll a plan back to a checkpoint"),
+    "undo": Lazy(_SHORT, "undo", "Undo the last rollback or correction"),
+    "redo": Lazy(_SHORT, "redo", "Redo what was undone"),
+    "resume": Lazy(_SHORT, "resume", "Resume a plan that stopped"),
+    "apply": Lazy(_SHORT, "apply", "Apply a plan's result to the project"),
     "gc": Lazy("cleveragents.cli.commands.gc", "gc", "Reclaim unused disk space"),
     "doctor": Lazy(
         "cleveragents.cli.commands.doctor", "doctor", "Check the installation and fix problems"
@@ -40,7 +51,7 @@ EPILOG = """
 Examples:
   agents demo
   agents plan run plan.yaml
-  agents plan rollback @latest
+  agents rollback @-2
 
 Exit codes: 0 success, 1 failure, 2 usage error, 3 partial success, 4 refused,
 5 not found, 6 busy or conflict, 7 damaged snapshot, 8 plan failed,

@@ -36,6 +36,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
 from cleveragents.domain.checkpoints.operation import RollbackResult
 from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, RetentionSummary
 from cleveragents.domain.errors import (
+    AmbiguousIdError,
     CheckpointNotFoundError,
     CheckpointPlanMismatchError,
     CheckpointRequiredError,
@@ -219,7 +220,7 @@ class CheckpointService:
         return CheckpointList(checkpoints, groups, retention)
 
     def find_checkpoint(self, plan_id: str, text: str) -> Checkpoint:
-        """Returns the plan's checkpoint that `text` names.
+        """Returns the plan's checkpoint that `text` names: its id, position or label.
 
         Raises:
             CheckpointPlanMismatchError: it is another plan's.
@@ -233,6 +234,8 @@ class CheckpointService:
             chosen = ids.choose(text, "checkpoint", [checkpoint.id for checkpoint in known])
             if chosen is not None:
                 return next(checkpoint for checkpoint in known if checkpoint.id == chosen)
+            if labelled := [item for item in visible if item.metadata.label == text]:
+                return _only_moment(text, labelled)
             prefix = ids.normalise(text)
             elsewhere = transaction.checkpoints.ids(prefix) if prefix else list[str]()
             if len(elsewhere) == 1:
@@ -324,6 +327,14 @@ class CheckpointService:
             patches=tuple(patch for part in parts for patch in part.patches),
             patch_truncated=any(part.patch_truncated for part in parts),
         )
+
+
+def _only_moment(text: str, found: Sequence[Checkpoint]) -> Checkpoint:
+    """Returns the first checkpoint of a group; several groups may have the same label."""
+    moments = {checkpoint.group_id: checkpoint for checkpoint in reversed(found)}
+    if len(moments) > 1:
+        raise AmbiguousIdError("checkpoint", text, [item.id for item in moments.values()][::-1])
+    return found[0]
 
 
 def _first_snapshots(transaction: Transaction, plan_id: str) -> Snapshots:
