@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cleveragents.domain.settings.registry import (
     AUTO_CREATE_ON,
     CLEANUP,
+    CONCURRENCY,
     DATABASE_URL,
     DEADLINE,
     INCLUDE_IGNORED,
@@ -540,6 +541,7 @@ class Container:
             self._clock,
             self._connections.presence,
             lease_seconds=self._settings[LEASE_TIME],
+            concurrency=self._settings[CONCURRENCY],
         )
 
     @cached_property

@@ -171,6 +171,16 @@ MAX_CHILD_DEPTH: Key[int] = Key(
     description="Maximum nesting depth of plans; 1 disables subplans",
     read=positive_integer,
 )
+CONCURRENCY: Key[int | None] = Key(
+    name="plan.concurrency",
+    type="integer",
+    default=None,
+    environment="CLEVERAGENTS_PLAN_CONCURRENCY",
+    project_scopable=False,
+    description="How many plans run at the same time with one home directory; the others wait, "
+    "for at most ten minutes. Subplans are part of their plan; unset means no limit",
+    read=positive_integer,
+)
 LEASE_TIME: Key[float] = Key(
     name="plan.lease-time",
     type="seconds",
@@ -213,6 +223,7 @@ REGISTRY: tuple[Key[Any], ...] = (
     CLEANUP,
     REBUILDABLE,
     MAX_CHILD_DEPTH,
+    CONCURRENCY,
     LEASE_TIME,
     FORMAT,
     DATABASE_URL,
