@@ -184,7 +184,6 @@ class PlanService:
             phase=PlanPhase.STRATEGIZE,
             state=PlanState.QUEUED,
             attempt=1,
-            reversion_count=0,
             last_completed_step=-1,
             last_checkpoint_id=None,
             decision_root_id=prompt.id,

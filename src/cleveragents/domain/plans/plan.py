@@ -217,7 +217,6 @@ class Plan(Record):
     phase: PlanPhase
     state: PlanState
     attempt: int
-    reversion_count: int
     last_completed_step: int
     """Index of the last step whose outcome is durable; -1 before the first."""
     last_checkpoint_id: str | None

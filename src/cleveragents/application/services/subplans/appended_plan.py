@@ -107,7 +107,6 @@ def child_of(
             "phase": PlanPhase.STRATEGIZE,
             "state": PlanState.COMPLETE if steps else PlanState.QUEUED,
             "attempt": 1,
-            "reversion_count": 0,
             "last_completed_step": -1,
             "last_checkpoint_id": None,
             "decision_root_id": root_id,

@@ -186,7 +186,6 @@ class ChildSpawner:
             phase=PlanPhase.STRATEGIZE,
             state=PlanState.COMPLETE,
             attempt=1,
-            reversion_count=0,
             last_completed_step=-1,
             last_checkpoint_id=None,
             decision_root_id=root_id,
