@@ -25,6 +25,7 @@ from cleveragents.domain.settings.registry import (
     MAX_FILE_SIZE,
     MAX_SIZE_PER_PLAN,
     REBUILDABLE,
+    STRATEGY,
     Settings,
 )
 
@@ -368,6 +369,7 @@ class Container:
             faults=self._faults,
             cleanup=self._settings[CLEANUP],
             max_child_depth=self._settings[MAX_CHILD_DEPTH],
+            strategy=self._settings[STRATEGY],
             retention=self._retention_policy,
         )
 

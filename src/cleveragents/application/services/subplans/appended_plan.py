@@ -95,7 +95,13 @@ def child_of(
     child_id, root_id = id_source.new(), id_source.new()
     own_name = parent.name if name is None else f"{parent.name}.{name}"
     definition = parent.definition.model_copy(
-        update={"name": own_name, "description": guidance, "steps": steps}
+        update={
+            "name": own_name,
+            "description": guidance,
+            "steps": steps,
+            "definition_of_done": [],
+            "invariants": [],
+        }
     )
     if steps:
         definition = definition.model_copy(update={"validations": []})
