@@ -31,14 +31,6 @@ Feature: Looking at plans
       When the user runs the plan with --arg who=a=b
       Then the sandbox is the project after `echo from-one-for-a=b > out.txt`
 
-    Scenario: One repository cannot be two resources
-      Given a plan with the steps
-        | step | does         |
-        | one  | writes a.txt |
-      And the plan names the project twice, as "project" and as "copy"
-      When the user makes the plan
-      Then it is refused with the code 4 and the sentence PROJECT cannot be sandboxed: the resources project and copy are the same
-
   Rule: the list can be narrowed
 
     Scenario Outline: Plans <options>
@@ -53,6 +45,10 @@ Feature: Looking at plans
         | --phase strategize       | made                      |
         | --project .              | complete, failed, made    |
         | --project ..             | none                      |
+        | --action local/failed    | failed                    |
+        | --action local/fail      | none                      |
+        | ^local/.*ed$             | failed                    |
+        | m.*e --state errored     | none                      |
 
     Scenario: The list counts
       Given three plans: one complete, one failed, one only made
@@ -60,7 +56,11 @@ Feature: Looking at plans
       Then the JSON document has
         | field        | value                                                             |
         | data.summary | {"total": 3, "processing": 0, "completed": 1, "errored": 1}       |
-        | data.filters | {"phase": null, "state": null, "project": null}                   |
+        | data.filters | {"phase": null, "state": null, "project": null, "action": null, "regex": null} |
+
+    Scenario: An expression that cannot be read
+      When the user lists the plans with local/(
+      Then it is refused with the code 2 and the sentence `local/(` is not a regular expression: missing ), unterminated subpattern at position 6
 
     Scenario: People see an empty list in words
       When the user runs "agents plan list --format table"

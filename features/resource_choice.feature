@@ -38,7 +38,22 @@ Feature: What a plan may work on
         | sqlite       | a database               |
         | sqlite       | an empty file            |
 
-  Rule: Two resources may not hold the same
+  Rule: Two resources that hold the same share a sandbox
+
+    Scenario Outline: <inner> is in the sandbox of <outer>
+      Given a repository with a tracked file, an ignored database and an ignored directory
+      When a plan names <outer> and <inner>
+      Then <inner> is <place> in the sandbox of <outer>
+
+      Examples:
+        | inner                 | outer                 | place    |
+        | a directory in it     | the ignored directory | `inner`  |
+        | the tracked directory | the repository        | `docs/a` |
+        | its top directory     | the repository        | `.`      |
+        | another name for it   | the repository        | `.`      |
+        | the same database     | the ignored database  | `.`      |
+
+  Rule: Two resources may not hold the same in two sandboxes
 
     Scenario Outline: <one> and <other> in one plan
       Given a repository with a tracked file, an ignored database and an ignored directory
@@ -47,9 +62,7 @@ Feature: What a plan may work on
 
       Examples:
         | one                    | other                     | reason                            |
-        | the ignored directory  | the ignored directory     | are the same                      |
         | the ignored database   | its hard link             | are the same                      |
-        | the ignored directory  | a directory in it         | lies inside                       |
         | a database in it       | the ignored directory     | lies inside                       |
         | the repository         | the tracked database      | it is in the commit               |
         | the repository         | its git data              | it belongs to the repository      |

@@ -46,6 +46,14 @@ def names_both(context: Context, one: str, other: str) -> None:
     context.pairs.combine(one, other)
 
 
+@then("{inner} is `{place}` in the sandbox of {outer}")
+def is_shared(context: Context, inner: str, place: str, outer: str) -> None:
+    error = strategy_bench(context).error
+    assert error is None, error.message
+    [(name, found)] = context.pairs.shared.items()
+    assert (name, found.sandbox, found.place or ".") == (inner, outer, place), found
+
+
 @then("that is fine")
 def fine(context: Context) -> None:
     error = strategy_bench(context).error
@@ -55,7 +63,7 @@ def fine(context: Context) -> None:
 @then("its resource {name} has the strategy {strategy}")
 def has_strategy(context: Context, name: str, strategy: str) -> None:
     resource = reading(context).plan.resources[name]
-    assert resource.chosen_strategy == strategy, resource
+    assert resource.chosen_strategy() == strategy, resource
 
 
 @given("a directory without isolation")

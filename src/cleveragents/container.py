@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cleveragents.domain.settings.registry import (
     AUTO_CREATE_ON,
     CLEANUP,
+    CONCURRENCY,
     DATABASE_URL,
     DEADLINE,
     INCLUDE_IGNORED,
@@ -24,6 +25,7 @@ from cleveragents.domain.settings.registry import (
     MAX_FILE_SIZE,
     MAX_SIZE_PER_PLAN,
     REBUILDABLE,
+    STRATEGY,
     Settings,
 )
 
@@ -367,6 +369,7 @@ class Container:
             faults=self._faults,
             cleanup=self._settings[CLEANUP],
             max_child_depth=self._settings[MAX_CHILD_DEPTH],
+            strategy=self._settings[STRATEGY],
             retention=self._retention_policy,
         )
 
@@ -540,6 +543,7 @@ class Container:
             self._clock,
             self._connections.presence,
             lease_seconds=self._settings[LEASE_TIME],
+            concurrency=self._settings[CONCURRENCY],
         )
 
     @cached_property

@@ -140,7 +140,8 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
         # As a row and nothing more, with the columns that the revision has.
         with closing(connect(path, busy_seconds=BUSY_SECONDS)) as connection:
             known = {row[1] for row in connection.execute("PRAGMA table_info(plans)")}
-            row = {name: item for name, item in PLANS.row(sample.plan()).items() if name in known}
+            stored = {"reversion_count": 0, **PLANS.row(sample.plan())}
+            row = {name: item for name, item in stored.items() if name in known}
             DatabaseSession(connection, is_sqlite=True).insert(PLANS, row)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from features.support.faults.strategy_faults import without_permission
 from features.support.sandboxes.strategy_bench import StrategyBench
 
 from cleveragents.domain.sandboxes.resource import ResourceType
+from cleveragents.domain.sandboxes.sandbox import SharedPlace
 
 Maker = Callable[[StrategyBench], Path]
 
@@ -90,7 +91,8 @@ class Pairs:
         work.database = self.root / "app.db"
         work.make_database()
         work.shell(
-            "git init -q . && mkdir -p data/inner && echo '/app.db\n/data\n/link.db' > .gitignore"
+            "git init -q . && mkdir -p data/inner docs/a && touch docs/a/b"
+            " && echo '/app.db\n/data\n/link.db' > .gitignore"
             " && cp app.db tracked.db && cp app.db data/in.db && ln app.db link.db"
             " && git add -A && git -c user.name=x -c user.email=x@example.invalid commit -qm Start",
             self.root,
@@ -101,7 +103,12 @@ class Pairs:
             self.work.named(*self._named(name)).model_copy(update={"id": name, "name": name})
             for name in (one, other)
         ]
-        self.work.attempt(lambda: self.work.maker.refuse_overlaps(chosen))
+        self.shared: Mapping[str, SharedPlace] = {}
+
+        def share() -> None:
+            self.shared = self.work.maker.shared_places(chosen)
+
+        self.work.attempt(share)
 
     def _named(self, name: str) -> tuple[ResourceType, Path]:
         git, directory, database = ResourceType
@@ -118,6 +125,10 @@ class Pairs:
             "the ignored directory": (directory, self.root / "data"),
             "a directory in it": (directory, self.root / "data" / "inner"),
             "a database in it": (database, self.root / "data" / "in.db"),
+            "the same database": (database, self.root / "app.db"),
+            "the tracked directory": (directory, self.root / "docs" / "a"),
+            "its top directory": (directory, self.root),
+            "another name for it": (git, self.root),
             "the empty repository": (git, empty),
             "a directory in that": (directory, empty / "inside"),
         }

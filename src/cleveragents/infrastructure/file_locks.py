@@ -14,8 +14,9 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -23,6 +24,7 @@ from pydantic import ValidationError
 from cleveragents.domain.errors import ConflictError, DatabaseError
 from cleveragents.domain.plans.lease import LONGEST_LEASE_SECONDS, Holder
 from cleveragents.domain.record import Record
+from cleveragents.domain.wording import listed
 from cleveragents.infrastructure.home import create_private_directory
 from cleveragents.infrastructure.system import this_process
 from cleveragents.infrastructure.waits import announce_wait
@@ -69,18 +71,69 @@ def wait_for_lock(descriptor: int, path: Path, kind: int) -> None:
     Raises:
         ConflictError: another process has the lock for too long; the error names it.
     """
+    _wait(
+        lambda: take_lock(descriptor, kind),
+        lambda: f"{lock_holder(descriptor)}, which has locked {path}",
+        lambda: ConflictError(
+            f"{path} is locked by {lock_holder(descriptor)}",
+            hint="Wait until it is done, or stop that process",
+            path=str(path),
+        ),
+    )
+
+
+@contextmanager
+def one_of(paths: Sequence[Path], limit: str) -> Generator[None]:
+    """Has one of several locks alone while the block runs, whichever is free first.
+
+    Args:
+        paths: The files, at least one.
+        limit: Why there are not more, for messages.
+
+    Raises:
+        ConflictError: other processes have all of them for too long; the error names them.
+    """
+    process = os.getpid()
+    descriptors = [open_lock(path) for path in paths]
+
+    taken: list[int] = []
+
+    def take() -> bool:
+        free = (each for each in descriptors if take_lock(each, fcntl.LOCK_EX))
+        taken.extend(islice(free, 1))
+        return bool(taken)
+
+    def holders() -> str:
+        return listed([lock_holder(each) for each in descriptors])
+
+    try:
+        _wait(
+            take,
+            lambda: f"{holders()}: {limit}",
+            lambda: ConflictError(
+                f"{limit}, and others are running: {holders()}",
+                hint="Wait until one of them is done, or raise the limit",
+            ),
+        )
+        with signed(taken[0]):
+            yield
+    finally:
+        for descriptor in descriptors:
+            release(descriptor, process)
+
+
+def _wait(
+    taken: Callable[[], bool], holder: Callable[[], str], busy: Callable[[], ConflictError]
+) -> None:
+    """Waits until something is taken; says for whom it waits, and raises `busy` in the end."""
     began, announced = time.monotonic(), False
-    while not take_lock(descriptor, kind):
+    while not taken():
         waited = time.monotonic() - began
         if waited >= WAIT_SECONDS:
-            raise ConflictError(
-                f"{path} is locked by {lock_holder(descriptor)}",
-                hint="Wait until it is done, or stop that process",
-                path=str(path),
-            )
+            raise busy()
         if waited >= _QUIET_SECONDS and not announced:
             announced = True
-            announce_wait(f"Waiting for {lock_holder(descriptor)}, which has locked {path}")
+            announce_wait(f"Waiting for {holder()}")
         time.sleep(_POLL_SECONDS)
 
 
@@ -146,7 +199,7 @@ class Presence:
 
     def __init__(self, home: Path, process: RunningProcess) -> None:
         """Announces nothing yet."""
-        self._directory = home / "run"
+        self.directory = home / "run"
         self._process = process
         self.holder = process.holder
         self._descriptor: int | None = None
@@ -163,14 +216,14 @@ class Presence:
                 self._descriptor = self._lock()
             except OSError as error:
                 raise DatabaseError(
-                    f"{self._directory} cannot be written: {error.strerror}",
+                    f"{self.directory} cannot be written: {error.strerror}",
                     hint="Free some space, or check the owner and permissions of the directory",
-                    place=str(self._directory),
+                    place=str(self.directory),
                 ) from error
             self._announced_by = os.getpid()
 
     def _lock(self) -> int:
-        for directory in (self._directory.parent, self._directory):
+        for directory in (self.directory.parent, self.directory):
             create_private_directory(directory)
         self._remove_old()
         place = self._place(self.holder.owner_id)
@@ -205,7 +258,7 @@ class Presence:
     def others(self) -> Sequence[RunningProcess]:
         """Returns the other processes that use this home now."""
         found: list[RunningProcess] = []
-        for place in sorted(self._directory.glob(f"*{_SUFFIX}")):
+        for place in sorted(self.directory.glob(f"*{_SUFFIX}")):
             with _opened(place) as descriptor:
                 if (
                     descriptor is None
@@ -219,7 +272,7 @@ class Presence:
         return found
 
     def _place(self, owner_id: str) -> Path:
-        return self._directory / f"{owner_id}{_SUFFIX}"
+        return self.directory / f"{owner_id}{_SUFFIX}"
 
     def _remove_old(self) -> None:
         """Removes what killed processes left.
@@ -227,7 +280,7 @@ class Presence:
         Only when every lease that such a process may have held has expired: until then, the
         file tells that the process ended.
         """
-        for place in self._directory.glob(f"*{_SUFFIX}"):
+        for place in self.directory.glob(f"*{_SUFFIX}"):
             with _opened(place) as descriptor:
                 if descriptor is None or not take_lock(descriptor, fcntl.LOCK_SH):
                     continue

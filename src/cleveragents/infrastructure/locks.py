@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -28,7 +28,8 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
-from cleveragents.infrastructure.file_locks import Presence
+from cleveragents.domain.wording import counted
+from cleveragents.infrastructure.file_locks import Presence, one_of
 
 _RENEWALS_PER_LEASE = 3
 """Two renewals may fail before the lease expires."""
@@ -98,8 +99,10 @@ class DatabaseLocks(Locks):
         presence: Presence,
         *,
         lease_seconds: float = LEASE_SECONDS,
+        concurrency: int | None = None,
     ) -> None:
         """Args: `database` must not itself call `verify`, or the calls would never end."""
+        self._concurrency = concurrency
         self._database = database
         self._clock = clock
         self._presence = presence
@@ -116,6 +119,17 @@ class DatabaseLocks(Locks):
         # inside a write transaction: if it waited for a thread that has the lock and itself
         # waits for the database, neither would ever continue.
         self._held: Mapping[str, _HeldLease] = {}
+
+    def turn(self, plan_id: str) -> AbstractContextManager[None]:
+        if self._concurrency is None:
+            return nullcontext()
+        with self._database.read() as transaction:
+            if transaction.plans.get(plan_id).parent_plan_id is not None:
+                return nullcontext()  # Its parent has a turn, and waits for it.
+        self._presence.announce()
+        places = [self._presence.directory / f"turn-{n}.lock" for n in range(self._concurrency)]
+        most = counted(self._concurrency, "plan")
+        return one_of(places, f"`plan.concurrency` lets {most} run at a time")
 
     @contextmanager
     def hold(self, plan_id: str) -> Generator[PlanLease]:

@@ -84,7 +84,6 @@ def plan(plan_id: str = "PLAN1", number: int = 0) -> Plan:
         phase=PlanPhase.EXECUTE,
         state=PlanState.ERRORED,
         attempt=2,
-        reversion_count=1,
         last_completed_step=-1,
         last_checkpoint_id="CHECKPOINT1",
         decision_root_id="DECISION1",

@@ -37,6 +37,14 @@ class Locks(Protocol):
         """
         ...
 
+    def turn(self, plan_id: str) -> AbstractContextManager[None]:
+        """Waits until the plan may run, if only so many plans may run at the same time.
+
+        Raises ConflictError naming the others if that takes too long. A subplan does not wait,
+        because its parent has a turn.
+        """
+        ...
+
     def holder(self, plan_id: str) -> Holder | None:
         """Returns the process that holds the plan, if one does."""
         ...

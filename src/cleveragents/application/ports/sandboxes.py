@@ -18,6 +18,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     RestoreReport,
     SandboxCheckpoint,
     SandboxRef,
+    SharedPlace,
     TreeDiff,
     UncapturedFile,
 )
@@ -40,8 +41,11 @@ class Sandboxes(Protocol):
         """
         ...
 
-    def refuse_overlaps(self, resources: Sequence[Resource]) -> None:
-        """Raises ProjectRefusedError when two resources would both hold the same thing."""
+    def shared_places(self, resources: Sequence[Resource]) -> Mapping[str, SharedPlace]:
+        """Returns which resources are in the sandbox of another one, by name.
+
+        Raises ProjectRefusedError when two hold the same thing and cannot share a sandbox.
+        """
         ...
 
     def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:

@@ -109,12 +109,15 @@ class PlanApplyService:
         with self._locks.hold(plan_id) as lease:
             self._refuse_interrupted(plan_id)
             found = self._guarded(lease, request)
+            definition = found.plan.definition
+            requirements = (*definition.definition_of_done, *definition.invariants)
             return ApplyPreview(
                 plan_id=plan_id,
                 mode=request.mode,
                 targets=self._plan(found.works, request),
-                validations=tuple(item.name for item in found.plan.definition.validations),
+                validations=tuple(item.name for item in definition.validations),
                 left_out=found.left_out,
+                unchecked=tuple(item.text for item in requirements if item.validation is None),
             )
 
     def apply(self, plan_id: str, request: ApplyRequest) -> ApplyResult:

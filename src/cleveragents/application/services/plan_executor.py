@@ -112,10 +112,14 @@ class PlanExecutor:
             SubplanConflictError: changes of subplans conflict, and the user has to resolve them.
             CheckpointRequiredError: the first checkpoint of the run could not be made, and the
                 plan requires it. No step was run; the plan is errored.
-            ConflictError: another process holds the plan.
+            ConflictError: another process holds the plan, or too many plans run for too long.
             PlanStateError: the plan cannot be executed in its state.
         """
-        with self._locks.hold(plan_id) as lease, self._interruption.listening():
+        with (
+            self._locks.turn(plan_id),
+            self._locks.hold(plan_id) as lease,
+            self._interruption.listening(),
+        ):
             self._faults.reach(FaultPoint.LEASE_TAKEN)
             recovered = self._recovery.finish(plan_id)
             if recovered is not None:

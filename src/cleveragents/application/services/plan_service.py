@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from cleveragents.domain import ids
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.checkpoints.operation import Operation
 from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy, RetentionSummary
-from cleveragents.domain.decisions.decision import Decision, prompt_of
+from cleveragents.domain.decisions.decision import Decision, invariant_of, prompt_of
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     CheckpointRequiredError,
@@ -42,6 +43,7 @@ from cleveragents.domain.plans.lease import Holder
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.plan_file import (
     PlanDefinition,
+    ResourceDefinition,
     depth,
     every_step_below,
     resolve_arguments,
@@ -55,7 +57,7 @@ from cleveragents.domain.plans.subplan_merge import OpenConflict, open_conflicts
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
-from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
+from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, expected_seconds
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,11 @@ class PlanStatus:
     files_modified: int
     """How many files it changed, what was merged of its children included."""
     retention: RetentionSummary
+    elapsed: float | None
+    """Seconds since it started; None before that."""
+    eta: float | None
+    """Seconds that its remaining steps take if each takes as long as those that are done; None
+    unless it runs."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +131,9 @@ class PlanService:
         cleanup: SandboxCleanup,
         max_child_depth: int,
         retention: CheckpointRetentionPolicy,
+        strategy: SandboxStrategy,
     ) -> None:
+        self._strategy = strategy
         self._retention = retention
         self._max_child_depth = max_child_depth
         self._faults = faults
@@ -169,7 +178,8 @@ class PlanService:
         self._refuse_depth(definition)
         plan_id, now = self._ids.new(), self._clock.now()
         root = self._root(definition, project)
-        resources, project_key = self._resources(plan_id, definition, root)
+        resources, keys = self._resources(plan_id, definition, root)
+        definition, resources = self._shared(definition, resources)
         if include_uncommitted:
             resources = [_with_uncommitted(resource) for resource in resources]
         prompt = self._root_decision(plan_id, definition)
@@ -177,14 +187,13 @@ class PlanService:
             id=plan_id,
             name=definition.name,
             project=str(root),
-            project_key=project_key,
+            project_key=keys[resources[0].name],
             plan_file=str(plan_file.absolute()),
             definition=definition,
             arguments=values,
             phase=PlanPhase.STRATEGIZE,
             state=PlanState.QUEUED,
             attempt=1,
-            reversion_count=0,
             last_completed_step=-1,
             last_checkpoint_id=None,
             decision_root_id=prompt.id,
@@ -200,7 +209,8 @@ class PlanService:
             transaction.plans.add(plan)
             for resource in resources:
                 transaction.sandboxes.add_resource(resource)
-            transaction.decisions.add(prompt)
+            for decision in (prompt, *self._invariants(prompt, definition)):
+                transaction.decisions.add(decision)
         return plan
 
     def additional_steps(self, plan_file: Path, plan_id: str) -> PlanDefinition:
@@ -263,12 +273,39 @@ class PlanService:
         phase: PlanPhase | None = None,
         state: PlanState | None = None,
         project: str | None = None,
+        action: str | None = None,
+        pattern: str | None = None,
         subplans: bool = False,
     ) -> Sequence[Plan]:
-        """Returns plans, oldest first; with `subplans` also those that other plans spawned."""
+        """Returns plans, oldest first.
+
+        Args:
+            phase: Only plans in this phase.
+            state: Only plans in this state.
+            project: Only plans of this project.
+            action: Only plans with this name.
+            pattern: Only plans whose name this regular expression matches somewhere.
+            subplans: Whether plans that other plans spawned are included.
+
+        Raises:
+            UsageError: the pattern is not a regular expression.
+        """
+        try:
+            matcher = re.compile(pattern or "")
+        except re.error as error:
+            raise UsageError(
+                f"`{pattern}` is not a regular expression: {error}",
+                hint="Write `\\` before a character that is meant literally",
+            ) from error
         with self._database.read() as transaction:
             found = transaction.plans.list(phase=phase, state=state, project=project)
-        return [plan for plan in found if subplans or plan.parent_plan_id is None]
+        return [
+            plan
+            for plan in found
+            if (subplans or plan.parent_plan_id is None)
+            and action in (None, plan.name)
+            and matcher.search(plan.name)
+        ]
 
     def status(self, plan_id: str) -> PlanStatus:
         holder = self._locks.holder(plan_id)
@@ -294,7 +331,16 @@ class PlanService:
                 decisions_made=len(transaction.decisions.list(plan_id)),
                 files_modified=transaction.changes.count(plan_id).files,
                 retention=retention_summary(transaction, plan_id, self._retention),
+                elapsed=plan.elapsed(self._clock.now() if _runs(plan, holder) else None),
+                eta=_eta(plan, calls) if _runs(plan, holder) else None,
             )
+
+    def elapsed(self, plan: Plan) -> float | None:
+        """Returns the seconds since a plan started, until now if a process runs it."""
+        if plan.state is not PlanState.PROCESSING:
+            return plan.elapsed()
+        running = _runs(plan, self._locks.holder(plan.id))
+        return plan.elapsed(self._clock.now() if running else None)
 
     def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> Cancellation:
         """Gives up a plan and what it spawned; checkpoints stay, sandboxes unless they are to go.
@@ -389,26 +435,56 @@ class PlanService:
 
     def _resources(
         self, plan_id: str, definition: PlanDefinition, root: Path
-    ) -> tuple[list[Resource], str]:
-        """Returns the plan's resources, which may not overlap, and the key of the first."""
+    ) -> tuple[list[Resource], dict[str, str]]:
+        """Returns the plan's resources, and their keys by name."""
         found: list[Resource] = []
-        keys: list[str] = []
+        keys: dict[str, str] = {}
         for position, (name, wanted) in enumerate(definition.resources.items()):
             facts = self._sandboxes.inspect(root / wanted.path, wanted.type)
-            keys.append(facts.key)
+            keys[name] = facts.key
             found.append(
                 Resource(
                     id=self._ids.new(),
                     plan_id=plan_id,
                     name=name,
                     type=wanted.type,
-                    strategy=wanted.chosen_strategy,
+                    strategy=self._strategy_of(wanted, definition, facts.root),
                     path=facts.root,
                     position=position,
                 )
             )
-        self._sandboxes.refuse_overlaps(found)
-        return found, keys[0]
+        return found, keys
+
+    def _strategy_of(
+        self, wanted: ResourceDefinition, definition: PlanDefinition, path: str
+    ) -> SandboxStrategy:
+        strategy = wanted.chosen_strategy(self._strategy)
+        if strategy is SandboxStrategy.NONE and definition.policy.require_sandbox:
+            raise ProjectRefusedError(
+                path,
+                "the setting `sandbox.strategy` is `none`, and the plan requires sandboxes",
+                hint="Change the setting, or set `policy.require_sandbox: false` in the plan",
+            )
+        return strategy
+
+    def _shared(
+        self, definition: PlanDefinition, resources: Sequence[Resource]
+    ) -> tuple[PlanDefinition, list[Resource]]:
+        """Returns the definition that says what shares a sandbox, and what has one of its own."""
+        shared = self._sandboxes.shared_places(resources)
+        own = {item.name: item for item in resources if item.name not in shared}
+        wanted = dict(definition.resources)
+        for name, place in shared.items():
+            strategy = own[place.sandbox].strategy
+            if wanted[name].strategy not in (None, strategy):
+                raise ProjectRefusedError(
+                    next(item.path for item in resources if item.name == name),
+                    f"{name} shares the sandbox of the resource {place.sandbox}, whose strategy "
+                    f"is `{strategy}`",
+                    hint=f"Leave out the strategy of {name}",
+                )
+            wanted[name] = wanted[name].model_copy(update={"shared": place})
+        return definition.model_copy(update={"resources": wanted}), list(own.values())
 
     def _root_decision(self, plan_id: str, definition: PlanDefinition) -> Decision:
         return prompt_of(
@@ -420,6 +496,31 @@ class PlanService:
             None,
             self._clock.now(),
         )
+
+    def _invariants(self, prompt: Decision, definition: PlanDefinition) -> list[Decision]:
+        return [
+            invariant_of(
+                prompt, self._ids.new(), item.text, _invariant_check(item.validation), number
+            )
+            for number, item in enumerate(definition.invariants, 1)
+        ]
+
+
+def _invariant_check(validation: str | None) -> str:
+    if validation is None:
+        return "checked by whoever applies the plan"
+    return f"checked by the validation `{validation}` before the plan is applied"
+
+
+def _runs(plan: Plan, holder: Holder | None) -> bool:
+    """Returns whether the steps of the plan run now."""
+    place = (plan.phase, plan.state)
+    return holder is not None and place == (PlanPhase.EXECUTE, PlanState.PROCESSING)
+
+
+def _eta(plan: Plan, calls: Sequence[ToolCall]) -> float | None:
+    left = len(plan.step_sequence) - (plan.last_completed_step + 1)
+    return expected_seconds(calls, left)
 
 
 def _files_kept(transaction: Transaction, plans: Sequence[Plan]) -> int:

@@ -131,17 +131,17 @@ class ToolRunner:
     def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
         for problem in validate_input(spec, call.input):
             raise ExecutionError(problem.message, hint=problem.hint, tool=spec.name)
-        place = context.sandbox.path
-        resource = context.plan.definition.resources[context.sandbox.resource]
+        name, paths = context.resource, context.paths
+        place = paths[name]
         # A database is a file: a tool that works on it starts in the directory it is in.
-        is_database = resource.type is ResourceType.SQLITE
+        is_database = context.plan.definition.resources[name].type is ResourceType.SQLITE
         directory = place.rpartition("/")[0] if is_database else place
         return self._tools.run(
             ToolInvocation(
                 spec=spec,
                 input=call.input,
                 directory=directory,
-                resources=context.paths,
+                resources=paths,
                 database=place if is_database else None,
                 plan_id=context.plan.id,
                 call_id=call.id,
@@ -290,7 +290,7 @@ class ToolRunner:
                 transaction.tool_calls.next_sequence(context.plan.id),
                 step_index=context.step_index,
                 tool=context.step.tool,
-                resource=context.sandbox.resource,
+                resource=context.resource,
                 given=given,
                 started_at=self._clock.now(),
                 side_effects=spec.side_effects,

@@ -34,14 +34,19 @@ def tree(session: Session, plan_ref: str, show_superseded: bool) -> Report:
 )
 @click.argument("decision_ref", metavar="DECISION")
 @click.option("--show-context", is_flag=True, help="Include what was known when it was made.")
+@click.option("--show-reasoning", is_flag=True, help="Include how whoever decided arrived there.")
 @frame.pass_session
-def explain(session: Session, decision_ref: str, show_context: bool) -> Report:
+def explain(
+    session: Session, decision_ref: str, show_context: bool, show_reasoning: bool
+) -> Report:
     from cleveragents.reports.decisions.decision import explain_report
 
     container = session.container(None)
     try:
         service = container.decision_service()
         decision = service.find(decision_ref, session.nearby())
-        return explain_report(service.explain(decision), show_context=show_context)
+        return explain_report(
+            service.explain(decision), show_context=show_context, show_reasoning=show_reasoning
+        )
     finally:
         container.close()

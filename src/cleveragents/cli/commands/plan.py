@@ -218,8 +218,9 @@ def status(session: Session, plan_ref: str) -> Report:
 @plan.command(
     "list",
     help="List plans, oldest first",
-    epilog="Example:\n  agents plan list --state errored",
+    epilog="Examples:\n  agents plan list --state errored\n  agents plan list '^local/'",
 )
+@click.argument("pattern", metavar="[REGEX]", required=False)
 @click.option(
     "--phase",
     type=click.Choice(["strategize", "execute", "apply"]),
@@ -241,13 +242,16 @@ def status(session: Session, plan_ref: str) -> Report:
     metavar="DIR",
     help="Only plans of the project that this directory is in.",
 )
+@click.option("--action", metavar="NAME", help="Only plans with this name.")
 @click.option("--subplans", is_flag=True, help="Include subplans.")
 @frame.pass_session
 def list_(
     session: Session,
+    pattern: str | None,
     phase: str | None,
     state: str | None,
     project: Path | None,
+    action: str | None,
     subplans: bool,
 ) -> Report:
     from cleveragents.domain.plans.plan import PlanPhase, PlanState
@@ -255,16 +259,27 @@ def list_(
 
     container = session.container(None)
     try:
-        directory = container.plan_service().project_root(project) if project else None
-        plans = container.plan_service().list_plans(
+        service = container.plan_service()
+        directory = service.project_root(project) if project else None
+        plans = service.list_plans(
             phase=PlanPhase(phase) if phase else None,
             state=PlanState(state) if state else None,
             project=directory,
+            action=action,
+            pattern=pattern,
             subplans=subplans,
         )
+        elapsed = {plan.id: service.elapsed(plan) for plan in plans}
     finally:
         container.close()
-    return plan_list_report(plans, {"phase": phase, "state": state, "project": directory})
+    filters = {
+        "phase": phase,
+        "state": state,
+        "project": directory,
+        "action": action,
+        "regex": pattern,
+    }
+    return plan_list_report(plans, elapsed, filters)
 
 
 @plan.command(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 
-from cleveragents.domain.decisions.decision import Decision
+from cleveragents.domain.decisions.decision import Decision, DecisionType
 from cleveragents.domain.record import Record
 
 
@@ -73,7 +73,7 @@ def affected_by(
     """Returns the decisions that are superseded with one, itself first.
 
     These are the decisions below it and those that it influenced. The root of a plan is never
-    included: it is the task itself.
+    included: it is the task itself. Neither are its invariants, which hold for every attempt.
 
     Args:
         decision: The decision.
@@ -89,7 +89,8 @@ def affected_by(
     waiting = [decision.id]
     while waiting:
         for candidate in below.get(waiting.pop(), ()):
-            if candidate.id not in found and candidate.parent_id is not None:
+            kept = candidate.decision_type is DecisionType.INVARIANT_ENFORCED
+            if candidate.id not in found and candidate.parent_id is not None and not kept:
                 found[candidate.id] = candidate
                 waiting.append(candidate.id)
     in_order = sorted(found.values(), key=lambda item: item.sequence)

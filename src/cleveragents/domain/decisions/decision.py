@@ -121,6 +121,29 @@ def prompt_of(
     )
 
 
+def invariant_of(prompt: Decision, decision_id: str, text: str, why: str, number: int) -> Decision:
+    """Returns the decision that something must stay true, whatever the plan does.
+
+    Args:
+        prompt: The root of the plan's decisions.
+        decision_id: Its id.
+        text: What must stay true.
+        why: Who or what checks it.
+        number: Its number among the invariants of the plan, from 1.
+    """
+    return prompt.model_copy(
+        update={
+            "id": decision_id,
+            "parent_id": prompt.id,
+            "sequence": prompt.sequence + number,
+            "decision_type": DecisionType.INVARIANT_ENFORCED,
+            "question": "What must stay true?",
+            "chosen_option": text,
+            "rationale": why,
+        }
+    )
+
+
 def decisions_below(decision: Decision, decisions: Sequence[Decision]) -> list[Decision]:
     """Returns the decisions below one, in order; damaged records with a cycle do no harm."""
     below: set[str] = {decision.id}

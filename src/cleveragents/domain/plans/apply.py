@@ -106,6 +106,8 @@ class ApplyPreview(Record):
     validations: tuple[str, ...]
     """The names of the validations that would run first."""
     left_out: LeftOut
+    unchecked: tuple[str, ...] = ()
+    """The requirements that no validation checks, so that the user has to judge them."""
 
 
 class ApplyResult(Record):

@@ -182,6 +182,7 @@ class PlanError(Record):
     checkpoint: str | None
     """The checkpoint of the failed state, if one was made."""
     recoverable: bool
+    """Whether the sandboxes are as the plan's policy wants them after a failure."""
     hint: str | None = None
     """What the failing tool suggests."""
     before_start: bool = False
@@ -217,7 +218,7 @@ class Plan(Record):
     phase: PlanPhase
     state: PlanState
     attempt: int
-    reversion_count: int
+    """1, and one more for each correction that went back to Strategize."""
     last_completed_step: int
     """Index of the last step whose outcome is durable; -1 before the first."""
     last_checkpoint_id: str | None
@@ -248,6 +249,17 @@ class Plan(Record):
                 table="plans",
                 record_id=self.id,
             ) from error
+
+    def elapsed(self, now: datetime | None = None) -> float | None:
+        """Returns the seconds since the plan started; None before that.
+
+        They end when it finished or, unless `now` is given because it still runs, when its
+        record last changed.
+        """
+        if self.started_at is None:
+            return None
+        until = self.finished_at or now or self.updated_at
+        return round((until - self.started_at).total_seconds(), 3)
 
     @property
     def is_corrected(self) -> bool:

@@ -17,10 +17,16 @@ from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN, SubplanMode, waves
 from cleveragents.domain.plans.template import names_in, template_values, value_of
-from cleveragents.domain.plans.validation import ValidationDefinition
+from cleveragents.domain.plans.validation import Requirement, ValidationDefinition
 from cleveragents.domain.record import Record
 from cleveragents.domain.sandboxes.merge import MergeStrategy
-from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy, default_strategy
+from cleveragents.domain.sandboxes.resource import (
+    STRATEGIES,
+    ResourceType,
+    SandboxStrategy,
+    default_strategy,
+)
+from cleveragents.domain.sandboxes.sandbox import SharedPlace
 from cleveragents.domain.tools.tool import MAX_TIMEOUT_SECONDS, ParameterType, ToolSpec
 
 
@@ -56,10 +62,16 @@ class ResourceDefinition(Record):
     path: str
     strategy: SandboxStrategy | None = None
     """None means the default of the type."""
+    shared: SharedPlace | None = None
+    """Where it is, if the sandbox of another resource holds it. No plan file says this."""
 
-    @property
-    def chosen_strategy(self) -> SandboxStrategy:
-        return self.strategy or default_strategy(self.type)
+    def chosen_strategy(self, preferred: SandboxStrategy | None = None) -> SandboxStrategy:
+        """Returns the strategy: its own, or else the preferred one if its type allows it."""
+        if self.strategy is not None:
+            return self.strategy
+        if preferred is not None and preferred in STRATEGIES[self.type]:
+            return preferred
+        return default_strategy(self.type)
 
 
 class ArgumentDefinition(Record):
@@ -93,6 +105,8 @@ class DecisionDefinition(Record):
     chosen: str
     """The name of an option; it may contain placeholders for the plan's arguments."""
     rationale: str = ""
+    reasoning: str = ""
+    """How whoever decided arrived there; only `plan explain --show-reasoning` shows it."""
     confidence: float | None = Field(default=None, ge=0, le=1)
     type: DecisionType = DecisionType.IMPLEMENTATION_CHOICE
     influenced_by: list[str] = []
@@ -192,6 +206,10 @@ class PlanDefinition(Record):
     policy: RollbackPolicy = RollbackPolicy()
     validations: list[ValidationDefinition] = []
     """Commands that check the result before it is applied, in this order."""
+    definition_of_done: list[Requirement] = []
+    """What the result must have to be applied."""
+    invariants: list[Requirement] = []
+    """What must stay true whatever the plan does; each is recorded as a decision."""
     steps: list[StepDefinition]
 
 
@@ -210,6 +228,24 @@ class TemplateProblem(Record):
 def default_resources() -> dict[str, ResourceDefinition]:
     """Returns the resources of a plan that names none: the project itself."""
     return {"project": ResourceDefinition(type=ResourceType.GIT_CHECKOUT, path=".")}
+
+
+def work_places(
+    resources: Mapping[str, ResourceDefinition], sandboxes: Mapping[str, str]
+) -> dict[str, str]:
+    """Returns the path of each resource in its sandbox, by name, in the order of the plan.
+
+    Args:
+        resources: The resources of the plan.
+        sandboxes: The paths of its sandboxes, by the name of the resource that each is made for.
+    """
+    places: dict[str, str] = {}
+    for name, resource in resources.items():
+        shared = resource.shared
+        path = sandboxes.get(shared.sandbox if shared else name)
+        if path is not None:
+            places[name] = f"{path}/{shared.place}" if shared and shared.place else path
+    return places
 
 
 def every_step(steps: Sequence[StepDefinition]) -> Iterator[StepDefinition]:
@@ -330,6 +366,8 @@ def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
         "alternatives": list(decision.options),
         "rationale": decision.rationale,
     }
+    if decision.reasoning:
+        given["reasoning"] = decision.reasoning
     if decision.confidence is not None:
         given["confidence"] = decision.confidence
     if decision.influenced_by:

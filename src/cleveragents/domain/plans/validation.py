@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -51,6 +52,15 @@ class ValidationDefinition(Record):
         )
 
 
+class Requirement(Record):
+    """What the result must have, or what must stay true."""
+
+    text: str
+    """For people."""
+    validation: str | None = None
+    """The required validation that checks it; None if whoever applies the plan judges it."""
+
+
 class ValidationStatus(StrEnum):
     """How a validation ended."""
 
@@ -84,3 +94,35 @@ class ValidationResult(Record):
     @property
     def duration_ms(self) -> int:
         return round((self.finished_at - self.started_at).total_seconds() * 1000)
+
+
+class RequirementStatus(StrEnum):
+    """Whether a requirement is met."""
+
+    OPEN = "open"
+    """Nobody has checked it yet."""
+    MET = "met"
+    """Its validation passed when it last ran."""
+    NOT_MET = "not_met"
+    """Its validation failed when it last ran."""
+    ACCEPTED = "accepted"
+    """No validation checks it, and the user has applied the plan."""
+
+
+def requirement_status(
+    requirement: Requirement, results: Sequence[ValidationResult], *, applied: bool
+) -> RequirementStatus:
+    """Returns whether a requirement is met.
+
+    Args:
+        requirement: The requirement.
+        results: What the validations of its plan said last.
+        applied: Whether the plan is applied.
+    """
+    if requirement.validation is None:
+        return RequirementStatus.ACCEPTED if applied else RequirementStatus.OPEN
+    said = {item.name: item.status for item in results}.get(requirement.validation)
+    if said is None:
+        return RequirementStatus.OPEN
+    passed = said is ValidationStatus.PASSED
+    return RequirementStatus.MET if passed else RequirementStatus.NOT_MET

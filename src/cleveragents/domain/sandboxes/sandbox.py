@@ -58,6 +58,15 @@ class Resource(Record):
     """Whether the sandbox of a repository starts from its files as they are, not from `HEAD`."""
 
 
+class SharedPlace(Record):
+    """Where a resource is that has no sandbox of its own."""
+
+    sandbox: str
+    """The resource whose sandbox holds it."""
+    place: str
+    """The path in that sandbox; empty for all of it."""
+
+
 class Uncaptured(Record):
     """A path that a snapshot or a sandbox does not contain, and why."""
 

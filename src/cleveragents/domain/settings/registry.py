@@ -16,6 +16,7 @@ from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.lease import LEASE_SECONDS
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.domain.settings.values import (
     BadValue,
@@ -27,6 +28,7 @@ from cleveragents.domain.settings.values import (
     patterns,
     positive_integer,
     sandbox_cleanup,
+    sandbox_strategy,
     seconds,
     triggers,
 )
@@ -138,6 +140,18 @@ DEADLINE: Key[float | None] = Key(
     "as partial, and stops a plan that requires checkpoints; unset means no limit",
     read=seconds,
 )
+STRATEGY: Key[SandboxStrategy] = Key(
+    name="sandbox.strategy",
+    type="string",
+    default=SandboxStrategy.GIT_WORKTREE,
+    environment="CLEVERAGENTS_SANDBOX_STRATEGY",
+    project_scopable=False,
+    description="How resources are isolated whose plan names no strategy, if their type allows "
+    "it; other resources have the default of their type. `none` is refused for plans that "
+    "require sandboxes",
+    read=sandbox_strategy,
+    allowed=tuple(SandboxStrategy),
+)
 CLEANUP: Key[SandboxCleanup] = Key(
     name="sandbox.cleanup",
     type="string",
@@ -169,6 +183,16 @@ MAX_CHILD_DEPTH: Key[int] = Key(
     environment="CLEVERAGENTS_PLAN_MAX_CHILD_DEPTH",
     project_scopable=True,
     description="Maximum nesting depth of plans; 1 disables subplans",
+    read=positive_integer,
+)
+CONCURRENCY: Key[int | None] = Key(
+    name="plan.concurrency",
+    type="integer",
+    default=None,
+    environment="CLEVERAGENTS_PLAN_CONCURRENCY",
+    project_scopable=False,
+    description="How many plans run at the same time with one home directory; the others wait, "
+    "for at most ten minutes. Subplans are part of their plan; unset means no limit",
     read=positive_integer,
 )
 LEASE_TIME: Key[float] = Key(
@@ -210,9 +234,11 @@ REGISTRY: tuple[Key[Any], ...] = (
     MAX_FILE_SIZE,
     MAX_SIZE_PER_PLAN,
     DEADLINE,
+    STRATEGY,
     CLEANUP,
     REBUILDABLE,
     MAX_CHILD_DEPTH,
+    CONCURRENCY,
     LEASE_TIME,
     FORMAT,
     DATABASE_URL,

@@ -12,6 +12,7 @@ from typing import cast
 from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.lease import LONGEST_LEASE_SECONDS, SHORTEST_LEASE_SECONDS
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.settings.formats import OutputFormat
 
 TRIGGER_ALIASES = {
@@ -100,6 +101,13 @@ def sandbox_cleanup(value: object) -> SandboxCleanup:
         if value == known.value:
             return known
     raise BadValue(f"it must be one of {', '.join(SandboxCleanup)}")
+
+
+def sandbox_strategy(value: object) -> SandboxStrategy:
+    for known in SandboxStrategy:
+        if value == known.value:
+            return known
+    raise BadValue(f"it must be one of {', '.join(SandboxStrategy)}")
 
 
 def database_url(value: object) -> str:

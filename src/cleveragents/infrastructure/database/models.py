@@ -213,6 +213,14 @@ dump = json.JSONEncoder(ensure_ascii=True, default=_plain).encode
 """Returns the stored form of a JSON value, which may hold records and times."""
 
 
+def _dump_metadata(metadata: CheckpointMetadata) -> str:
+    """Returns the stored form; `tool_calls` is only there in records of older versions."""
+    fields = metadata.model_dump(by_alias=True)
+    if not metadata.tool_calls:
+        del fields["tool_calls"]
+    return dump(fields)
+
+
 def load_metadata(text: str) -> CheckpointMetadata:
     """Returns a checkpoint's metadata, whatever is stored; never raises.
 
@@ -308,7 +316,7 @@ CHECKPOINTS = Model(
     codecs={
         # NULL once the resource is deleted.
         "resource_id": Codec(null=""),
-        "metadata": Codec(dump, load_metadata),
+        "metadata": Codec(_dump_metadata, load_metadata),
     },
 )
 DECISIONS = Model(

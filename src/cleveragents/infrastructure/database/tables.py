@@ -73,7 +73,7 @@ Table(
     _key("plan_id"),
     *_required(Text, "name", "project", "project_key", "plan_file", "definition_json"),
     *_required(Text, "arguments_json", "phase", "state", "choices_json"),
-    *_required(Integer, "attempt", "reversion_count", "last_completed_step"),
+    *_required(Integer, "attempt", "last_completed_step"),
     *_optional(Text, "last_checkpoint_id", "decision_root_id", "error_json", "cancel_reason"),
     *_optional(Text, "parent_plan_id", "spawn_decision_id"),
     *_required(_TIME, "created_at", "updated_at"),

@@ -16,6 +16,7 @@ from cleveragents.domain.plans.plan_file import (
 from cleveragents.domain.plans.template import is_template
 from cleveragents.domain.sandboxes.resource import STRATEGIES, SandboxStrategy
 from cleveragents.domain.tools.tool import ParameterType, resource_variable
+from cleveragents.infrastructure.plan_files.schema import unknown_key
 from cleveragents.infrastructure.plan_files.yaml_document import YamlDocument
 
 _ARGUMENT_TYPES = (ParameterType.STRING, ParameterType.INTEGER, ParameterType.BOOLEAN)
@@ -34,6 +35,8 @@ def check_plan(document: YamlDocument, plan: PlanDefinition) -> None:
     for name, resource in plan.resources.items():
         check_name(document, ("resources", name), name, "a resource")
         check_plain(document, ("resources", name, "path"), resource.path)
+        if resource.shared is not None:
+            raise unknown_key(document, ("resources", name, "shared"))
         _check_strategy(document, ("resources", name, "strategy"), resource, plan.policy)
 
 
@@ -89,7 +92,7 @@ def _check_variables(document: YamlDocument, resources: Mapping[str, ResourceDef
 def _check_strategy(
     document: YamlDocument, location: Location, resource: ResourceDefinition, policy: RollbackPolicy
 ) -> None:
-    strategy, possible = resource.chosen_strategy, STRATEGIES[resource.type]
+    strategy, possible = resource.chosen_strategy(), STRATEGIES[resource.type]
     if strategy not in possible:
         raise document.error(
             location,

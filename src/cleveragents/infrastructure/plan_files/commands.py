@@ -1,14 +1,15 @@
-"""Checks the shell commands of a plan: its own tools and its validations."""
+"""Checks the shell commands of a plan: its own tools, its validations and what these check."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import IDENTIFIER, nearest
 from cleveragents.domain.plans.plan_file import Location, PlanDefinition
 from cleveragents.domain.plans.template import names_in, render
+from cleveragents.domain.plans.validation import Requirement, ValidationMode
 from cleveragents.domain.tools.tool import CheckpointScope, ParameterType, ToolParameter, ToolSpec
 from cleveragents.infrastructure.plan_files.checks import check_name, check_plain
 from cleveragents.infrastructure.plan_files.yaml_document import YamlDocument
@@ -50,10 +51,8 @@ def _own_tool(document: YamlDocument, name: str, tool: ToolSpec) -> ToolSpec:
 
 
 def check_validations(document: YamlDocument, plan: PlanDefinition) -> None:
-    """Raises PlanFileError for the first problem in the validations."""
-    data = document.data
-    if isinstance(data, dict) and "validations" in data and not plan.validations:
-        raise document.error(("validations",), "`validations` is empty")
+    """Raises PlanFileError for the first problem in the validations and what they check."""
+    _refuse_empty(document, "validations", plan.validations)
     names: set[str] = set()
     for index, validation in enumerate(plan.validations):
         location, name = ("validations", index), validation.name
@@ -71,6 +70,28 @@ def check_validations(document: YamlDocument, plan: PlanDefinition) -> None:
                     f"the plan has no argument `{placeholder}`",
                     hint=nearest(placeholder, plan.arguments),
                 )
+    _check_requirements(document, "definition_of_done", plan.definition_of_done, plan)
+    _check_requirements(document, "invariants", plan.invariants, plan)
+
+
+def _check_requirements(
+    document: YamlDocument, key: str, requirements: Sequence[Requirement], plan: PlanDefinition
+) -> None:
+    _refuse_empty(document, key, requirements)
+    required = [item.name for item in plan.validations if item.mode is ValidationMode.REQUIRED]
+    for index, requirement in enumerate(requirements):
+        check_plain(document, (key, index, "text"), requirement.text)
+        if requirement.validation not in (None, *required):
+            raise document.error(
+                (key, index, "validation"),
+                f"there is no required validation `{requirement.validation}`",
+                hint=nearest(requirement.validation or "", required),
+            )
+
+
+def _refuse_empty(document: YamlDocument, key: str, items: Sequence[object]) -> None:
+    if isinstance(document.data, dict) and key in document.data and not items:
+        raise document.error((key,), f"`{key}` is empty")
 
 
 def _inputs(document: YamlDocument, location: Location, command: str, what: str) -> list[str]:

@@ -23,7 +23,7 @@ from cleveragents.domain.plans.plan_file import (
     SubplanDefinition,
     SubplansDefinition,
 )
-from cleveragents.domain.plans.validation import ValidationDefinition
+from cleveragents.domain.plans.validation import Requirement, ValidationDefinition
 from cleveragents.domain.record import Record
 from cleveragents.domain.tools.tool import ToolSpec
 from cleveragents.infrastructure.plan_files.yaml_document import YamlDocument
@@ -41,13 +41,19 @@ _COLLECTIONS: Mapping[str, tuple[str, type[Record]]] = {
     "resources": ("resource", ResourceDefinition),
     "tools": ("tool", ToolSpec),
     "validations": ("validation", ValidationDefinition),
+    "definition_of_done": ("criterion", Requirement),
+    "invariants": ("invariant", Requirement),
     "steps": ("step", StepDefinition),
     "options": ("option", OptionDefinition),
     "plans": ("subplan", SubplanDefinition),
 }
 _PLAN: type[Record] = PlanDefinition
-_NOT_IN_A_TOOL = ("name", "parameters")
-"""Fields of a tool's record that a file gives in another way: by the tool's key and `run`."""
+_NOT_IN_A_FILE: Mapping[type[Record], tuple[str, ...]] = {
+    ToolSpec: ("name", "parameters"),
+    ResourceDefinition: ("shared",),
+}
+"""Fields of records that no file has: a tool's follow from its key and `run`, a resource's from
+the other resources."""
 
 
 def validated(document: YamlDocument) -> PlanDefinition:
@@ -77,7 +83,7 @@ def _completed(document: YamlDocument) -> JsonValue:
 def _tool(document: YamlDocument, name: str, tool: JsonValue) -> JsonValue:
     if not isinstance(tool, dict):
         return tool
-    for key in _NOT_IN_A_TOOL:
+    for key in _NOT_IN_A_FILE[ToolSpec]:
         if key in tool:
             raise unknown_key(document, ("tools", name, key))
     return {"writes": tool.get("read_only") is not True, **tool, "name": name}
@@ -111,7 +117,7 @@ def unknown_key(
     name, record = _described(location[:-1])
     if known is None:
         fields = [field.alias or name for name, field in record.model_fields.items()]
-        known = [f for f in fields if record is not ToolSpec or f not in _NOT_IN_A_TOOL]
+        known = [field for field in fields if field not in _NOT_IN_A_FILE.get(record, ())]
     return document.error(location, f"{name} has no key `{key}`", hint=nearest(key, known))
 
 

@@ -10,7 +10,7 @@ from cleveragents.application.ports.sandboxes import Sandboxes
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandboxes.sandbox import ProjectFacts, Resource, SandboxRef
+from cleveragents.domain.sandboxes.sandbox import ProjectFacts, Resource, SandboxRef, SharedPlace
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.create.directory import DirectorySandboxes
 from cleveragents.infrastructure.sandbox.create.inspection import (
@@ -21,7 +21,7 @@ from cleveragents.infrastructure.sandbox.create.inspection import (
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
 )
-from cleveragents.infrastructure.sandbox.create.overlaps import refuse_overlaps
+from cleveragents.infrastructure.sandbox.create.overlaps import shared_places
 from cleveragents.infrastructure.sandbox.create.overlays import OverlaySandboxes
 from cleveragents.infrastructure.sandbox.create.worktree import WorktreeSandboxes
 from cleveragents.infrastructure.sandbox.forks import ForkOrigin, SandboxForks
@@ -65,8 +65,8 @@ class AllSandboxes(Sandboxes):
             case _ as never:
                 assert_never(never)
 
-    def refuse_overlaps(self, resources: Sequence[Resource]) -> None:
-        refuse_overlaps(resources, self._git)
+    def shared_places(self, resources: Sequence[Resource]) -> Mapping[str, SharedPlace]:
+        return shared_places(resources, self._git)
 
     def create(self, sandbox_id: str, plan_id: str, resource: Resource) -> SandboxRef:
         if resource.type is not ResourceType.GIT_CHECKOUT:

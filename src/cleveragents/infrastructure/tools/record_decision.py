@@ -29,6 +29,11 @@ RECORD = ToolSpec(
         "rationale": ToolParameter(
             type=ParameterType.STRING, description="Why it was decided so", required=False
         ),
+        "reasoning": ToolParameter(
+            type=ParameterType.STRING,
+            description="How whoever decided arrived there, step by step",
+            required=False,
+        ),
         "confidence": ToolParameter(
             type=ParameterType.NUMBER,
             description="How certain the decision is, from 0 to 1",

@@ -10,7 +10,7 @@ from cleveragents.domain.decisions.decision import Decision, DecisionType
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.wording import counted
 from cleveragents.reports.described import Description, Field, shown
-from cleveragents.reports.report import Fields, Report, Section
+from cleveragents.reports.report import Fields, Report, Section, paragraph
 
 DECISION = Description[Decision](
     Field("decision_id", "Decision", lambda it: it.id),
@@ -101,7 +101,7 @@ def tree_report(tree: DecisionTree) -> Report:
     return Report(data, tuple(sections), messages)
 
 
-def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
+def explain_report(explanation: Explanation, *, show_context: bool, show_reasoning: bool) -> Report:
     decision = explanation.decision
     names = dict.fromkeys([*decision.alternatives_considered, decision.chosen_option])
     options = [
@@ -136,6 +136,8 @@ def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
     }
     if show_context:
         data["context_snapshot"] = decision.context_snapshot
+    if show_reasoning:
+        data["actor_reasoning"] = decision.actor_reasoning
     rows = [
         ("Decision", decision.id),
         ("Question", decision.question),
@@ -152,6 +154,8 @@ def explain_report(explanation: Explanation, *, show_context: bool) -> Report:
         rows.append(("Superseded by", decision.superseded_by))
     if hint:
         rows.append(("Roll back to it", hint))
+    if show_reasoning:
+        rows += paragraph("Reasoning", decision.actor_reasoning or "not given")
     sections: list[Section] = [Fields("Decision", tuple(rows))]
     if options:
         columns = ("Option", "Description", "Chosen")

@@ -21,6 +21,7 @@ from cleveragents.domain.sandboxes.uncaptured import ReasonKind, reason_from
 from cleveragents.domain.wording import counted, listed, size
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.plans.diffs import FILE, change
+from cleveragents.reports.plans.plan import requirements_data
 from cleveragents.reports.report import UNCHANGED, Fields, Report, Section
 
 _SKIPPED = 3
@@ -75,7 +76,7 @@ def preview_report(preview: ApplyPreview, status: PlanStatus) -> Report:
     return Report(
         data,
         sections,
-        (UNCHANGED, *_rebuildable(preview.left_out)),
+        (UNCHANGED, *_to_judge(preview), *_rebuildable(preview.left_out)),
         warnings=tuple(warnings if preview.left_out.count else ()),
         did_something=False,
     )
@@ -116,6 +117,7 @@ def preview_text(preview: ApplyPreview) -> str:
     lines = [_what(target, preview.mode) for target in preview.targets]
     if preview.validations:
         lines.insert(0, f"Validations run first: {', '.join(preview.validations)}")
+    lines += _to_judge(preview)
     left_out = preview.left_out
     if left_out.count:
         lines.append(f"{_left_out_sentence(left_out)}:")
@@ -167,6 +169,8 @@ def _data(
             "duration_s": round(sum(item.duration_ms for item in results) / 1000, 3),
             "results": _VALIDATION.list(results),
         },
+        "definition_of_done": requirements_data(status, plan.definition.definition_of_done),
+        "invariants": requirements_data(status, plan.definition.invariants),
         "lifecycle": {
             "phase": plan.phase,
             "state": plan.state,
@@ -236,6 +240,10 @@ def _sentence(result: ApplyResult) -> str:
 def _left_out_sentence(left_out: LeftOut) -> str:
     files = counted(left_out.count, "file")
     return f"{files} ({size(left_out.size_bytes)}) in no checkpoint and not applied"
+
+
+def _to_judge(preview: ApplyPreview) -> tuple[str, ...]:
+    return tuple(f"No validation checks this, so you decide: {text}" for text in preview.unchecked)
 
 
 def _rebuildable(left_out: LeftOut) -> tuple[str, ...]:

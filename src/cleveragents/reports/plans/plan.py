@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
+from cleveragents.domain.decisions.decision import RECORD_DECISION
 from cleveragents.domain.plans.apply import ApplyRecord, Target
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
-from cleveragents.domain.plans.validation import ValidationResult
+from cleveragents.domain.plans.plan_file import work_places
+from cleveragents.domain.plans.validation import (
+    Requirement,
+    ValidationResult,
+    requirement_status,
+)
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
 from cleveragents.reports.described import Description, Field, times
@@ -89,6 +95,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
     """Returns the fields of `plan run`, `use`, `execute` and `status`: a stable contract."""
     plan = status.plan
     sandboxes = _SANDBOX.list(status.sandboxes)
+    following = [command for _, command in _next(status)]
     return {
         "plan_id": plan.id,
         "name": plan.name,
@@ -98,20 +105,29 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "project": plan.project,
         "plan_file": plan.plan_file,
         "arguments": plan.arguments,
+        "inputs": plan.arguments,
         "include_uncommitted": any(item.include_uncommitted for item in status.resources),
         "attempt": plan.attempt,
         "steps": len(plan.step_sequence),
         "last_completed_step": plan.last_completed_step,
         "last_checkpoint_id": plan.last_checkpoint_id,
-        "progress": [{"step": name, "status": state} for name, state in _progress(plan).items()],
+        "started": plan.started_at,
+        "strategy_summary": _strategy(plan),
+        "progress": [
+            {"step": name, "label": _label(plan, name), "status": state}
+            for name, state in _progress(plan).items()
+        ],
         "timing": {
             "created": plan.created_at,
             "started": plan.started_at,
             "finished": plan.finished_at,
+            "elapsed": status.elapsed,
+            "eta": status.eta,
         },
         "execution": {
             "sandbox": sandboxes[0] if sandboxes else None,
             "sandboxes": sandboxes,
+            "shared": _shared(status),
             "tool_calls": sum(1 for call in status.tool_calls if call.undone_by is None),
             "files_modified": status.files_modified,
             "child_plans": _child_plans(status.children),
@@ -120,6 +136,8 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         },
         "checkpoints": _CHECKPOINT.list(status.checkpoints),
         "validations": _VALIDATION.list(status.validations),
+        "definition_of_done": requirements_data(status, plan.definition.definition_of_done),
+        "invariants": requirements_data(status, plan.definition.invariants),
         "applied": None if status.applied is None else _applied_data(status.applied),
         "parent_plan_id": plan.parent_plan_id,
         "children": _CHILD.list(status.children),
@@ -129,8 +147,64 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "interrupted": _is_interrupted(status),
         "interrupted_operation": status.interrupted.id if status.interrupted else None,
         "error": plan.error.model_dump(mode="json") if plan.error else None,
-        "next": [command for _, command in _next(status)],
+        "next": following,
+        "next_steps": following,
     }
+
+
+def requirements_data(
+    status: PlanStatus, requirements: Sequence[Requirement]
+) -> list[dict[str, object]]:
+    """Returns criteria or invariants of a plan, and whether each is met."""
+    return [
+        {
+            "text": item.text,
+            "validation": item.validation,
+            "status": requirement_status(
+                item, status.validations, applied=status.plan.state is PlanState.APPLIED
+            ),
+        }
+        for item in requirements
+    ]
+
+
+def _requirement_rows(status: PlanStatus) -> list[tuple[str, str]]:
+    definition = status.plan.definition
+    named = (("done when", definition.definition_of_done), ("invariant", definition.invariants))
+    return [
+        (name, f"{item['text']}: {str(item['status']).replace('_', ' ')}")
+        for name, requirements in named
+        for item in requirements_data(status, requirements)
+    ]
+
+
+def _shared(status: PlanStatus) -> list[dict[str, object]]:
+    """Returns the resources that have no sandbox of their own, and where they are."""
+    resources = status.plan.definition.resources
+    places = work_places(resources, {item.resource: item.path for item in status.sandboxes})
+    return [
+        {"resource": name, "sandbox": item.shared.sandbox, "path": places[name]}
+        for name, item in resources.items()
+        if item.shared is not None and name in places
+    ]
+
+
+def _strategy(plan: Plan) -> dict[str, object]:
+    """Returns what the plan file says will be done."""
+    steps = [item.step for item in plan.step_sequence]
+    return {
+        "steps": len(steps),
+        "decisions": sum(step.tool == RECORD_DECISION for step in steps),
+        "invariants": len(plan.definition.invariants),
+        "planned_child_plans": sum(len(step.subplans.plans) for step in steps if step.subplans),
+    }
+
+
+def _label(plan: Plan, phase: str) -> str:
+    """Returns what a phase does, for people; for Execute how far it is."""
+    if phase != PlanPhase.EXECUTE.value.capitalize():
+        return phase
+    return f"{phase}: {plan.last_completed_step + 1} of {len(plan.step_sequence)} steps"
 
 
 def _child_plans(children: Sequence[Plan]) -> str:
@@ -171,6 +245,7 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         ("validation", f"{item.name} ({item.mode.value}): {item.status.value}")
         for item in status.validations
     ]
+    rows += _requirement_rows(status)
     if plan.parent_plan_id is not None:
         rows.append(("part of", plan.parent_plan_id))
     rows += [
@@ -226,10 +301,14 @@ def _next(status: PlanStatus) -> tuple[tuple[str, str], ...]:
     return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in _NEXT.get(place, ()))
 
 
-def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -> Report:
+def plan_list_report(
+    plans: Sequence[Plan],
+    elapsed: Mapping[str, float | None],
+    filters: Mapping[str, str | None],
+) -> Report:
     states = [plan.state for plan in plans if plan.phase is not PlanPhase.STRATEGIZE]
     data: dict[str, object] = {
-        "plans": _PLAN.list(plans),
+        "plans": [{**_PLAN.data(plan), "elapsed": elapsed[plan.id]} for plan in plans],
         "filters": dict(filters),
         "summary": {
             "total": len(plans),

@@ -28,6 +28,7 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.plans.events import ValidationStarted
 from cleveragents.domain.plans.plan import Plan, PlanAction
+from cleveragents.domain.plans.plan_file import work_places
 from cleveragents.domain.plans.validation import (
     ValidationDefinition,
     ValidationResult,
@@ -95,7 +96,7 @@ class ValidationRunner:
             self._faults.reach(FaultPoint.VALIDATIONS_RECORDED)
             raise ValidationFailedError(
                 plan.id,
-                [item.message or f"`{item.name}` failed" for item in results if item.blocks],
+                [_failure(plan, item) for item in results if item.blocks],
                 [item.model_dump(mode="json") for item in results],
             )
 
@@ -154,11 +155,13 @@ class ValidationRunner:
         self, plan: Plan, definition: ValidationDefinition, sandboxes: Sequence[SandboxRef]
     ) -> tuple[ValidationStatus, str | None, ToolResult]:
         spec = definition.tool
+        made = {sandbox.resource: sandbox.path for sandbox in sandboxes}
+        places = work_places(plan.definition.resources, made)
         invocation = ToolInvocation(
             spec=spec,
             input={name: plan.arguments[name] for name in spec.parameters},
-            directory=_directory(plan, sandboxes[0]),
-            resources={sandbox.resource: sandbox.path for sandbox in sandboxes},
+            directory=_directory(plan, places),
+            resources=places,
             plan_id=plan.id,
             call_id=self._ids.new(),
         )
@@ -196,7 +199,20 @@ class ValidationRunner:
         )
 
 
-def _directory(plan: Plan, sandbox: SandboxRef) -> str:
+def _failure(plan: Plan, result: ValidationResult) -> str:
+    """Returns what a failed validation says, and which requirements are not met because of it."""
+    definition = plan.definition
+    unmet = [
+        item.text
+        for item in (*definition.definition_of_done, *definition.invariants)
+        if item.validation == result.name
+    ]
+    said = result.message or f"`{result.name}` failed"
+    return f"{said} (not met: {', '.join(unmet)})" if unmet else said
+
+
+def _directory(plan: Plan, places: Mapping[str, str]) -> str:
     """Returns where a validation starts; a database is a file in the directory of its sandbox."""
-    is_database = plan.definition.resources[sandbox.resource].type is ResourceType.SQLITE
-    return sandbox.path.rpartition("/")[0] if is_database else sandbox.path
+    name, path = next(iter(places.items()))
+    is_database = plan.definition.resources[name].type is ResourceType.SQLITE
+    return path.rpartition("/")[0] if is_database else path

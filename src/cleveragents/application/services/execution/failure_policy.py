@@ -77,7 +77,7 @@ class FailurePolicy:
 
     def end(self, context: StepContext, error: CleverAgentsError) -> ExecutionError:
         """Keeps the failed state, follows the plan's policy, and returns the error to raise."""
-        message, kept = error.message, None
+        message, kept, restored = error.message, None, True
         policy = context.plan.definition.policy.on_failure
         try:
             point = self._point_to_restore(context, policy)
@@ -86,9 +86,11 @@ class FailurePolicy:
                 self._restore(context, point)
             elif policy is not OnFailure.KEEP:
                 message += f"; and the sandbox was left as it is: {NOT_STORED}"
+                restored = False
         except CleverAgentsError as worse:
             message += f"; and the sandbox could not be rolled back: {worse.message}"
-        return self.errored(context, message, kept, error.hint)
+            restored = False
+        return self.errored(context, message, kept, error.hint, recoverable=restored)
 
     def keep_progress(self, context: StepContext, *, done: bool) -> None:
         """Sees to it that a stopped run continues where it stopped, not at an earlier step.
@@ -106,9 +108,23 @@ class FailurePolicy:
             self._events.emit(WarningIssued(error.message))
 
     def errored(
-        self, context: StepContext, message: str, kept: Checkpoint | None, hint: str | None = None
+        self,
+        context: StepContext,
+        message: str,
+        kept: Checkpoint | None,
+        hint: str | None = None,
+        *,
+        recoverable: bool = True,
     ) -> ExecutionError:
-        """Records that the plan failed at the step, and returns the error to raise."""
+        """Records that the plan failed at the step, and returns the error to raise.
+
+        Args:
+            context: The step.
+            message: Why it failed.
+            kept: The checkpoint of the failed state, if one was made.
+            hint: What the tool suggests.
+            recoverable: Whether the sandbox is as the plan's policy wants it.
+        """
         plan_id = context.plan.id
         failure = PlanError(
             message=message,
@@ -116,7 +132,7 @@ class FailurePolicy:
             step=context.number,
             step_index=context.step_index,
             checkpoint=kept.id if kept else None,
-            recoverable=True,
+            recoverable=recoverable,
             hint=hint,
         )
         with self._database.write(plan_id) as transaction:

@@ -20,7 +20,7 @@ from cleveragents.domain.decisions.decision import (
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.plan import Plan, PlannedStep
-from cleveragents.domain.plans.plan_file import StepDefinition, every_step
+from cleveragents.domain.plans.plan_file import StepDefinition, every_step, work_places
 from cleveragents.domain.plans.template import render_value, template_values
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash
@@ -64,16 +64,16 @@ class StepContext:
         return f"{self.step_index + 1} of {len(self.step_sequence)}"
 
     @property
-    def sandbox(self) -> SandboxRef:
-        """Where the tool runs: in the resource that the step names, or else in the first.
+    def resource(self) -> str:
+        """What the tool works on: the resource that the step names, or else the first.
 
         Raises:
             ExecutionError: the plan has no sandbox of the resource that the step names.
         """
         wanted = self.step.resource
-        for sandbox in self.sandboxes:
-            if wanted in (None, sandbox.resource):
-                return sandbox
+        for name in self.paths:
+            if wanted in (None, name):
+                return name
         raise ExecutionError(
             f"The plan has no sandbox of the resource `{wanted}`",
             hint="Run `agents doctor` to see what is wrong with the plan's records",
@@ -81,8 +81,9 @@ class StepContext:
 
     @property
     def paths(self) -> dict[str, str]:
-        """The path of every sandbox, by resource name."""
-        return {sandbox.resource: sandbox.path for sandbox in self.sandboxes}
+        """The path of every resource in its sandbox, by name."""
+        made = {sandbox.resource: sandbox.path for sandbox in self.sandboxes}
+        return work_places(self.plan.definition.resources, made)
 
     def completed(self, plan: Plan, now: datetime) -> Plan:
         """Returns the plan with this step done; stored with whatever the step made."""
@@ -155,6 +156,7 @@ def decision_of(
         step_index=context.step_index,
         created_at=now,
         place=here.step_path,
+        actor_reasoning=str(given["reasoning"]) if given.get("reasoning") else None,
     )
 
 

@@ -209,7 +209,7 @@ def artifacts_of(decision: Decision, plan: Plan, changes: Sequence[AuthoredChang
     """
     if decision.place is None:
         return []
-    several = len(plan.definition.resources) > 1
+    several = sum(item.shared is None for item in plan.definition.resources.values()) > 1
     inside = {
         index
         for index, step in enumerate(plan.step_sequence)

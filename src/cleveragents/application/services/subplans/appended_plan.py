@@ -95,7 +95,13 @@ def child_of(
     child_id, root_id = id_source.new(), id_source.new()
     own_name = parent.name if name is None else f"{parent.name}.{name}"
     definition = parent.definition.model_copy(
-        update={"name": own_name, "description": guidance, "steps": steps}
+        update={
+            "name": own_name,
+            "description": guidance,
+            "steps": steps,
+            "definition_of_done": [],
+            "invariants": [],
+        }
     )
     if steps:
         definition = definition.model_copy(update={"validations": []})
@@ -107,7 +113,6 @@ def child_of(
             "phase": PlanPhase.STRATEGIZE,
             "state": PlanState.COMPLETE if steps else PlanState.QUEUED,
             "attempt": 1,
-            "reversion_count": 0,
             "last_completed_step": -1,
             "last_checkpoint_id": None,
             "decision_root_id": root_id,

@@ -154,7 +154,7 @@ class ChildMerger:
                 transaction.tool_calls.next_sequence(context.plan.id),
                 step_index=context.step_index,
                 tool=SPAWN_SUBPLAN,
-                resource=context.sandbox.resource,
+                resource=context.resource,
                 given=given,
                 started_at=self._clock.now(),
                 # What the child did for good, a rollback of its parent cannot undo either.

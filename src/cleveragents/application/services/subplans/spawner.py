@@ -186,7 +186,6 @@ class ChildSpawner:
             phase=PlanPhase.STRATEGIZE,
             state=PlanState.COMPLETE,
             attempt=1,
-            reversion_count=0,
             last_completed_step=-1,
             last_checkpoint_id=None,
             decision_root_id=root_id,
@@ -303,12 +302,18 @@ def _definition(parent: Plan, name: str, subplans: SubplansDefinition) -> PlanDe
     """Returns a child's definition: what its parent's says, and its own steps."""
     whole, wanted = parent.definition, subplans.plans[name]
     scope = wanted.resources or list(whole.resources)
+    chosen = {key: value for key, value in whole.resources.items() if key in scope}
+    # What is in the sandbox of another resource comes with that one, after those it works on.
+    for shared in [item.shared for item in chosen.values() if item.shared is not None]:
+        chosen.setdefault(shared.sandbox, whole.resources[shared.sandbox])
     return whole.model_copy(
         update={
             "name": f"{parent.name}.{name}",
             "description": wanted.description,
-            "resources": {key: whole.resources[key] for key in whole.resources if key in scope},
+            "resources": chosen,
             "validations": [],
+            "definition_of_done": [],
+            "invariants": [],
             "steps": wanted.steps,
         }
     )

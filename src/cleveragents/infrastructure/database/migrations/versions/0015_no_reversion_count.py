@@ -1,0 +1,12 @@
+"""Plans without a count of automatic reversions, which nothing ever counted."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0015_no_reversion_count"
+down_revision = "0012_plan_order"
+
+
+def upgrade() -> None:
+    op.drop_column("plans", "reversion_count")
