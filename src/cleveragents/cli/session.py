@@ -164,7 +164,9 @@ class Session:
             self._shows_work = True
             self._open.enter_context(waits_shown(lambda text: events.emit(Stage(text))))
             self._open.enter_context(
-                progress_shown(lambda *facts: events.emit(ProgressAdvanced(*facts)))
+                progress_shown(
+                    lambda name, done, total: events.emit(ProgressAdvanced(name, done, total))
+                )
             )
         container = Container(
             home=self.home,

@@ -130,7 +130,7 @@ def for_stderr(text: str, environ: Mapping[str, str]) -> str:
 
 
 def paint(text: str, style: str, *, color: bool) -> str:
-    return f"{style}{text}{RESET}" if color and text else text
+    return f"{style}{text}{RESET}" if color and style and text else text
 
 
 def is_terminal(*streams: TextIO | None) -> bool:
