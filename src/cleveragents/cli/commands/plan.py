@@ -101,6 +101,12 @@ _uncommitted_option = click.option(
 )
 
 
+_STATES = (
+    *("queued", "processing", "complete", "errored", "cancelled"),
+    *("conflict", "applied", "constrained"),
+)
+
+
 class Execute(Protocol):
     """Starts or resumes a plan and runs it to its end."""
 
@@ -227,13 +233,9 @@ def status(session: Session, plan_ref: str) -> Report:
 )
 @click.option(
     "--state",
-    type=click.Choice(
-        [
-            *("queued", "processing", "complete", "errored", "cancelled"),
-            *("conflict", "applied", "constrained"),
-        ]
-    ),
-    help="Only plans in this state.",
+    type=click.Choice(_STATES),
+    metavar="STATE",
+    help=f"Only plans in this state: {', '.join(_STATES)}.",
 )
 @click.option(
     "--project",
@@ -262,9 +264,11 @@ def list_(
             project=directory,
             subplans=subplans,
         )
+        interrupted = container.plan_service().interrupted(plans)
     finally:
         container.close()
-    return plan_list_report(plans, {"phase": phase, "state": state, "project": directory})
+    filters = {"phase": phase, "state": state, "project": directory}
+    return plan_list_report(plans, interrupted, filters)
 
 
 @plan.command(

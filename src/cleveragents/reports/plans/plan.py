@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
@@ -75,6 +75,8 @@ _NEXT: Mapping[PlanPhase | PlanState, tuple[tuple[str, str], ...]] = {
     PlanState.APPLIED: (_LOOK,),
 }
 """What the user can do next with a plan that no process works on."""
+_NO_PLANS = "There are no plans yet. Run `agents plan run plan.yaml` to create one."
+_NO_MATCHES = "No plan matches. Run `agents plan list` without options to see all plans."
 
 _TARGET = Description[Target](
     Field("resource", None, lambda it: it.resource),
@@ -226,10 +228,13 @@ def _next(status: PlanStatus) -> tuple[tuple[str, str], ...]:
     return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in _NEXT.get(place, ()))
 
 
-def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -> Report:
+def plan_list_report(
+    plans: Sequence[Plan], interrupted: Collection[str], filters: Mapping[str, str | None]
+) -> Report:
+    """The list of plans; `interrupted` are the ids of those whose process was killed."""
     states = [plan.state for plan in plans if plan.phase is not PlanPhase.STRATEGIZE]
     data: dict[str, object] = {
-        "plans": _PLAN.list(plans),
+        "plans": [{**_PLAN.data(it), "interrupted": it.id in interrupted} for it in plans],
         "filters": dict(filters),
         "summary": {
             "total": len(plans),
@@ -240,7 +245,10 @@ def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -
     }
     projects = {plan.project for plan in plans}
     several = len(projects) > 1
-    states_shown = tuple(f"{plan.phase.value}/{plan.state.value}" for plan in plans)
+    states_shown = tuple(
+        f"{it.phase.value}/{'interrupted' if it.id in interrupted else it.state.value}"
+        for it in plans
+    )
     lines = (
         _PLAN.column("Plan", plans),
         _PLAN.column("Name", plans, cut="end"),
@@ -252,7 +260,7 @@ def plan_list_report(plans: Sequence[Plan], filters: Mapping[str, str | None]) -
         "Plans" if several or not plans else f"Plans of {plans[0].project}",
         plans,
         ("Plan", "Name", "Phase", "State", "Project", "Created (UTC)"),
-        empty="There are no plans yet. Run `agents plan run plan.yaml` to create one.",
+        empty=_NO_MATCHES if any(filters.values()) else _NO_PLANS,
         lines=lines,
     )
     return Report(data, (table,))
