@@ -52,6 +52,12 @@ def no_bar(context: Context) -> None:
     assert " [#" not in last.stdout + last.stderr, last
 
 
+@then("what was restored is green, and what was removed is red")
+def colored(context: Context) -> None:
+    drawn = context.world.last.stdout
+    assert "\x1b[32mrestored\x1b[0m" in drawn and "\x1b[31mremoved\x1b[0m" in drawn, drawn
+
+
 @then('the screen says "{text}"')
 def screen_says(context: Context, text: str) -> None:
     screen = " ".join(_CONTROL.sub("", context.world.last.stdout).split())
