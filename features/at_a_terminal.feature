@@ -68,3 +68,19 @@ Feature: A person at a terminal
         | apply PLAN                    |
         | cancel PLAN --discard         |
         | checkpoint delete PLAN @first |
+
+  Rule: a table that is too wide for the screen breaks no word
+
+    Scenario Outline: <command>
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      When the user types "agents <command>" at a terminal
+      Then the exit code is 0
+      And the screen says "<text>"
+      And no line of the screen has more than 80 columns
+
+      Examples:
+        | command              | text                                |
+        | doctor --quick       | interrupted-operations              |
+        | config list          | before_tool_execute,                |
+        | gc --dry-run         | Reclaimable                         |
+        | tool list            | spawn-subplan                       |

@@ -4,6 +4,7 @@ import re
 
 from behave import given, then, when
 from behave.runner import Context
+from features.steps.correction_steps import standing
 from features.support.golden import typed
 from features.support.plans import plans
 from features.support.terminals import at_terminal
@@ -69,3 +70,13 @@ def not_wider(context: Context, columns: int) -> None:
     lines = _CONTROL.sub("", context.world.last.stdout).splitlines()
     wide = [line for line in lines if len(line.rpartition("\r")[2]) > columns]
     assert not wide, "\n".join(wide)
+
+
+@given("the user's file {name} is not committed")
+def not_committed(context: Context, name: str) -> None:
+    (context.world.project / name).write_text("mine\n")
+
+
+@when("the user explains the decision at a terminal, and what was known")
+def explain(context: Context) -> None:
+    at_terminal(context.world, "plan", "explain", standing(context), "--show-context")

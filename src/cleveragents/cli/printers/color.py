@@ -38,7 +38,7 @@ def colored(report: Report, *, color: bool, room: int | None, every_row: bool) -
     Args:
         report: The report.
         color: Whether to use colors.
-        room: How wide the screen is; None if nobody knows.
+        room: How wide the screen is; None if that is unknown.
         every_row: Whether long tables are shown whole.
     """
     blocks = [

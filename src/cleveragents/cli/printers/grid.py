@@ -24,7 +24,7 @@ from cleveragents.reports.report import Commands, Fields, Report, Section, Text
 
 
 def grid(report: Report, *, room: int | None, every_row: bool) -> str:
-    """Returns the report in grids that fit the screen; `room` is None if nobody knows its width."""
+    """Returns the report in grids that fit the screen; `room` is None if its width is unknown."""
     blocks = [
         [visible(section.title), *_body(section, room, every_row=every_row)]
         for section in report.sections

@@ -30,7 +30,9 @@ def _removed(store: CollectedStore) -> str:
         (len(store.sandboxes_removed), "sandbox", "sandboxes"),
     )
     removed = [counted(count, noun, plural) for count, noun, plural in counts if count]
-    return ", ".join(removed) or "nothing"
+    if removed or not store.bytes_reclaimed:
+        return ", ".join(removed) or "nothing"
+    return "nothing (repacking)"  # Packing what is kept more tightly saves the space.
 
 
 _STORE = Description[CollectedStore](
