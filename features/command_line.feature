@@ -28,6 +28,11 @@ Feature: Calling agents
       When somebody reads the help of every command
       Then each shows how to use it, with an example that names it
 
+    Scenario: Help fits on a screen of 80 columns
+      Given the variable COLUMNS is "80"
+      When somebody reads the help of every command
+      Then no line of any help has more than 80 columns
+
     Scenario: A group without a command shows its help as a mistake
       When the user runs "agents config"
       Then the exit code is 2

@@ -16,10 +16,10 @@ Feature: The demonstration
 
       Examples:
         | format | story                   |
-        | rich   | 9. The outcome          |
-        | color  | 9. The outcome          |
-        | table  | 9. The outcome          |
-        | plain  | unchanged, byte for byte|
+        | rich   | 6. agents plan apply PLAN |
+        | color  | 6. agents plan apply PLAN |
+        | table  | 6. agents plan apply PLAN |
+        | plain  | 6. agents plan apply PLAN |
         | json   | "verified": true        |
         | yaml   | verified: true          |
 
@@ -38,48 +38,32 @@ Feature: The demonstration
         | data.applied.files     | ["bin/greet", "draft.tmp", "src/greeting.py"]                  |
         | data.directory         | null                                                           |
       And it made 10 checkpoints and went back to the sixth
-      And it restored README.md, draft.tmp, src/greeting.py, src/main.py
+      And it restored draft.tmp, src/greeting.py, src/main.py
 
-    Scenario: People read which command does each of these things
+    Scenario: People read which command does each of these things, and what to do next
       When the user runs "agents demo"
       Then the output has, in this order
-        | agents plan run plan.yaml                |
-        | agents plan checkpoint list PLAN         |
-        | agents plan rollback PLAN CHECKPOINT     |
-        | agents plan undo PLAN                    |
-        | agents plan correct DECISION             |
-        | agents plan apply PLAN                   |
-        | Now try it in a git repository of your own |
+        | 1. agents plan run plan.yaml                           |
+        | the sources are gone                                   |
+        | 2. agents plan checkpoint list PLAN                    |
+        | 3. agents plan rollback PLAN CHECKPOINT                |
+        | 4. agents plan undo PLAN                               |
+        | 5. agents plan correct DECISION --mode revert --choose |
+        | agents plan execute PLAN                               |
+        | 6. agents plan apply PLAN                              |
+        | Now try it in a git repository of your own             |
+        | agents plan run plan.yaml                              |
+        | Verified: the mistake is gone                          |
 
-    Scenario: People read each step as it happens
+    Scenario: The story is told once
       When the user runs "agents demo"
-      Then the error output is
-        """
-        Running a plan in a private copy of a small git project.
-        Preparing the sandbox …
-        Step 1 of 4: write the greeting (write-file)
-        Step 2 of 4: write a start script (shell)
-        Step 3 of 4: tidy up (record-decision)
-        Step 4 of 4: clear everything away (shell)
-        The plan chose to tidy up everything: the sources are gone. Rolling back to before that.
-        Undoing the rollback, to show that it lost nothing.
-        Correcting the decision: tidy up only leftovers. The plan continues from there.
-        Step 3 of 4: tidy up (record-decision)
-        Step 4 of 4: clear the leftovers away (shell)
-        Applying the result: only now does the project change.
-        Applying …
-        """
-      And the output has, in this order
-        | 1. A plan ran in a sandbox                     |
-        | 2. Checkpoints were created automatically      |
-        | 3. It chose to tidy up `everything`            |
-        | 4. Rolled back to before that                  |
-        | 5. Undid the rollback                          |
-        | 6. Corrected the decision                      |
-        | 7. The sandbox now contains                    |
-        | 8. Applied the result to the project           |
-        | agents plan run plan.yaml                      |
-        | Verified: the mistake is gone                  |
+      Then the error output is empty
+
+    Scenario: A terminal shows how far it is, and the actions in color
+      When the user types "agents demo" at a terminal
+      Then a bar of "Running the demo" reached 6 of 6
+      And what was restored is green, and what was removed is red
+      And no line of the screen has more than 80 columns
 
   Rule: nothing of the user's gets in its way
 

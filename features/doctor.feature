@@ -117,8 +117,8 @@ Feature: Looking at the whole installation
 
       Examples: Stores and sandboxes
         | damage                                                        | code | check              | status  | finding                              |
-        | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX is missing        |
-        | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX is missing        |
+        | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX cannot be used: it is missing |
+        | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX cannot be used: it is missing |
         | there is a directory of a plan that nobody knows              | 0    | orphaned-sandboxes | warning | sandboxes/01BX5ZZKBKACTAV9WEVGEMMVRZ |
         | there is a sandbox that a known plan does not have            | 0    | orphaned-sandboxes | warning | sandboxes/PLAN/data                  |
         | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-sandboxes | warning | 01ARZ3NDEKTSV4RRFFQ69G5FAV/project   |

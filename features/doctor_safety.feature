@@ -66,7 +66,7 @@ Feature: Mending endangers nothing
 
       Examples:
         | first                                            | second                                          | check                  | finding                                        |
-        | a rollback was interrupted                       | a file stands in the place of the sandbox       | interrupted-operations | PLAN: The sandbox is missing                   |
+        | a rollback was interrupted                       | a file stands in the place of the sandbox       | interrupted-operations | PLAN: The sandbox SANDBOX                   |
         | a plan was interrupted                           | all stores are gone                             | interrupted-plans      | cannot be used: No such file                   |
         | there is a directory of a plan that nobody knows | the disk fails when files are removed           | orphaned-sandboxes     | could not be removed: I/O error                |
         | others may look into the home directory          | the system refuses to change modes              | home                   | cannot be changed: Operation not permitted     |

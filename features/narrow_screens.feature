@@ -26,17 +26,30 @@ Feature: Screens of 80 and of 120 columns
     Then the whole screen is that of <screen>.<columns>
 
     Examples:
-      | screen          | columns | command                            |
-      | plan-list       | 80      | plan list                          |
-      | plan-list       | 120     | plan list                          |
-      | checkpoint-list | 80      | plan checkpoint list PLAN          |
-      | checkpoint-list | 120     | plan checkpoint list PLAN          |
-      | log             | 80      | plan log PLAN --type checkpoint    |
-      | log             | 120     | plan log PLAN --type checkpoint    |
-      | errors          | 80      | plan errors PLAN                   |
-      | errors          | 120     | plan errors PLAN                   |
-      | many-files      | 80      | plan rollback PLAN @first --yes    |
-      | all-files       | 80      | plan rollback PLAN @first --dry-run --all |
+      | screen           | columns | command                                   |
+      | plan-list        | 80      | plan list                                 |
+      | plan-list        | 120     | plan list                                 |
+      | status           | 80      | plan status PLAN                          |
+      | status           | 120     | plan status PLAN                          |
+      | checkpoint-list  | 80      | plan checkpoint list PLAN                 |
+      | checkpoint-list  | 120     | plan checkpoint list PLAN                 |
+      | log              | 80      | plan log PLAN --type checkpoint           |
+      | log              | 120     | plan log PLAN --type checkpoint           |
+      | diff             | 80      | plan diff PLAN @first «after store»       |
+      | diff             | 120     | plan diff PLAN @first «after store»       |
+      | errors           | 80      | plan errors PLAN                          |
+      | errors           | 120     | plan errors PLAN                          |
+      | output           | 80      | plan output PLAN                          |
+      | output           | 120     | plan output PLAN                          |
+      | tree             | 80      | plan tree PLAN                            |
+      | tree             | 120     | plan tree PLAN                            |
+      | many-files       | 80      | plan rollback PLAN @first --yes           |
+      | many-files       | 120     | plan rollback PLAN @first --yes           |
+      | rollback-preview | 80      | plan rollback PLAN @first --dry-run       |
+      | rollback-preview | 120     | plan rollback PLAN @first --dry-run       |
+      | gc               | 80      | gc --dry-run                              |
+      | gc               | 120     | gc --dry-run                              |
+      | all-files        | 80      | plan rollback PLAN @first --dry-run --all |
 
   Scenario Outline: The checkpoint list as <format>
     When the user reads what "agents plan checkpoint list PLAN" shows as <format> on 80 columns

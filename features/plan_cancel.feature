@@ -38,7 +38,19 @@ Feature: Giving a plan up, and what can be done about a failure
       When the user cancels the plan
       Then it is refused with the code 4 and the sentence A plan in execute/cancelled cannot be cancelled
 
-    Scenario: Not while another process works on it
+    Scenario: A plan that another process executes is stopped first
+      Given a plan with the steps
+        | step | does                                                      |
+        | one  | writes a.txt                                              |
+        | two  | runs `echo half > b.txt; touch OUTSIDE/begun; sleep 1000` |
+      And the plan has been made
+      And another process is executing the plan
+      When the user cancels the plan
+      Then the exit code is 0
+      And the plan is execute/cancelled with 1 steps done
+      And the other process was interrupted
+
+    Scenario: Not while a process of another host works on it
       Given the plan has failed
       And the plan is held by a process of another host
       When the user cancels the plan

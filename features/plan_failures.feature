@@ -104,7 +104,7 @@ Feature: When a step of a plan fails
         | one  | runs `mv ../project OUTSIDE/stolen`               |
       When the user runs the plan
       Then the failure still tells the plan's id, place and checkpoint
-      And the error is "Step 1 of 1 (`one`) failed: The sandbox is missing: SANDBOX is missing; and the sandbox could not be rolled back: The sandbox is missing: SANDBOX is missing"
+      And the error is "Step 1 of 1 (`one`) failed: The sandbox SANDBOX cannot be used: it is missing; and the sandbox could not be rolled back: The sandbox SANDBOX cannot be used: it is missing"
 
     Scenario: What cannot even be recorded leaves an interrupted plan
       Given a plan with the steps

@@ -164,4 +164,4 @@ Feature: Plan files
       When the user gives the arguments
         | name | value |
         | who  | you   |
-      Then the hint says "There are none"
+      Then the hint says "There are none; define one first"

@@ -19,8 +19,8 @@ Feature: What happened to a plan
         | plan.phase_changed  | Plan moved from strategize to execute    |
         | plan.state_changed  | Plan is now execute/processing          |
         | checkpoint.created  | Checkpoint `before one` created            |
-        | tool.invoked        | Step 1: write-file started              |
-        | tool.completed      | Step 1: write-file finished after a while   |
+        | tool.invoked        | Step 1, one: write-file started              |
+        | tool.completed      | Step 1, one: write-file finished after a while   |
         | checkpoint.created  | Checkpoint `after one` created             |
         | checkpoint.created  | Checkpoint `after execution` created       |
         | plan.state_changed  | Plan is now execute/complete            |
@@ -33,8 +33,8 @@ Feature: What happened to a plan
       When the user asks what happened to the plan with --limit 7
       Then the log says
         | what                | details                                                             |
-        | tool.invoked        | Step 1: shell started                                               |
-        | tool.errored        | Step 1: shell failed after a while: `shell` failed with status 3    |
+        | tool.invoked        | Step 1, one: shell started                                               |
+        | tool.errored        | Step 1, one: shell failed after a while: `shell` failed with status 3    |
         | checkpoint.created  | Checkpoint `failed: one` created                                       |
         | checkpoint.restored | Sandbox rolled back to `before one`                                  |
         | decision.created    | Decided: Step 1 of 1 (`one`) failed: `shell` failed with status 3 rollback-step |
@@ -118,8 +118,8 @@ Feature: What happened to a plan
       When the user asks what happened to the plan with --type tool.i --type checkpoint.restored
       Then the log says
         | what                | details                                                 |
-        | tool.invoked        | Step 1: write-file started                              |
-        | tool.invoked        | Step 2: write-file started                              |
+        | tool.invoked        | Step 1, one: write-file started                              |
+        | tool.invoked        | Step 2, two: write-file started                              |
         | checkpoint.restored | Rolled back to `after one`                              |
         | checkpoint.restored | Undone: plan restored to `before rollback to after one` |
 

@@ -86,7 +86,7 @@ Feature: Going on with a plan
       And the plan's sandbox has been deleted
       When the user resumes the plan
       Then the exit code is 0
-      And it warns that "The sandbox is missing"
+      And it warns that "cannot be used: it is missing. It was recreated"
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
 
     Scenario: It was deleted after a rollback
@@ -119,4 +119,4 @@ Feature: Going on with a plan
       Given the plan has failed
       And the sandbox has been replaced by a directory of somebody else
       When the user resumes the plan
-      Then it is refused with the code 4 and the sentence The sandbox is missing: SANDBOX is not what was there before
+      Then it is refused with the code 4 and the sentence The sandbox SANDBOX cannot be used: it is not what was there before

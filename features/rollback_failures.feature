@@ -68,5 +68,5 @@ Feature: A rollback that fails
       And a rollback to "after one" has failed for good
       And the rollback situation "the sandbox is a directory that nobody knows"
       When the user executes the plan
-      Then it is refused with the code 4 and the sentence The sandbox is missing: SANDBOX is not what was there before
+      Then it is refused with the code 4 and the sentence The sandbox SANDBOX cannot be used: it is not what was there before
       And nothing has changed

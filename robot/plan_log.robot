@@ -54,5 +54,5 @@ People Read Sentences
     When The User Runs    agents plan log ${PLAN}
     Then The Command Succeeds
     And Standard Output Contains    Checkpoint `before tidy up` created
-    And Standard Output Contains    Step 2: shell started
+    And Standard Output Contains    Step 2, tidy up: shell started
     And Standard Output Contains    Rolled back to `before tidy up`

@@ -112,6 +112,12 @@ def read_all_help(context: Context) -> None:
     context.commands = dict(every_help(context.world))
 
 
+@then("no line of any help has more than {columns:d} columns")
+def help_fits(context: Context, columns: int) -> None:
+    lines = [line for text in context.commands.values() for line in text.splitlines()]
+    assert not [line for line in lines if len(line) > columns]
+
+
 @then("each shows how to use it, with an example that names it")
 def examples(context: Context) -> None:
     without = [name for name, text in context.commands.items() if f"\n  {name}" not in text]

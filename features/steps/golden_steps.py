@@ -18,7 +18,8 @@ def read(
 ) -> None:
     """Runs a command on a screen of fixed width and keeps all that it shows."""
     context.world.environment["COLUMNS"] = str(columns)
-    filled = plans(context).filled(command)
+    filled = plans(context).filled(command) if "PLAN" in command else command
+    filled = filled.replace("FILE", str(plans(context).file))
     if "DECISION" in command:
         filled = filled.replace("DECISION", standing(context))
     line = f"{filled} --format {look}"
@@ -40,6 +41,11 @@ def read_wide_screen(context: Context, command: str, look: str, columns: int) ->
 @when('the user answers "{answer}" to what "{command}" shows as {look}')
 def read_question(context: Context, answer: str, command: str, look: str) -> None:
     read(context, command, look, answer)
+
+
+@when('the user answers "{answer}" to what "{command}" shows on {columns:d} columns')
+def read_wide_question(context: Context, answer: str, command: str, columns: int) -> None:
+    read(context, command, "rich", answer, columns)
 
 
 @then("the whole screen is that of {file}")

@@ -256,3 +256,8 @@ def four_ended(context: Context) -> None:
     places = [context.world.home / "sandboxes" / plan_id / "project" for plan_id, _ in rows]
     assert all((place / "b.txt").read_text() == "by two\n" for place in places)
     assert len({(place / "a.txt").read_text() for place in places}) == 4
+
+
+@then("the other process was interrupted")
+def was_interrupted(context: Context) -> None:
+    assert context.process.wait() == 130, context.process.returncode

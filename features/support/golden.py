@@ -28,8 +28,10 @@ _UNKNOWABLE = (
     (r"\b\d\d:\d\d:\d\d\b", "hh:mm:ss"),
     (r"\b\d\d-\d\d UTC", "MM-DD UTC"),
     (r"\b\d+\.\d (?=[KM]B)", "n.n "),
+    (r"\b(show|revert) [0-9a-f]{12}\b", r"\1 «commit»"),
     (r"\b[0-9a-f]{12}\b", "«state»     "),
     (r"\b\d+ ms\b", "«n» ms"),
+    (r"-[0-9a-f]{16}\b", "-«16 digits»    "),
 )
 _BORDER = re.compile(r"([│|])")
 _NAMES = (
@@ -51,7 +53,9 @@ def transcript(plans: Plans, command: str, outcome: Outcome) -> str:
     if outcome.exit_code:
         parts.append(f"[exit code {outcome.exit_code}]\n")
     names = _names(plans)
-    places = {str(plans.world.home): "«home»", str(plans.world.project): "«project»"}
+    world = plans.world
+    known = {"«home»": world.home, "«project»": world.project, "«directory»": world.directory}
+    places = {str(place): name for name, place in known.items()}
     lines = "".join(parts).splitlines()
     return "".join(f"{_known(line, names, places)}\n" for line in lines)
 

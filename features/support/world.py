@@ -58,9 +58,12 @@ class Stream(io.TextIOWrapper):
 class World:
     """What a scenario has: `directory` for anything, `project` to work in, `home` for state."""
 
-    def __init__(self, runner: str) -> None:
+    def __init__(self, runner: str, length: int = 0) -> None:
+        """Makes the directory; its path has at least `length` characters, for screens."""
         self.runner = runner
-        self.directory = Path(tempfile.mkdtemp(prefix="cleveragents-")).resolve()
+        usual = len(tempfile.gettempdir()) + len("/cleveragents-") + 8
+        prefix = f"cleveragents-{'x' * (length - usual)}"
+        self.directory = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
         self.home = self.directory / "home"
         self.project = self.directory / "project"
         self.project.mkdir()

@@ -12,7 +12,7 @@ from cleveragents.domain.checkpoints.operation import RollbackResult
 from cleveragents.domain.plans.apply import ApplyResult
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.reports.checkpoints.restores import changes_data, changes_done
-from cleveragents.reports.report import Commands, Fields, Report, Section, Table, Text
+from cleveragents.reports.report import Commands, Fields, Report, Section, Table
 
 Contents = Mapping[str, bytes]
 
@@ -87,36 +87,42 @@ def demo_report(story: Story) -> Report:
         "project_untouched": story.project_untouched,
         "directory": str(story.kept) if story.kept else None,
     }
-    chosen = story.correction.decision.chosen_option
     sections = (
-        _what_ran(story.plan),
+        _what_ran(story),
         _checkpoint_table(story.checkpoints, story.target),
-        Text(f"3. It chose to tidy up `{chosen}`, which left only", _listing(story.broken)),
         changes_done(
-            "4. Rolled back to before that: agents plan rollback PLAN CHECKPOINT",
+            "3. agents plan rollback PLAN CHECKPOINT  (back to before the mistake)",
             story.rollback.changes,
         ),
-        changes_done("5. Undid the rollback: agents plan undo PLAN", story.undo.changes),
+        changes_done(
+            "4. agents plan undo PLAN  (a rollback can be undone, too)", story.undo.changes
+        ),
         _correction(story),
-        Text("7. The sandbox now contains", _listing(story.corrected)),
         _applied(story.applied),
         _outcome(story),
         _NEXT,
     )
-    return Report(data, sections, ("Verified: the mistake is gone, and the good work is kept",))
+    done = ("Verified: the mistake is gone, and the good work is kept",)
+    return Report(data, sections, done, headed=True)
 
 
-def _what_ran(plan: Plan) -> Section:
-    steps = ", ".join(item.step.name for item in plan.step_sequence)
+def _what_ran(story: Story) -> Section:
+    steps = ", ".join(item.step.name for item in story.plan.step_sequence)
+    chosen = story.correction.decision.chosen_option
     return Fields(
-        "1. A plan ran in a sandbox: agents plan run plan.yaml",
-        (("plan", plan.name), ("steps", steps), ("project", "not touched until the apply")),
+        "1. agents plan run plan.yaml",
+        (
+            ("where", "in a private copy of the project, which itself is not touched"),
+            ("steps", steps),
+            ("mistake", f"the plan chose to tidy up `{chosen}`, and the sources are gone"),
+            ("left over", ", ".join(story.broken)),
+        ),
     )
 
 
 def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> Section:
     return Table(
-        "2. Checkpoints were created automatically: agents plan checkpoint list PLAN",
+        "2. agents plan checkpoint list PLAN  (they were created automatically)",
         ("Checkpoint", "Label", "State"),
         tuple(
             (
@@ -132,13 +138,15 @@ def _checkpoint_table(checkpoints: Sequence[Checkpoint], target: Checkpoint) -> 
 def _correction(story: Story) -> Section:
     decision, attempt = story.correction.decision, story.correction.attempt
     return Fields(
-        f"6. Corrected the decision: agents plan correct DECISION --choose {attempt.choose}",
+        f"5. agents plan correct DECISION --mode revert --choose {attempt.choose}",
         (
             ("question", decision.question),
             ("was", decision.chosen_option),
             ("now", attempt.choose or ""),
             ("because", attempt.guidance),
-            ("kept", "the steps before it, which were not repeated"),
+            ("kept", "the steps before the decision, which were not repeated"),
+            ("then", "agents plan execute PLAN"),
+            ("result", ", ".join(story.corrected)),
         ),
     )
 
@@ -147,7 +155,7 @@ def _applied(applied: ApplyResult) -> Section:
     (target,) = applied.targets
     rows = [(item.status, item.path) for item in target.files]
     rows.append(("commit", f"{target.commit} on {target.branch}"))
-    return Fields("8. Applied the result to the project: agents plan apply PLAN", tuple(rows))
+    return Fields("6. agents plan apply PLAN  (only now does the project change)", tuple(rows))
 
 
 def _outcome(story: Story) -> Section:
@@ -167,8 +175,4 @@ def _outcome(story: Story) -> Section:
     if story.kept is not None:
         rows.append(("kept in", str(story.kept)))
         rows.append(("look around", f"CLEVERAGENTS_HOME={story.kept}/home agents plan list"))
-    return Fields("9. The outcome", tuple(rows))
-
-
-def _listing(contents: Contents) -> str:
-    return "\n".join(f"  {name}" for name in contents)
+    return Fields("Result", tuple(rows))

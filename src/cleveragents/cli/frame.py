@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from cleveragents.cli.session import COLORS, Session
+from cleveragents.cli.terminal import filled
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.report import Failure, Report
 
@@ -28,6 +29,8 @@ __all__ = [
     "group",
     "pass_session",
 ]
+
+_NARROWEST = 40
 
 pass_session = click.make_pass_decorator(Session)
 
@@ -60,7 +63,16 @@ class _Framed(click.Command):
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write(f"\n{(self.epilog or '').strip()}\n")
+        room = max(formatter.width, _NARROWEST)
+        blocks = (self.epilog or "").strip().split("\n\n")
+        formatter.write("".join(f"\n{_reflowed(block, room)}\n" for block in blocks))
+
+
+def _reflowed(block: str, room: int) -> str:
+    """Wraps a paragraph to the width of the screen; examples stay as they are."""
+    if "\n  " in block:
+        return block
+    return "\n".join(filled(" ".join(block.split("\n")), room))
 
 
 class ReportCommand(_Framed):

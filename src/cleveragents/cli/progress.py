@@ -45,6 +45,8 @@ class TerminalEvents(EventSink):
         self._is_verbose = self._is_shown and session.verbose
         turns = self._draws_bars and not session.verbose and session.environ.get("TERM") != "dumb"
         self._spinner = Spinner(sys.stderr) if turns else None
+        self._bar = ""
+        """The name of the bar that is not yet full."""
         self._unfinished = {False: "", True: ""}
         """What was printed after the last end of a line, by whether it went to stderr."""
 
@@ -56,8 +58,7 @@ class TerminalEvents(EventSink):
                 self._show_output(event)
         elif isinstance(event, ProgressAdvanced):
             if self._draws_bars:
-                self._pause()
-                terminal.write(sys.stderr, _bar(event))
+                self._show_bar(event)
         elif self._is_shown:
             self._show_status(event)
 
@@ -74,6 +75,12 @@ class TerminalEvents(EventSink):
         if self._spinner is not None and isinstance(event, StepStarted | Stage | SubplanStarted):
             self._spinner.start()
 
+    def _show_bar(self, event: ProgressAdvanced) -> None:
+        if self._bar != event.name:
+            self._pause()
+        self._bar = event.name if event.done < event.total else ""
+        terminal.write(sys.stderr, _bar(event))
+
     def _show_output(self, event: ToolPrinted) -> None:
         *lines, rest = (self._unfinished[event.stderr] + event.text).split("\n")
         self._unfinished[event.stderr] = rest
@@ -87,8 +94,12 @@ class TerminalEvents(EventSink):
         self._unfinished = {False: "", True: ""}
 
     def _pause(self) -> None:
+        """Leaves the cursor at the start of a line."""
         if self._spinner is not None:
             self._spinner.stop()
+        if self._bar:
+            self._bar = ""
+            terminal.write(sys.stderr, "\n")
 
 
 def _print_output(line: str, *, stderr: bool) -> None:

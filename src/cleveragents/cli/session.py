@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleveragents.cli import terminal
-from cleveragents.domain.errors import ConfigurationError, ConfirmationRequiredError, UsageError
+from cleveragents.domain.errors import (
+    ConfigurationError,
+    ConfirmationRequiredError,
+    InterruptedByUserError,
+    UsageError,
+)
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.infrastructure.home import home_directory
 
@@ -47,7 +52,7 @@ class Session:
         self._format: OutputFormat | None = None
         self._format_was_chosen = False
         self._settings: dict[Path | None, Settings] = {}
-        self._shows_waits = False
+        self._shows_work = False
         self._open = ExitStack()
 
     @property
@@ -148,15 +153,21 @@ class Session:
         return self._container(resolve_settings([]))
 
     def _container(self, settings: Settings) -> Container:
-        from cleveragents.application.events import Stage
+        from cleveragents.application.events import ProgressAdvanced, Stage
         from cleveragents.cli.progress import events_for
         from cleveragents.container import Container
+        from cleveragents.infrastructure.progress import progress_shown
         from cleveragents.infrastructure.waits import waits_shown
 
         events = events_for(self)
-        if not self._shows_waits:
-            self._shows_waits = True
+        if not self._shows_work:
+            self._shows_work = True
             self._open.enter_context(waits_shown(lambda text: events.emit(Stage(text))))
+            self._open.enter_context(
+                progress_shown(
+                    lambda name, done, total: events.emit(ProgressAdvanced(name, done, total))
+                )
+            )
         container = Container(
             home=self.home,
             settings=settings,
@@ -176,11 +187,16 @@ class Session:
 
         Raises:
             ConfirmationRequiredError: there is no terminal, or `--no-input` was given.
+            InterruptedByUserError: the user pressed Ctrl-C.
         """
         if not self.interactive:
             raise ConfirmationRequiredError(f'"{question}"')
-        terminal.write(sys.stderr, f"{terminal.for_stderr(question, self.environ)} [y/N] ")
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
+        try:
+            terminal.write(sys.stderr, f"{terminal.for_stderr(question, self.environ)} [y/N] ")
+            return sys.stdin.readline().strip().lower() in ("y", "yes")
+        except KeyboardInterrupt:
+            terminal.write(sys.stderr, "\n")
+            raise InterruptedByUserError("Interrupted; nothing was changed") from None
 
     @property
     def shows_status(self) -> bool:

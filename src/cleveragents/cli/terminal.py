@@ -108,7 +108,7 @@ def _wrapped(line: str, room: int) -> list[str]:
 def screen_width(stream: TextIO | None, environ: Mapping[str, str]) -> int | None:
     """Returns how many columns a screen has; None if the stream is not a terminal.
 
-    `COLUMNS` overrules the terminal, and says how wide the output is to be without one.
+    `COLUMNS` overrides the terminal, and sets the width of the output without one.
     """
     asked = environ.get("COLUMNS", "")
     if asked.isdecimal() and int(asked) > 0:
@@ -130,7 +130,7 @@ def for_stderr(text: str, environ: Mapping[str, str]) -> str:
 
 
 def paint(text: str, style: str, *, color: bool) -> str:
-    return f"{style}{text}{RESET}" if color and text else text
+    return f"{style}{text}{RESET}" if color and style and text else text
 
 
 def is_terminal(*streams: TextIO | None) -> bool:

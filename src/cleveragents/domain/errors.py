@@ -227,7 +227,7 @@ class SandboxMissingError(BusinessRuleViolation):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(
-            f"The sandbox is missing: {path} {reason}",
+            f"The sandbox {path} cannot be used: it {reason}",
             hint="Its checkpoints are still stored; `agents plan diff` shows them",
             path=path,
             reason=reason,

@@ -22,5 +22,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if found := difflib.get_close_matches(name, names, n=1):
         return f"Did you mean `{found[0]}`?"
     if not names:
-        return "There are none"
+        return "There are none; define one first"
     return "Valid names: " + ", ".join(f"`{item}`" for item in names)

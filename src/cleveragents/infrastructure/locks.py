@@ -17,9 +17,11 @@ tool has to end, before its lease can pass to another process (docs/internals/co
 from __future__ import annotations
 
 import os
+import signal
 import threading
+import time
 from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -30,11 +32,16 @@ from cleveragents.domain.errors import CleverAgentsError, ConflictError
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
 from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.file_locks import Presence, one_of
+from cleveragents.infrastructure.system import is_this_machine
+from cleveragents.infrastructure.waits import announce_wait
 
 _RENEWALS_PER_LEASE = 3
 """Two renewals may fail before the lease expires."""
 _RETRIES_PER_RENEWAL = 10
 """How often a failed renewal is tried again before the next one would be due."""
+_POLL_SECONDS = 0.05
+_STOPPING_SECONDS = 60.0
+"""How long a process has to stop; ending its tool and storing the state may take a while."""
 _STOP_AFTER = 0.5
 """The part of a lease after which a holder that cannot renew it stops its tool."""
 
@@ -186,6 +193,18 @@ class DatabaseLocks(Locks):
             lease = transaction.leases.get(plan_id)
             now = transaction.leases.now()
         return lease.holder if lease is not None and self._blocks(lease, now) else None
+
+    def stop_holder(self, plan_id: str) -> None:
+        holder = self.holder(plan_id)
+        own = self._presence.holder.owner_id
+        if holder is None or holder.owner_id == own or not is_this_machine(holder):
+            return
+        announce_wait(f"Stopping {holder}")
+        with suppress(ProcessLookupError):
+            os.kill(holder.process_id, signal.SIGTERM)
+        until = self._clock.monotonic() + _STOPPING_SECONDS
+        while self.holder(plan_id) == holder and self._clock.monotonic() < until:
+            time.sleep(_POLL_SECONDS)
 
     def close(self) -> None:
         """Stops renewing, so that the database can be closed; releases no lease."""

@@ -27,6 +27,8 @@ from cleveragents.application.ports.system import Clock, FaultPoints, IdSource, 
 from cleveragents.domain.plans.lease import Holder
 from cleveragents.infrastructure.descriptors import readable
 
+_UNKNOWN = "unknown"
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -129,12 +131,21 @@ class ToolInterruption(Interruption):
         return self._user.requested() or self._must_stop()
 
 
-def _process_start() -> str:
-    """Returns when this process started, in ticks since the machine did."""
+def is_this_machine(holder: Holder) -> bool:
+    """Whether the number of that process means the same process here.
+
+    In another container, or after the process has ended, it may be that of any other process.
+    """
+    started = _process_start(str(holder.process_id))
+    return started == holder.process_started and started != _UNKNOWN
+
+
+def _process_start(process: str = "self") -> str:
+    """Returns when a process started, in ticks since the machine did."""
     try:
-        status = Path("/proc/self/stat").read_bytes()
+        status = Path(f"/proc/{process}/stat").read_bytes()
     except OSError:
-        return "unknown"
+        return _UNKNOWN
     # The name of the program, in parentheses, may itself contain spaces and parentheses.
     return status.rpartition(b")")[2].split()[19].decode()
 

@@ -92,6 +92,8 @@ class Report:
     exit_code: int = 0
     warnings: tuple[str, ...] = ()
     """Sentences that the user must not miss; any of them turns `ok` into `warn`."""
+    headed: bool = False
+    """Whether `plain` has the titles too: the sections make no sense without them."""
     error: CleverAgentsError | None = None
     """What the `error` of a document says if the status is `error`; the sections say it too."""
 

@@ -45,6 +45,14 @@ class Locks(Protocol):
         """
         ...
 
+    def stop_holder(self, plan_id: str) -> None:
+        """Asks the process that holds the plan to stop, and waits until it has.
+
+        That process ends its tool and keeps what is complete, as after Ctrl-C. Does nothing if
+        the process runs on another machine. The wait ends, so the plan may still be held.
+        """
+        ...
+
     def holder(self, plan_id: str) -> Holder | None:
         """Returns the process that holds the plan, if one does."""
         ...

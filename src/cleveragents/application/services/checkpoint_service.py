@@ -188,7 +188,7 @@ class CheckpointService:
             moment = Milestone(
                 CheckpointType.MANUAL,
                 label=label,
-                reason="asked for by the user",
+                reason="requested",
                 step_index=max(plan.last_completed_step, 0),
             )
             return self._recorder.record(lease, moment, self._recorder.take(lease, sandboxes))

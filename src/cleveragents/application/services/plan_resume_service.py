@@ -18,6 +18,8 @@ from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import Effect, repeated_by
 
+_OK = "ok"
+
 
 @dataclass(frozen=True)
 class ResumeSummary:
@@ -43,7 +45,7 @@ class ResumeSummary:
 
     @property
     def eligible(self) -> bool:
-        return self.reason == "ok"
+        return self.reason == _OK
 
 
 _REASONS = {
@@ -85,14 +87,16 @@ class PlanResumeService:
             sandboxes = transaction.sandboxes.list(plan_id)
         done = _done(plan, point)
         steps = plan.step_sequence
+        reason = _reason(plan, holder)
+        # What is not resumed is not restored either, and its sandboxes may be gone.
         drifted = tuple(
             sandbox.resource
-            for sandbox in sandboxes
+            for sandbox in (sandboxes if reason == _OK else ())
             if self._has_drifted(sandbox, snapshots.get(sandbox.resource_id))
         )
         return ResumeSummary(
             plan=plan,
-            reason=_reason(plan, holder),
+            reason=reason,
             next_step=done + 1,
             step_name=steps[done + 1].step.name if done + 1 < len(steps) else None,
             checkpoint=point,
@@ -139,7 +143,7 @@ class PlanResumeService:
 def _refuse_unless_resumable(plan: Plan) -> None:
     """Raises PlanStateError, with a `reason`, for a plan that nothing is left to do of."""
     reason = _reason(plan, None)
-    if reason != "ok":
+    if reason != _OK:
         raise plan.refusal("be resumed", reason=reason)
 
 
@@ -147,8 +151,8 @@ def _reason(plan: Plan, holder: Holder | None) -> str:
     if holder is not None:
         return "held"
     if (plan.phase, plan.state) == (PlanPhase.STRATEGIZE, PlanState.COMPLETE):
-        return "ok"  # Made, and killed before anything of its run was durable, or never run.
-    return _REASONS.get(plan.state, "in_apply" if plan.phase is PlanPhase.APPLY else "ok")
+        return _OK  # Made, and killed before anything of its run was durable, or never run.
+    return _REASONS.get(plan.state, "in_apply" if plan.phase is PlanPhase.APPLY else _OK)
 
 
 def _done(plan: Plan, point: Checkpoint | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,6 +100,8 @@ class Cancellation:
     status: PlanStatus
     files_kept_by_children: int
     """How many files its children changed in sandboxes that are still there."""
+    was_cancelled: bool
+    """Whether the plan was cancelled before."""
 
 
 @dataclass(frozen=True)
@@ -307,6 +309,11 @@ class PlanService:
             and matcher.search(plan.name)
         ]
 
+    def interrupted(self, plans: Sequence[Plan]) -> Collection[str]:
+        """Returns the ids of those plans whose process was killed while it worked on them."""
+        processing = [plan.id for plan in plans if plan.state is PlanState.PROCESSING]
+        return {plan_id for plan_id in processing if self._locks.holder(plan_id) is None}
+
     def status(self, plan_id: str) -> PlanStatus:
         holder = self._locks.holder(plan_id)
         with self._database.read() as transaction:
@@ -342,6 +349,16 @@ class PlanService:
         running = _runs(plan, self._locks.holder(plan.id))
         return plan.elapsed(self._clock.now() if running else None)
 
+    def stop(self, plan_id: str) -> None:
+        """Stops the process that executes or applies a plan on this machine, and waits for it.
+
+        The process of a subplan is its parent's to stop.
+        """
+        with self._database.read() as transaction:
+            is_child = transaction.plans.get(plan_id).parent_plan_id is not None
+        if not is_child:
+            self._locks.stop_holder(plan_id)
+
     def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> Cancellation:
         """Gives up a plan and what it spawned; checkpoints stay, sandboxes unless they are to go.
 
@@ -376,7 +393,8 @@ class PlanService:
                     self._events.emit(WarningIssued(problem))
         status = self.status(plan_id)
         with self._database.read() as transaction:
-            return Cancellation(status, _files_kept(transaction, status.children))
+            kept = _files_kept(transaction, status.children)
+        return Cancellation(status, kept, plan.state is PlanState.CANCELLED)
 
     def problems(self, plan_id: str) -> PlanProblems:
         """Says what went wrong with a plan and what can be done about it."""

@@ -148,10 +148,18 @@ def applied_too(
     try:
         report = apply_plan(session, container, plan_id, request, yes=True)
     except CleverAgentsError as error:
-        data = plan_data(service.status(plan_id))
-        raise CommandFailed(Failure.of(error, data)) from error
+        failure = Failure.of(error, plan_data(service.status(plan_id)))
+        if plan_id not in f"{failure.message} {failure.hint}":
+            failure = replace(failure, hint=_with_next(failure.hint, plan_id))
+        raise CommandFailed(failure) from error
     data = {**plan_data(service.status(plan_id)), "apply": report.data}
     return replace(report, data=data)
+
+
+def _with_next(hint: str | None, plan_id: str) -> str:
+    """Returns a hint for a plan that ran and was not applied; its options are those of `apply`."""
+    following = f"The plan has run; apply it with `agents plan apply {plan_id}`"
+    return f"{hint}. {following}" if hint else following
 
 
 def _request(

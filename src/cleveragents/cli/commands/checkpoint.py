@@ -91,7 +91,7 @@ def verify(session: Session, plan_ref: str, checkpoint_ref: str | None) -> Repor
     epilog="Example:\n  agents plan checkpoint create @latest --label 'before my own edits'",
 )
 @plan_argument
-@click.option("--label", default="made by hand", help="Name of the checkpoint.")
+@click.option("--label", default="manual checkpoint", help="Name of the checkpoint.")
 @frame.pass_session
 def create(session: Session, plan_ref: str, label: str) -> Report:
     from cleveragents.reports.checkpoints.checkpoint import checkpoint_report

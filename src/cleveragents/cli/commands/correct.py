@@ -41,8 +41,8 @@ GUIDANCE_LENGTH = 10_000
         "to the plan. A plan given instead of a decision means the plan's first decision.\n\n"
         "Examples:\n"
         "  agents plan tree @latest\n"
-        "  agents plan correct 01HXM8C2 --mode revert --choose database --guidance 'it will grow'\n"
-        "  agents plan correct 01HXM8C2 --mode append --steps more.yaml --guidance 'tests too'"
+        "  agents plan correct 01HXM8C2 --mode revert --choose database -g 'it will grow'\n"
+        "  agents plan correct 01HXM8C2 --mode append --steps more.yaml -g 'tests too'"
     ),
 )
 @click.argument("decision_ref", metavar="DECISION")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,6 +22,8 @@ _PROJECT = {
 _MISTAKE = "tidy up"
 _INSTEAD = "leftovers"
 _GUIDANCE = "keep the sources"
+_ACTS = 6
+"""The run, the rollback, the undo, the correction, the run after it and the apply."""
 
 
 @frame.command(
@@ -39,7 +42,7 @@ def demo(session: Session, keep: bool) -> Report:
     session.prefer_headings()
     scratch = _scratch_session(session, directory)
     try:
-        return _show(scratch, directory, keep=keep)
+        return _show(scratch, directory, _Bar(session).advance, keep=keep)
     finally:
         scratch.close()
         if not keep:
@@ -55,10 +58,27 @@ def _scratch_session(session: Session, directory: Path) -> Session:
     }
     scratch = Session({**ours, "CLEVERAGENTS_HOME": str(directory / "home")})
     scratch.asked_format = session.format
+    scratch.progress = "none"  # The report tells what each step did.
     return scratch
 
 
-def _show(session: Session, directory: Path, *, keep: bool) -> Report:
+class _Bar:
+    """Shows on a terminal how far the demonstration is."""
+
+    def __init__(self, session: Session) -> None:
+        from cleveragents.cli.progress import events_for
+
+        self._events = events_for(session)
+        self._done = 0
+
+    def advance(self) -> None:
+        from cleveragents.application.events import ProgressAdvanced
+
+        self._done += 1
+        self._events.emit(ProgressAdvanced("Running the demo", self._done, _ACTS))
+
+
+def _show(session: Session, directory: Path, advance: Callable[[], None], *, keep: bool) -> Report:
     from cleveragents.application.services.rollback.intents import UndoRedo
     from cleveragents.cli.demo_project import make_repository
     from cleveragents.cli.demo_story import Story, demo_report
@@ -72,34 +92,33 @@ def _show(session: Session, directory: Path, *, keep: bool) -> Report:
     plan_file = directory / "plan.yaml"
     plan_file.write_text(files("cleveragents.demo").joinpath("plan.yaml").read_text())
 
-    session.say("Running a plan in a private copy of a small git project.")
     plan = container.plan_service().use(plan_file, project, {})
     container.plan_executor().execute(plan.id)
     service = container.checkpoint_service()
     checkpoints = service.list_checkpoints(plan.id).checkpoints
     sandbox = Path(container.plan_service().status(plan.id).sandboxes[0].path)
     broken = _files(sandbox)
+    advance()
 
-    session.say(
-        "The plan chose to tidy up everything: the sources are gone. Rolling back to before that."
-    )
     target = next(item for item in checkpoints if item.metadata.label == f"before {_MISTAKE}")
     rollback = service.rollback_to_checkpoint(plan.id, target)
+    advance()
 
-    session.say("Undoing the rollback, to show that it lost nothing.")
     undo = container.rollback_procedure().run(plan.id, UndoRedo(OperationKind.UNDO))
     undone = _files(sandbox)
+    advance()
 
-    session.say("Correcting the decision: tidy up only leftovers. The plan continues from there.")
     decisions = container.decision_service().tree(plan.id).decisions
     mistaken = next(item for item in decisions if item.place is not None)
     correction = container.correction_service().revert(mistaken, _GUIDANCE, _INSTEAD)
+    advance()
     container.plan_executor().execute(plan.id)
     corrected = _files(sandbox)
     project_untouched = _contents(project) == before
+    advance()
 
-    session.say("Applying the result: only now does the project change.")
     applied = container.plan_apply_service().apply(plan.id, ApplyRequest())
+    advance()
     return demo_report(
         Story(
             plan=plan,

@@ -41,7 +41,9 @@ def resume(session: Session, plan_ref: str, dry_run: bool, yes: bool) -> Report:
 @frame.command(
     "cancel",
     help="Cancel a plan; its checkpoints and, unless --discard is given, its sandbox are kept",
-    epilog="Example:\n  agents plan cancel @latest --reason 'the other approach won'",
+    epilog="A plan that is being executed is stopped first, as by Ctrl-C.\n\n"
+    "Examples:\n  agents plan cancel @latest --reason 'the other approach won'\n"
+    "  agents plan cancel @latest --discard",
 )
 @plan_argument
 @click.option("--reason", help="Why, for the record.")
@@ -55,7 +57,6 @@ def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool, y
     if reason is not None and not 0 < len(reason.strip()) <= REASON_LENGTH:
         raise UsageError(f"A reason must have between 1 and {REASON_LENGTH} characters")
     with open_plan(session, plan_ref) as (container, found):
-        end_interrupted(session, container, found.id, complete_apply=False)
         service = container.plan_service()
         if discard and not yes:
             text = discard_text(service.status(found.id))
@@ -63,6 +64,8 @@ def cancel(session: Session, plan_ref: str, reason: str | None, discard: bool, y
                 session.say(text)
                 if not session.confirm("Discard?"):
                     return refused()
+        service.stop(found.id)
+        end_interrupted(session, container, found.id, complete_apply=False)
         return cancel_report(service.cancel(found.id, reason, discard=discard))
 
 

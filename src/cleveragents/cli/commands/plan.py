@@ -101,6 +101,12 @@ _uncommitted_option = click.option(
 )
 
 
+_STATES = (
+    *("queued", "processing", "complete", "errored", "cancelled"),
+    *("conflict", "applied", "constrained"),
+)
+
+
 class Execute(Protocol):
     """Starts or resumes a plan and runs it to its end."""
 
@@ -228,13 +234,9 @@ def status(session: Session, plan_ref: str) -> Report:
 )
 @click.option(
     "--state",
-    type=click.Choice(
-        [
-            *("queued", "processing", "complete", "errored", "cancelled"),
-            *("conflict", "applied", "constrained"),
-        ]
-    ),
-    help="Only plans in this state.",
+    type=click.Choice(_STATES),
+    metavar="STATE",
+    help=f"Only plans in this state: {', '.join(_STATES)}.",
 )
 @click.option(
     "--project",
@@ -270,6 +272,7 @@ def list_(
             subplans=subplans,
         )
         elapsed = {plan.id: service.elapsed(plan) for plan in plans}
+        interrupted = service.interrupted(plans)
     finally:
         container.close()
     filters = {
@@ -279,7 +282,7 @@ def list_(
         "action": action,
         "regex": pattern,
     }
-    return plan_list_report(plans, elapsed, filters)
+    return plan_list_report(plans, elapsed, interrupted, filters)
 
 
 @plan.command(

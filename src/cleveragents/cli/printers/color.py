@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleveragents.cli.printers.layout import (
+    action_style,
     cells,
     command_lines,
     diff_styles,
     fitted,
     folded,
     pad,
+    pair_lines,
     stacked,
+    table_width,
     widths,
     with_first_rows,
     without_empty_columns,
+    without_table,
 )
 from cleveragents.cli.terminal import (
     BOLD,
@@ -24,7 +28,6 @@ from cleveragents.cli.terminal import (
     paint,
     visible,
     visible_lines,
-    width,
 )
 from cleveragents.reports.report import Commands, Fields, Report, Section, Table, Text
 
@@ -35,7 +38,7 @@ def colored(report: Report, *, color: bool, room: int | None, every_row: bool) -
     Args:
         report: The report.
         color: Whether to use colors.
-        room: How wide the screen is; None if nobody knows.
+        room: How wide the screen is; None if that is unknown.
         every_row: Whether long tables are shown whole.
     """
     blocks = [
@@ -72,7 +75,8 @@ def _block(section: Section, *, color: bool, room: int | None, every_row: bool) 
         lines = diff_styles(visible_lines(section.body))
         return [title, *(paint(line, style, color=color) for line, style in lines)]
     if isinstance(section, Fields):
-        return [title, *_pairs(section, color=color, room=room)]
+        pairs = pair_lines(section, room)
+        return [title, *(f"{paint(name, CYAN, color=color)}{text}" for name, text in pairs)]
     if isinstance(section, Commands):
         return [title, *command_lines(section, room)]
     if not section.rows:
@@ -83,26 +87,20 @@ def _block(section: Section, *, color: bool, room: int | None, every_row: bool) 
     table = without_empty_columns(shown)
     safe = cells((table.columns, *table.rows))
     gaps = 2 * (len(table.columns) - 1)
-    header, *body = _stacked_rows(folded(safe, None if room is None else room - gaps))
+    folds = folded(safe, None if room is None else room - gaps)
+    if room is not None and table_width(folds) + gaps > room:
+        header, *body = without_table(safe, room)
+        return [title, paint(header, CYAN, color=color), *body, *rest]
+    lines = [line for row in folds for line in stacked(row)]
+    header, *body = _aligned(lines, table.columns if color else ())
     return [title, paint(header, CYAN, color=color), *body, *rest]
 
 
-def _pairs(section: Fields, *, color: bool, room: int | None) -> list[str]:
-    safe = cells(section.rows)
-    longest = max((width(name) for name, _ in safe), default=0)
-    lines: list[str] = []
-    for name, value in safe:
-        parts = [value] if room is None else filled(value, max(room - longest - 2, 1))
-        for number, part in enumerate(parts or [""]):
-            label = paint(pad(name, longest), CYAN, color=color) if not number else " " * longest
-            lines.append(f"{label}  {part}".rstrip())
-    return lines
-
-
-def _stacked_rows(rows: Sequence[Sequence[Sequence[str]]]) -> list[str]:
-    return _aligned([line for row in rows for line in stacked(row)])
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def _aligned(rows: Sequence[Sequence[str]], headings: Sequence[str] = ()) -> list[str]:
+    """Returns each row as a line; the words below some headings are colored."""
     wide = widths(rows)
-    return ["  ".join(map(pad, row, wide)).rstrip() for row in rows]
+    lines = [list(map(pad, row, wide)) for row in rows]
+    for line in lines[1:]:
+        for at, heading in enumerate(headings):
+            line[at] = paint(line[at], action_style(heading, line[at]), color=True)
+    return ["  ".join(line).rstrip() for line in lines]

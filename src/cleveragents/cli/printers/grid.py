@@ -11,17 +11,20 @@ from cleveragents.cli.printers.layout import (
     fitted,
     folded,
     pad,
+    pair_lines,
     stacked,
+    table_width,
     widths,
     with_first_rows,
     without_empty_columns,
+    without_table,
 )
 from cleveragents.cli.terminal import visible, visible_lines
 from cleveragents.reports.report import Commands, Fields, Report, Section, Text
 
 
 def grid(report: Report, *, room: int | None, every_row: bool) -> str:
-    """Returns the report in grids that fit the screen; `room` is None if nobody knows its width."""
+    """Returns the report in grids that fit the screen; `room` is None if its width is unknown."""
     blocks = [
         [visible(section.title), *_body(section, room, every_row=every_row)]
         for section in report.sections
@@ -35,7 +38,8 @@ def _body(section: Section, room: int | None, *, every_row: bool) -> list[str]:
     if isinstance(section, Text):
         return visible_lines(section.body).splitlines()
     if isinstance(section, Fields):
-        return _grid(cells(section.rows), room)
+        framed = _grid(cells(section.rows), room)
+        return framed or [f"{name}{text}" for name, text in pair_lines(section, room)]
     if isinstance(section, Commands):
         return command_lines(section, room)
     if not section.rows:
@@ -51,17 +55,20 @@ def _body(section: Section, room: int | None, *, every_row: bool) -> list[str]:
 
 
 def _with_header(rows: Sequence[Sequence[str]], room: int | None) -> list[str]:
-    top, header, *rest = _grid(rows, room)
+    lines = _grid(rows, room)
+    if lines is None:
+        return without_table(rows, room or 0)
+    top, header, *rest = lines
     return [top, header, top, *rest]
 
 
-def _grid(rows: Sequence[Sequence[str]], room: int | None) -> list[str]:
+def _grid(rows: Sequence[Sequence[str]], room: int | None) -> list[str] | None:
+    """Returns the rows between borders; None if a word does not fit into its column."""
     borders = 3 * len(rows[0]) + 1 if rows else 0
-    drawn = [
-        line
-        for row in folded(rows, None if room is None else room - borders)
-        for line in stacked(row)
-    ]
+    folds = folded(rows, None if room is None else room - borders)
+    if room is not None and table_width(folds) + borders > room:
+        return None
+    drawn = [line for row in folds for line in stacked(row)]
     wide = widths(drawn)
     rule = "+" + "+".join("-" * (columns + 2) for columns in wide) + "+"
     lines = ["| " + " | ".join(map(pad, row, wide)) + " |" for row in drawn]

@@ -6,14 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from cleveragents.cli.terminal import BOLD, CYAN, GREEN, RED, filled, shortened, visible, width
-from cleveragents.reports.report import Column, Commands, Table
+from cleveragents.cli.terminal import (
+    BOLD,
+    CYAN,
+    GREEN,
+    RED,
+    YELLOW,
+    filled,
+    shortened,
+    visible,
+    width,
+)
+from cleveragents.reports.report import Column, Commands, Fields, Table
 
 MOST_ROWS = 20
 _GAP = 2
 _READABLE = 20
 """Optional columns are left out before a value is cut to less than this."""
 _LEAST = 6
+_ACTIONS = {
+    **dict.fromkeys(("added", "restored", "restore", "passed", "ok", "fixed"), GREEN),
+    **dict.fromkeys(("deleted", "removed", "remove", "failed", "problem", "damaged"), RED),
+    **dict.fromkeys(("modified", "mode changed", "type changed", "warning"), YELLOW),
+}
+_ACTION_COLUMNS = ("Action", "Status", "State")
 
 
 def cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -105,6 +121,27 @@ def folded(rows: Sequence[Sequence[str]], room: int | None) -> list[list[list[st
     return [[filled(cell, wide[at]) or [""] for at, cell in enumerate(row)] for row in rows]
 
 
+def table_width(folds: Sequence[Sequence[Sequence[str]]]) -> int:
+    """Returns how many columns the cells of a folded table take, without what separates them."""
+    return sum(widths([line for row in folds for line in stacked(row)]))
+
+
+def without_table(rows: Sequence[Sequence[str]], room: int) -> list[str]:
+    """Returns a heading and the lines of all rows if a table would be too wide.
+
+    The widest column comes below the others. So a long word, such as a path, is not broken, and
+    can be copied.
+    """
+    wide = widths(rows)
+    widest = wide.index(max(wide))
+    lines: list[str] = []
+    for row in rows:
+        others = [pad(cell, wide[at]) for at, cell in enumerate(row) if at != widest]
+        lines.append("  ".join(others).rstrip())
+        lines += [f"    {line}" for line in filled(row[widest], room - 4)]
+    return lines
+
+
 def stacked(row: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Returns the lines of a row whose cells have several."""
     return list(zip_longest(*row, fillvalue=""))
@@ -123,6 +160,32 @@ def command_lines(section: Commands, room: int | None) -> list[str]:
         lines += [f"  {line}" for line in filled(reason, room - 2)]
         lines.append(f"    {command}")
     return lines
+
+
+def pair_lines(section: Fields, room: int | None) -> list[tuple[str, str]]:
+    """Returns the lines of a panel, each a name and a part of its value.
+
+    A value with a word that does not fit beside its name, such as a path, has lines of its own,
+    so that it can be copied in one piece.
+    """
+    safe = cells(section.rows)
+    longest = max((width(name) for name, _ in safe), default=0)
+    lines: list[tuple[str, str]] = []
+    for name, value in safe:
+        beside = [value] if room is None else filled(value, max(room - longest - 2, 1))
+        if room is not None and any(width(part) > room - longest - 2 for part in beside):
+            lines.append((name, ""))
+            lines += [("", f"  {part}") for part in filled(value, room - 2)]
+            continue
+        first, *rest = beside or [""]
+        lines.append((name, f"{' ' * (longest - width(name))}  {first}"))
+        lines += [("", f"{' ' * longest}  {part}") for part in rest]
+    return [(name, text.rstrip()) for name, text in lines]
+
+
+def action_style(heading: str, value: str) -> str:
+    """Returns the color of a word that says what happened to something; of others none."""
+    return _ACTIONS.get(value.strip(), "") if heading in _ACTION_COLUMNS else ""
 
 
 def pad(text: str, columns: int) -> str:

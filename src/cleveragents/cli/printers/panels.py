@@ -12,16 +12,20 @@ from rich.text import Text as Styled
 
 from cleveragents.cli.printers.color import closing, listing
 from cleveragents.cli.printers.layout import (
+    action_style,
+    cells,
     command_lines,
     diff_styles,
+    folded,
+    pair_lines,
+    table_width,
     with_first_rows,
     without_empty_columns,
+    without_table,
 )
-from cleveragents.cli.terminal import filled, paint, visible, visible_lines, width
+from cleveragents.cli.terminal import CYAN, paint, visible, visible_lines, width
 from cleveragents.reports.report import Commands, Fields, Report, Section, Table, Text
 
-_LONGEST_WORD = 26
-"""The length of an id, which must stay in one piece so that it can be copied."""
 _BORDERS = 4
 
 
@@ -59,7 +63,7 @@ def panels(report: Report, *, color: bool, encoding: str, room: int, every_row: 
 
 def _print_section(console: Console, section: Section, *, color: bool, every_row: bool) -> None:
     if isinstance(section, Fields):
-        console.print(_boxed(section.title, _pairs(section, console.width)))
+        _print_fields(console, section, color=color)
         return
     if isinstance(section, Table) and not section.rows:
         console.print(_boxed(section.title, Styled(visible(section.empty))))
@@ -74,7 +78,7 @@ def _print_section(console: Console, section: Section, *, color: bool, every_row
         _print_lines(console, listing(section, color=color, room=console.width))
     else:
         shown, rest = with_first_rows(section, every_row=every_row)
-        _print_table(console, without_empty_columns(shown))
+        _print_table(console, without_empty_columns(shown), color=color)
         _print_lines(console, rest)
 
 
@@ -84,41 +88,39 @@ def _print_lines(console: Console, lines: list[str]) -> None:
         console.print(Styled.from_ansi(line), soft_wrap=True)
 
 
+def _print_fields(console: Console, section: Fields, *, color: bool) -> None:
+    """Prints named values in a box, or without one if that would break a word."""
+    pairs = pair_lines(section, console.width - _BORDERS)
+    lines = [f"{paint(name, CYAN, color=color)}{text}" for name, text in pairs]
+    if any(width(name + text) > console.width - _BORDERS for name, text in pairs):
+        console.print(Styled(visible(section.title), style="bold"), soft_wrap=True)
+        _print_lines(console, lines)
+    else:
+        console.print(_boxed(section.title, Styled.from_ansi("\n".join(lines))))
+
+
 def _boxed(title: str, content: RenderableType) -> Panel:
     heading = Styled(visible(title), style="bold")
     return Panel(content, title=heading, title_align="left", expand=False)
 
 
-def _print_table(console: Console, section: Table) -> None:
-    """Prints a table; it is wider than the screen rather than without the end of its values."""
+def _print_table(console: Console, section: Table, *, color: bool) -> None:
+    """Prints a table, or without borders if a word does not fit into its column."""
+    borders = 3 * len(section.columns) + 1
+    safe = cells((section.columns, *section.rows))
+    folds = folded(safe, console.width - borders)
+    if table_width(folds) + borders > console.width:
+        header, *lines = without_table(safe, console.width)
+        _print_lines(console, [paint(header, CYAN, color=color), *lines])
+        return
     drawn = Grid(box=box.ROUNDED, header_style="cyan")
-    least = 3 * len(section.columns) + 1
-    for position, column in enumerate(section.columns):
-        values = [visible(row[position]) for row in section.rows]
-        unbroken = all(_is_one_word(value) for value in values)
-        drawn.add_column(Styled(visible(column)), overflow="fold", no_wrap=unbroken)
-        words = [value if unbroken else _longest_word(value) for value in (*values, column)]
-        least += max(min(width(word), _LONGEST_WORD) for word in words)
-    for row in section.rows:
-        drawn.add_row(*(Styled(visible(value)) for value in row))
-    console.print(drawn, width=max(least, console.width), crop=False)
+    for heading in folds[0]:
+        drawn.add_column(Styled("\n".join(heading)), no_wrap=True)
+    for row in folds[1:]:
+        drawn.add_row(*(_cell(*it, color=color) for it in zip(section.columns, row, strict=True)))
+    console.print(drawn)
 
 
-def _is_one_word(value: str) -> bool:
-    """Whether a value is short enough to be kept in one piece."""
-    return len(value) <= _LONGEST_WORD and " " not in value
-
-
-def _longest_word(value: str) -> str:
-    return max(value.split(), key=width, default="")
-
-
-def _pairs(section: Fields, room: int) -> Grid:
-    pairs = Grid.grid(padding=(0, 2, 0, 0))
-    pairs.add_column(style="cyan", no_wrap=True)
-    pairs.add_column(overflow="fold")
-    names = [visible(name) for name, _ in section.rows]
-    inside = room - max(map(width, names), default=0) - _BORDERS - 2
-    for name, (_, value) in zip(names, section.rows, strict=True):
-        pairs.add_row(Styled(name), Styled("\n".join(filled(visible(value), inside))))
-    return pairs
+def _cell(heading: str, lines: list[str], *, color: bool) -> Styled:
+    style = action_style(heading, lines[0])
+    return Styled.from_ansi("\n".join(paint(line, style, color=color) for line in lines))

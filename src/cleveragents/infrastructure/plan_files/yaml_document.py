@@ -97,7 +97,8 @@ def _read_text(path: Path) -> str:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise PlanFileError(str(path), _unreadable(error)) from error
+        problem, hint = _unreadable(error)
+        raise PlanFileError(str(path), problem, hint=hint) from error
     if len(raw) > MAX_BYTES:
         raise PlanFileError(
             str(path),
@@ -113,14 +114,15 @@ def _read_text(path: Path) -> str:
         ) from error
 
 
-def _unreadable(error: OSError) -> str:
+def _unreadable(error: OSError) -> tuple[str, str]:
+    """Returns what is wrong, and a hint."""
     match error.errno:
         case errno.ENOENT:
-            return "the file does not exist"
+            return "the file does not exist", "Give the path of a plan file, as YAML"
         case errno.EISDIR:
-            return "this is a directory, not a plan file"
+            return "this is a directory, not a plan file", "Give the path of a file in it"
         case _:
-            return f"the file cannot be read: {error.strerror}"
+            return f"the file cannot be read: {error.strerror}", "Check its permissions"
 
 
 def _check_depth(path: str, text: str) -> None:
@@ -139,6 +141,10 @@ def _check_depth(path: str, text: str) -> None:
             )
 
 
+_TABS = "Indent with spaces: YAML does not allow tabs"
+_QUOTES = "Close all brackets and quotes, and quote text that contains `: ` or ` #`"
+
+
 def _syntax_error(path: str, text: str, error: yaml.YAMLError) -> PlanFileError:
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return PlanFileError(path, "the file contains characters that YAML does not allow")
@@ -146,7 +152,7 @@ def _syntax_error(path: str, text: str, error: yaml.YAMLError) -> PlanFileError:
     problem = error.problem or "this is not valid YAML"
     line = text.splitlines()[index : index + 1]
     indentation = line[0][: len(line[0]) - len(line[0].lstrip())] if line else ""
-    hint = "Indent with spaces: YAML does not allow tabs" if "\t" in indentation else None
+    hint = _TABS if "\t" in indentation else _QUOTES
     where = f"{error.context}, {problem}" if error.context else problem
     return PlanFileError(path, where, line=index + 1, hint=hint)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from cleveragents.domain.decisions.decision import Decision, DecisionType
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.wording import counted
 from cleveragents.reports.described import Description, Field, shown
-from cleveragents.reports.report import Fields, Report, Section, paragraph
+from cleveragents.reports.report import Commands, Fields, Report, Section, paragraph
 
 DECISION = Description[Decision](
     Field("decision_id", "Decision", lambda it: it.id),
@@ -90,12 +91,22 @@ def tree_report(tree: DecisionTree) -> Report:
         },
     }
     levels = list(_walk(roots, tree.decisions, 1))
+    lines = (
+        _LEVEL.column("Question", levels, cut="end"),
+        _LEVEL.column("Chosen", levels, cut="end"),
+        _LEVEL.column("Type", levels, optional=True),
+        _LEVEL.column("Decision", levels),
+    )
+    columns = ("Question", "Chosen", "Type", "Decision")
     sections: list[Section] = [
-        _LEVEL.table("Decisions", levels, ("Question", "Chosen", "Type", "Decision"))
+        _LEVEL.table(
+            "Decisions", levels, columns, empty="This plan has no decisions yet.", lines=lines
+        )
     ]
     if tree.children:
-        columns = ("Name", "Phase", "State", "Plan")
-        sections.append(_CHILD.table("Child plans", tree.children, columns))
+        sections.append(
+            _CHILD.table("Child plans", tree.children, ("Name", "Phase", "State", "Plan"))
+        )
     hidden = tree.superseded - sum(1 for item in tree.decisions if item.superseded_by)
     messages = (f"{counted(hidden, 'superseded decision')} not shown",) if hidden else ()
     return Report(data, tuple(sections), messages)
@@ -152,8 +163,6 @@ def explain_report(explanation: Explanation, *, show_context: bool, show_reasoni
         rows.insert(4, ("Confidence", f"{decision.confidence:g}"))
     if decision.superseded_by is not None:
         rows.append(("Superseded by", decision.superseded_by))
-    if hint:
-        rows.append(("Roll back to it", hint))
     if show_reasoning:
         rows += paragraph("Reasoning", decision.actor_reasoning or "not given")
     sections: list[Section] = [Fields("Decision", tuple(rows))]
@@ -161,8 +170,9 @@ def explain_report(explanation: Explanation, *, show_context: bool, show_reasoni
         columns = ("Option", "Description", "Chosen")
         sections.append(_OPTION.table("Alternatives", options, columns))
     if show_context:
-        known = tuple((key, str(value)) for key, value in decision.context_snapshot.items())
-        sections.append(Fields("Context", known))
+        sections.append(Fields("Context", _context(decision)))
+    if hint:
+        sections.append(Commands("Next", (("Change it", hint),)))
     return Report(data, tuple(sections))
 
 
@@ -197,7 +207,17 @@ def _impact(explanation: Explanation) -> str:
     )
 
 
+def _context(decision: Decision) -> tuple[tuple[str, str], ...]:
+    """Returns what was known when the decision was made, without what was not recorded."""
+    known = decision.context_snapshot.items()
+    return tuple((name.replace("_", " "), shown(value)) for name, value in known if value)
+
+
 def _correction_hint(explanation: Explanation) -> str | None:
-    if explanation.checkpoint is None or explanation.decision.superseded_by is not None:
+    """Returns the command that changes the decision; None if it cannot be changed."""
+    decision = explanation.decision
+    if explanation.checkpoint is None or decision.superseded_by is not None:
         return None
-    return f"agents plan rollback {explanation.plan.id} {explanation.checkpoint.id}"
+    others = [name for name in explanation.options if name != decision.chosen_option]
+    choose = f" --choose {shlex.quote(others[0])}" if others else ""
+    return f"agents plan correct {decision.id} --mode revert{choose} --guidance WHY"

@@ -14,7 +14,7 @@ from cleveragents.domain.health.health import (
 )
 from cleveragents.domain.wording import counted, size
 from cleveragents.reports.described import Description, Field
-from cleveragents.reports.report import Fields, Report, Section, Status, Table
+from cleveragents.reports.report import Column, Fields, Report, Section, Status, Table
 
 _FAILED = 1
 _SKIPPED = 3
@@ -23,7 +23,7 @@ _CHECK = Description[Check](
     Field("name", "Check", lambda it: it.name),
     Field("status", "State", lambda it: it.status),
     Field("message", "Found", lambda it: it.message),
-    Field("hint", "Do this", lambda it: it.hint),
+    Field("hint", "Suggested fix", lambda it: it.hint),
     Field("skipped", None, lambda it: it.skipped),
     Field("details", None, lambda it: it.details),
 )
@@ -45,6 +45,7 @@ def health_report(report: HealthReport) -> Report:
         _data(report),
         tuple(_sections(report)),
         messages=(_closing(report),),
+        did_something=report.count(CheckStatus.FIXED) > 0,
         status=status,
         exit_code=_FAILED if problems else _SKIPPED if report.skipped else 0,
         error=UnhealthyError(_closing(report), hint=_first_hint(report)) if problems else None,
@@ -81,7 +82,7 @@ def _sections(report: HealthReport) -> Iterator[Section]:
     yield _CHECK.table("Checks", report.checks, ("Check", "State", "Found"))
     with_hint = [check for check in report.checks if check.hint is not None]
     if with_hint:
-        yield _CHECK.table("What helps", with_hint, ("Check", "Do this"))
+        yield _CHECK.table("Suggested fixes", with_hint, ("Check", "Suggested fix"))
     if report.disk.projects:
         yield _disk_table(report)
     versions = [(name, version) for name, version in report.versions.items() if version is not None]
@@ -91,17 +92,25 @@ def _sections(report: HealthReport) -> Iterator[Section]:
 
 def _disk_table(report: HealthReport) -> Table:
     rows = tuple(
-        (
-            project.project or project.key,
-            size(project.bytes),
-            size(project.store_bytes),
-            *_plan_cells(plan),
-        )
+        (project.project or project.key, *_project_cells(project, number), *_plan_cells(plan))
         for project in report.disk.projects
-        for plan in project.plans or (None,)
+        for number, plan in enumerate(project.plans or (None,))
     )
     columns = ("Project", "Total", "Mirror", "Plan", "Sandbox", "Checkpoints")
-    return Table(f"Disk usage, {size(report.disk.total_bytes)} in total", columns, rows)
+    projects, totals, mirrors, *others = zip(*rows, strict=True)
+    lines = (
+        Column("Project", projects, cut="start"),
+        Column("Total", totals),
+        Column("Mirror", mirrors, optional=True),
+        *(Column(heading, values) for heading, values in zip(columns[3:], others, strict=True)),
+    )
+    title = f"Disk usage, {size(report.disk.total_bytes)} in total"
+    return Table(title, columns, rows, lines=lines)
+
+
+def _project_cells(project: ProjectDisk, number: int) -> tuple[str, str]:
+    """Returns what a project takes; once, because each of its plans has a row."""
+    return ("", "") if number else (size(project.bytes), size(project.store_bytes))
 
 
 def _plan_cells(plan: PlanDisk | None) -> tuple[str, str, str]:

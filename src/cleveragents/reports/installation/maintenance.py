@@ -17,6 +17,8 @@ from cleveragents.reports.report import Report
 
 _SKIPPED = 3
 _DAMAGED = 7
+_DONE = ("Mirrors", "Reclaimed", "Removed")
+_DRY_RUN = ("Dry run", "Reclaimable", "Would be removed")
 _INTACT = "You can roll back to the checkpoints that are intact"
 
 
@@ -28,7 +30,9 @@ def _removed(store: CollectedStore) -> str:
         (len(store.sandboxes_removed), "sandbox", "sandboxes"),
     )
     removed = [counted(count, noun, plural) for count, noun, plural in counts if count]
-    return ", ".join(removed) or "nothing"
+    if removed or not store.bytes_reclaimed:
+        return ", ".join(removed) or "nothing"
+    return "nothing (repacking)"  # Packing what is kept more tightly saves the space.
 
 
 _STORE = Description[CollectedStore](
@@ -49,6 +53,7 @@ _STORE = Description[CollectedStore](
     Field("unknown_plans", None, lambda it: it.unknown_plans),
     Field("busy", None, lambda it: it.busy),
     Field("problem", None, lambda it: it.problem),
+    Field(None, "Reclaimable", lambda it: size(it.bytes_reclaimed)),
     Field(None, "Removed", _removed),
     Field(None, "Would be removed", _removed),
 )
@@ -67,11 +72,11 @@ _VERIFIED = Description[VerifiedCheckpoint](
 def garbage_report(report: GarbageReport) -> Report:
     stores = report.stores
     complete = all(store.is_complete for store in stores)
-    title, removed = ("Dry run", "Would be removed") if report.dry_run else ("Mirrors", "Removed")
+    title, reclaimed, removed = _DRY_RUN if report.dry_run else _DONE
     table = _STORE.table(
         title,
         stores,
-        ("Mirror", "Reclaimed", "Still used", removed),
+        ("Mirror", reclaimed, "Still used", removed),
         empty="There are no mirrors yet.",
     )
     return Report(
@@ -89,6 +94,7 @@ def garbage_report(report: GarbageReport) -> Report:
         },
         (table,),
         messages=(_closing(report),),
+        did_something=not report.dry_run,
         status="ok" if complete else "warn",
         exit_code=0 if complete else _SKIPPED,
         warnings=tuple(sentence for store in stores for sentence in _warnings(store)),

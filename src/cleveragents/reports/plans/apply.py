@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
@@ -18,13 +19,14 @@ from cleveragents.domain.plans.validation import ValidationResult, ValidationSta
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import DiffFile, SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import ReasonKind, reason_from
-from cleveragents.domain.wording import counted, listed, size
+from cleveragents.domain.wording import counted, first_lines, listed, size
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.plans.diffs import FILE, change
 from cleveragents.reports.plans.plan import requirements_data
-from cleveragents.reports.report import UNCHANGED, Fields, Report, Section
+from cleveragents.reports.report import UNCHANGED, Commands, Fields, Report, Section
 
 _SKIPPED = 3
+_SHORT_COMMIT = 12
 _ADD_THEM = (
     "Add `--include-ignored PATTERN` or `--include-ignored all` to apply them too; "
     "otherwise the sandbox is kept for them"
@@ -105,7 +107,7 @@ def result_report(result: ApplyResult, status: PlanStatus) -> Report:
         )
     return Report(
         data,
-        (*sections, _cleanup(result, status)),
+        (*sections, _cleanup(result, status), *_next(result)),
         (_sentence(result), *_rebuildable(result.left_out)),
         exit_code=_SKIPPED if warnings else 0,
         warnings=tuple(warnings),
@@ -114,7 +116,11 @@ def result_report(result: ApplyResult, status: PlanStatus) -> Report:
 
 def preview_text(preview: ApplyPreview) -> str:
     """Returns the text shown before the user confirms."""
-    lines = [_what(target, preview.mode) for target in preview.targets]
+    several = len(preview.targets) > 1
+    lines: list[str] = []
+    for target in preview.targets:
+        lines.append(f"{_what(target, preview.mode)}{_total(target)}")
+        lines += first_lines([f"{item.status:<9} {item.path}" for item in target.files])
     if preview.validations:
         lines.insert(0, f"Validations run first: {', '.join(preview.validations)}")
     lines += _to_judge(preview)
@@ -122,8 +128,7 @@ def preview_text(preview: ApplyPreview) -> str:
     if left_out.count:
         lines.append(f"{_left_out_sentence(left_out)}:")
         lines += [
-            f"  {_path(item, several=len(preview.targets) > 1)} ({_reason(item)}), "
-            f"{size(item.size_bytes)}"
+            f"  {_path(item, several=several)} ({_reason(item)}), {size(item.size_bytes)}"
             for item in left_out.files
         ]
         if left_out.count > len(left_out.files):
@@ -205,15 +210,28 @@ def _sections(
 
 
 def _cleanup(result: ApplyResult, status: PlanStatus) -> Section:
-    rows = [(item.resource, f"{item.path}: {_fate(result, item)}") for item in status.sandboxes]
+    rows = [(item.resource, _fate(result, item)) for item in status.sandboxes]
     rows.append(("checkpoints", f"{len(status.checkpoints)}, all kept"))
     return Fields("Sandbox Cleanup", tuple(rows))
+
+
+def _next(result: ApplyResult) -> tuple[Section, ...]:
+    """Returns the git commands that show and reverse the commits."""
+    made = [(target.path, target.commit) for target in result.targets if target.commit is not None]
+    if result.mode is not ApplyMode.COMMIT or not made:
+        return ()
+    rows: list[tuple[str, str]] = []
+    for path, commit in made:
+        where = shlex.quote(path)
+        rows.append(("Look at the commit", f"git -C {where} show {commit[:_SHORT_COMMIT]}"))
+        rows.append(("Reverse it", f"git -C {where} revert {commit[:_SHORT_COMMIT]}"))
+    return (Commands("Next", tuple(rows)),)
 
 
 def _fate(result: ApplyResult, sandbox: SandboxRef) -> str:
     if sandbox.strategy is SandboxStrategy.NONE:
         return "the resource itself"
-    return "removed" if result.sandboxes_removed else "kept"
+    return "removed" if result.sandboxes_removed else f"kept: {sandbox.path}"
 
 
 def _seconds(plan: Plan) -> float:
@@ -230,6 +248,13 @@ def _what(target: Target, mode: ApplyMode) -> str:
     if target.commit is None:
         return f"{target.path}: {files}, not committed"
     return f"{target.path}: {files}, committed to {target.branch or 'the detached HEAD'}"
+
+
+def _total(target: Target) -> str:
+    """Returns how many lines change, if any of the files has lines."""
+    added = sum(item.insertions or 0 for item in target.files)
+    removed = sum(item.deletions or 0 for item in target.files)
+    return f" (+{added} -{removed} lines)" if added or removed else ""
 
 
 def _sentence(result: ApplyResult) -> str:

@@ -165,7 +165,15 @@ def cancel_report(cancelled: Cancellation) -> Report:
     if recovery:
         reason = "Rebuild the sandbox from a checkpoint" if discarded else "Continue it"
         sections.append(Commands("Next", tuple((reason, command) for command in recovery)))
-    return Report(data, tuple(sections), ("Plan cancelled",))
+    return Report(data, tuple(sections), (_cancelled(cancelled, discarded=discarded),))
+
+
+def _cancelled(cancelled: Cancellation, *, discarded: bool) -> str:
+    if not cancelled.was_cancelled:
+        return "Plan cancelled"
+    return "The plan was already cancelled; its sandbox is " + (
+        "discarded" if discarded else "kept"
+    )
 
 
 def discard_text(status: PlanStatus) -> str | None:

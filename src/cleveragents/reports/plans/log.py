@@ -44,7 +44,7 @@ def log_report(log: PlanLog, limit: int | None, only_some_types: bool) -> Report
         only_some_types: Whether the user asked for certain types; leaves out the operations.
     """
     chosen = log.events[-limit:] if limit else log.events
-    lines = [_Line(item.created_at, item.type, _sentence(item)) for item in chosen]
+    lines = [_Line(item.created_at, item.type, _sentence(item, log.step_names)) for item in chosen]
     if not only_some_types:
         earliest = chosen[0].created_at if limit and chosen else None
         for line in _operation_lines(log.operations):
@@ -131,9 +131,9 @@ _SENTENCES: Mapping[type[PlanEventRecord], str] = {
     events.DecisionSuperseded: "Decision superseded: {question}",
     events.DecisionReinstated: "Decision reinstated: {question}",
     events.DecisionCorrected: "Corrected by the user: {guidance}",
-    events.ToolInvoked: "Step {number}: {tool} started",
-    events.ToolCompleted: "Step {number}: {tool} finished{duration}",
-    events.ToolErrored: "Step {number}: {tool} failed{duration}: {message}",
+    events.ToolInvoked: "Step {number}{step_name}: {tool} started",
+    events.ToolCompleted: "Step {number}{step_name}: {tool} finished{duration}",
+    events.ToolErrored: "Step {number}{step_name}: {tool} failed{duration}: {message}",
     events.ToolRetried: "Step {number}: {tool} retried ({retry} of {max_retries})",
     events.SandboxCreated: "Sandbox of `{resource}` created by {strategy}",
     events.SandboxRolledBack: "Sandbox of `{resource}` rolled back",
@@ -155,7 +155,7 @@ _OPERATIONS_DONE = {
 }
 
 
-def _sentence(event: StoredEvent) -> str:
+def _sentence(event: StoredEvent, step_names: Mapping[str, str]) -> str:
     """Describes an event; one that another version stored is shown as its bare data."""
     record = event.record
     if record is None:
@@ -163,7 +163,9 @@ def _sentence(event: StoredEvent) -> str:
     facts: dict[str, Any] = vars(record)
     # Words that depend on a fact; a sentence picks the ones that its kind of event has.
     operation = facts.get("operation")
+    step = step_names.get(facts.get("tool_call_id", ""))
     words = {
+        "step_name": f", {step}" if step else "",
         "number": (facts.get("step_index") or 0) + 1,
         "because": f": {facts['reason']}" if facts.get("reason") else "",
         "duration": _duration(facts.get("duration_ms")),

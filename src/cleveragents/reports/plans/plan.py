@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from cleveragents.application.services.plan_service import PlanStatus
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
@@ -81,6 +81,8 @@ _NEXT: Mapping[PlanPhase | PlanState, tuple[tuple[str, str], ...]] = {
     PlanState.APPLIED: (_LOOK,),
 }
 """What the user can do next with a plan that no process works on."""
+_NO_PLANS = "There are no plans yet. Run `agents plan run plan.yaml` to create one."
+_NO_MATCHES = "No plan matches. Run `agents plan list` without options to see all plans."
 
 _TARGET = Description[Target](
     Field("resource", None, lambda it: it.resource),
@@ -304,11 +306,16 @@ def _next(status: PlanStatus) -> tuple[tuple[str, str], ...]:
 def plan_list_report(
     plans: Sequence[Plan],
     elapsed: Mapping[str, float | None],
+    interrupted: Collection[str],
     filters: Mapping[str, str | None],
 ) -> Report:
+    """The list of plans; `interrupted` are the ids of those whose process was killed."""
     states = [plan.state for plan in plans if plan.phase is not PlanPhase.STRATEGIZE]
     data: dict[str, object] = {
-        "plans": [{**_PLAN.data(plan), "elapsed": elapsed[plan.id]} for plan in plans],
+        "plans": [
+            {**_PLAN.data(plan), "elapsed": elapsed[plan.id], "interrupted": plan.id in interrupted}
+            for plan in plans
+        ],
         "filters": dict(filters),
         "summary": {
             "total": len(plans),
@@ -319,7 +326,10 @@ def plan_list_report(
     }
     projects = {plan.project for plan in plans}
     several = len(projects) > 1
-    states_shown = tuple(f"{plan.phase.value}/{plan.state.value}" for plan in plans)
+    states_shown = tuple(
+        f"{it.phase.value}/{'interrupted' if it.id in interrupted else it.state.value}"
+        for it in plans
+    )
     lines = (
         _PLAN.column("Plan", plans),
         _PLAN.column("Name", plans, cut="end"),
@@ -331,7 +341,7 @@ def plan_list_report(
         "Plans" if several or not plans else f"Plans of {plans[0].project}",
         plans,
         ("Plan", "Name", "Phase", "State", "Project", "Created (UTC)"),
-        empty="There are no plans yet. Run `agents plan run plan.yaml` to create one.",
+        empty=_NO_MATCHES if any(filters.values()) else _NO_PLANS,
         lines=lines,
     )
     return Report(data, (table,))

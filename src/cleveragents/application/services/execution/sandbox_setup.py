@@ -77,7 +77,7 @@ class SandboxSetup:
                 self._sandboxes.check(sandbox)
                 return sandbox
             except SandboxMissingError as error:
-                self._events.emit(WarningIssued(f"{error.message}; it was created again"))
+                self._events.emit(WarningIssued(f"{error.message}. It was recreated"))
         self._save(sandbox, SandboxState.ERRORED)
         self._faults.reach(FaultPoint.SANDBOX_FOUND_LOST)
         self._open_if_gone(sandbox)

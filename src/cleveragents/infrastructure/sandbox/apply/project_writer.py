@@ -23,6 +23,7 @@ from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.system import FaultPoints
 from cleveragents.domain.errors import TargetChangedError
 from cleveragents.infrastructure.files import fsync_directory
+from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.apply.journal import (
     BEGUN,
     WRITTEN,
@@ -213,7 +214,7 @@ class ProjectWriter:
         """Writes all new files beside the project, and gives all old ones a second name there."""
         shutil.rmtree(self._staging, ignore_errors=True)
         self._staging.mkdir(mode=0o700)
-        for number, item in enumerate(self._updates.files):
+        for number, item in enumerate(counted("Writing files", self._updates.files)):
             if item.after is not None and self._is_to_do(item):
                 self._write_draft(item.after, self._staging / f"{_NEW}{number}")
             if item.before is not None:
@@ -263,7 +264,7 @@ class ProjectWriter:
             if item.after is not None:
                 with suppress(FileExistsError), self._files.parent(item.path) as (parent, name):
                     os.mkdir(name, item.after | 0o700, dir_fd=parent)
-        for number, item in enumerate(updates.files):
+        for number, item in enumerate(counted("Moving files", updates.files)):
             if item.after is not None and self._is_to_do(item):
                 self._place(item.path, item.after, self._staging / f"{drafts}{number}")
                 self._faults.reach(FaultPoint.FILE_PLACED)

@@ -10,7 +10,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandboxes.sandbox import CopyMethod, Uncaptured
 from cleveragents.domain.sandboxes.uncaptured import special_file
 from cleveragents.domain.wording import size
+from cleveragents.infrastructure.progress import counter
 from cleveragents.infrastructure.sandbox.create.copy_processes import CopyWorkers
 from cleveragents.infrastructure.sandbox.create.directory_copy import CopyResult, DirectoryCopy
 from cleveragents.infrastructure.sandbox.store.file_copy import clone, space_needed
@@ -57,6 +58,8 @@ class TreeCopy:
         self._method: CopyMethod | None = None
         self._all_shared = True
         self._written = 0
+        self._files = 0
+        self._advance: Callable[[int], None] | None = None
         self._next_look_for_room = _LOOKED_FOR_ROOM_EVERY
         self._later: list[tuple[str, int]] = []
         self._special: dict[str, str] = {}
@@ -84,6 +87,7 @@ class TreeCopy:
         if not self._is_ours:
             needed = self._measure()
             self._require_room(0 if self._method is CopyMethod.REFLINK else needed)
+            self._advance = counter("Copying files", self._files)
         self._copy_all()
         for relative, mode in sorted(self._later, key=lambda item: -item[0].count("/")):
             os.chmod(self._target / relative, mode)
@@ -95,7 +99,8 @@ class TreeCopy:
         if needed and needed + _ROOM_TO_SPARE > free:
             raise ProjectRefusedError(
                 str(self._source),
-                f"a copy needs {size(needed)}, and {size(free)} are free",
+                f"a copy needs {size(needed)} and leaves {size(_ROOM_TO_SPARE)} unused, "
+                f"but only {size(free)} are free",
                 hint="Make room where the home directory of CleverAgents is",
             )
 
@@ -135,6 +140,8 @@ class TreeCopy:
         self._later += copied.later
         self._all_shared &= copied.all_shared
         self._written += copied.written_bytes
+        if self._advance is not None:
+            self._advance(copied.files)
         if self._written >= self._next_look_for_room:
             self._next_look_for_room = self._written + _LOOKED_FOR_ROOM_EVERY
             self._require_room(_LOOKED_FOR_ROOM_EVERY)
@@ -157,7 +164,9 @@ class TreeCopy:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(f"{relative}{entry.name}/")
-                    elif entry.is_file(follow_symlinks=False):
+                        continue
+                    self._files += 1
+                    if entry.is_file(follow_symlinks=False):
                         status = entry.stat(follow_symlinks=False)
                         needed += space_needed(status)
                         if self._method is None and status.st_size:

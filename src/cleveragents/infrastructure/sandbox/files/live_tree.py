@@ -25,6 +25,7 @@ from cleveragents.domain.sandboxes.uncaptured import (
     too_large,
     unreadable,
 )
+from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.files.ignore_rules import IgnoreRules
 from cleveragents.infrastructure.sandbox.files.inotify import Watch, WatchUnavailableError
 from cleveragents.infrastructure.sandbox.git.objects import (
@@ -392,7 +393,7 @@ class LiveTree:
             self._refuse_waiting([*todo, *self._pending.waiting_rules])
         self._learn(todo)
         done: set[str] = set()
-        for path in todo:
+        for path in counted("Reading files", todo):
             if not done.isdisjoint(ancestors(path)):
                 continue
             if time.monotonic() > deadline:

@@ -35,6 +35,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     UncapturedFile,
 )
 from cleveragents.infrastructure.files import sync_files
+from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.files.engine_protocol import (
     SnapshotEngine,
     refuse_differences,
@@ -433,7 +434,7 @@ class _ReadAhead:
         self._room = _READ_AHEAD_BYTES
         needed = sorted({entry.object_id for _, entry in todo.write_files})
         if needed:
-            self._objects.copy_many(needed, self._keep)
+            self._objects.copy_many(counted("Reading stored files", needed), self._keep)
 
     def copy(self, object_id: str, write: Callable[[bytes], object]) -> None:
         kept = self._kept.get(object_id)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from cleveragents.infrastructure.files import SYNCED_ONE_BY_ONE, sync_file_system
+from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.states.difference import (
     TOP,
     StateDifference,
@@ -58,7 +59,7 @@ class SandboxWriter:
             os.fchmod(self._root, mode | 0o700)
         synced = len(difference.touched) <= SYNCED_ONE_BY_ONE
         try:
-            for path in difference.remove_files:
+            for path in counted("Removing files", difference.remove_files):
                 with suppress(FileNotFoundError):
                     parent, name = self._parent(path)
                     os.unlink(name, dir_fd=parent)
@@ -72,7 +73,7 @@ class SandboxWriter:
                 _remove_special(name, parent)
                 with suppress(FileExistsError):
                     os.mkdir(name, 0o700, dir_fd=parent)
-            for path, entry in difference.write_files:
+            for path, entry in counted("Writing files", difference.write_files):
                 self._write(path, entry, blob, synced=synced)
             # What is above must be open before the first of these modes closes something.
             for path, _ in difference.set_modes:

@@ -183,12 +183,18 @@ def _refuse_unsupported_content(repository: Repository, git: Git, commit: str) -
         head, _, name = line.partition(b"\t")
         if head.startswith(GITLINK.encode()):
             raise ProjectRefusedError(
-                root, f"it has a submodule at {os.fsdecode(name)}, which a sandbox would not hold"
+                root,
+                f"it has a submodule at {os.fsdecode(name)}, which a sandbox would not hold",
+                hint="Run the plan in a repository without submodules, or name a directory as "
+                "a resource of the type `fs-directory`",
             )
         if name == b".gitattributes" or name.endswith(b"/.gitattributes"):
             attribute_files.append(os.fsdecode(head.split(b" ")[2]))
     for object_id in attribute_files:
         if _LFS.search(git.run("cat-file", "blob", object_id)):
             raise ProjectRefusedError(
-                root, "it keeps files in Git LFS, and a sandbox would hold only their pointers"
+                root,
+                "it keeps files in Git LFS, and a sandbox would hold only their pointers",
+                hint="Run the plan in a repository without Git LFS, or name a directory as "
+                "a resource of the type `fs-directory`",
             )

@@ -16,6 +16,7 @@ from cleveragents.domain.tools.tool import (
     ToolResult,
     ToolSpec,
 )
+from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.tools.files.path_parameter import PATH
 from cleveragents.infrastructure.tools.files.sandbox_files import (
     encode_utf8,
@@ -89,7 +90,7 @@ def write_file(call: ToolInvocation) -> ToolResult:
             require_regular_file(path, existing)
             mode = stat.S_IMODE(existing) if mode is None else mode
         replace_file(parent, name, content, mode)
-    return ToolResult(output=f"Wrote {len(content)} bytes to {path}")
+    return ToolResult(output=f"Wrote {counted(len(content), 'byte')} to {path}")
 
 
 def read_file(call: ToolInvocation) -> ToolResult:
