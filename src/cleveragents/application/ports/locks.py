@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from cleveragents.domain.plans.lease import Holder
+from cleveragents.domain.plans.plan import Plan
 
 
 class PlanLease(Protocol):
@@ -34,6 +36,13 @@ class Locks(Protocol):
         """Holds the plan's lease, renewed for as long as the block takes.
 
         Raises ConflictError naming the holder. Re-entrant within one process.
+        """
+        ...
+
+    def hold_below(self, plan_id: str) -> AbstractContextManager[Sequence[Plan]]:
+        """Holds the leases of all plans below one; the block gets them, each after its parent.
+
+        Raises ConflictError if another process works on one of them.
         """
         ...
 

@@ -23,7 +23,6 @@ from cleveragents.application.services.checkpoint_service import CheckpointServi
 from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
 from cleveragents.application.services.recovery import Recovery
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
-from cleveragents.application.services.subplans.family import held_below
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.errors import (
@@ -176,7 +175,7 @@ class PlanApplyService:
             if plan.state is not PlanState.APPLIED or not done:
                 raise plan.refusal("show what was applied")
             problems = self._removal.remove_given_up(plan_id)
-            with held_below(self._database, self._locks, plan_id) as family:
+            with self._locks.hold_below(plan_id) as family:
                 for child in family:
                     problems += self._removal.remove_given_up(child.id)
         return ApplyResult(

@@ -189,8 +189,7 @@ class GroupRecorder:
             way=Lineage(
                 groups=effective.groups,
                 decisions=effective.decisions,
-                # Before the first correction they follow from the plan file.
-                choices=plan.choices if plan.is_corrected else None,
+                choices=plan.choices or None,
                 calls=effective.calls,
                 last_completed_step=plan.last_completed_step,
             ),

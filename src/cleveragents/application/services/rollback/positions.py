@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cleveragents.application.ports.records import Transaction
-from cleveragents.application.services.subplans.family import descendants
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointGroup,
@@ -59,7 +58,7 @@ def present(transaction: Transaction, plan: Plan) -> Position:
         calls=effective.calls,
         decisions=effective.decisions,
         groups=effective.groups,
-        children={child.id: child.state for child in descendants(transaction, plan.id)},
+        children={child.id: child.state for child in transaction.plans.descendants(plan.id)},
     )
 
 
@@ -70,10 +69,8 @@ def at(
     phase, state = plan.moved_by(PlanAction.ROLL_BACK)
     known = known_at(transaction, checkpoint, group)
     choices = group.way.choices if group.way else plan.choices
-    if choices is None:  # It was made before the first correction.
-        choices = (
-            resolve_choices(plan.definition, plan.arguments) if plan.is_corrected else plan.choices
-        )
+    if choices is None:  # There were none, or an older version did not store what no one corrected.
+        choices = resolve_choices(plan.definition, plan.arguments) if plan.choices else {}
     done = checkpoint.metadata.last_completed_step
     finished = None
     if done + 1 == len([*step_sequence(plan.definition.steps, choices)]):
@@ -108,7 +105,7 @@ def children_at(transaction: Transaction, plan_id: str, decisions: Ranges) -> di
         if holds(decisions, decision.sequence)
     }
     states: dict[str, PlanState] = {}
-    for child in descendants(transaction, plan_id):
+    for child in transaction.plans.descendants(plan_id):
         own = child.parent_plan_id == plan_id
         is_in_effect = (
             child.spawn_decision_id in standing
@@ -124,7 +121,7 @@ def difference(transaction: Transaction, plan_id: str, wanted: Position) -> Posi
     decisions = transaction.decisions.list(plan_id, superseded=True)
     calls = transaction.tool_calls.list(plan_id)
     groups = transaction.checkpoints.groups(plan_id)
-    below = descendants(transaction, plan_id)
+    below = transaction.plans.descendants(plan_id)
     # What a rollback saved stays in sight: it is the way back.
     saved = {
         checkpoint.group_id
@@ -203,7 +200,7 @@ def move(
     transaction.decisions.reinstate(changes.decisions_back)
     transaction.checkpoints.set_aside([item.id for item in changes.groups_aside], operation_id)
     transaction.checkpoints.set_aside([item.id for item in changes.groups_back], None)
-    for child in descendants(transaction, plan_id):
+    for child in transaction.plans.descendants(plan_id):
         state = wanted.children.get(child.id, child.state)
         if state is not child.state:
             reason = INVALIDATED if state is PlanState.CANCELLED else None

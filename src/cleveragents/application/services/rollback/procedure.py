@@ -29,7 +29,7 @@ from cleveragents.application.services.checkpoints.group_recorder import (
 from cleveragents.application.services.rollback import positions, revert
 from cleveragents.application.services.rollback.intents import Destination, Intent, Part
 from cleveragents.application.services.rollback.partial import paths_of_step
-from cleveragents.application.services.subplans.family import cancel, descendants, held_below
+from cleveragents.application.services.subplans.family import cancel
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.checkpoints.number_ranges import holds, numbers_in, ranges_of
 from cleveragents.domain.checkpoints.operation import (
@@ -147,7 +147,7 @@ class RollbackProcedure:
         """
         with (
             self._locks.hold(plan_id) as lease,
-            held_below(self._database, self._locks, plan_id),
+            self._locks.hold_below(plan_id),
         ):
             sandboxes, destination, _ = self._guard(plan_id, intent)
             with self._snapshots.watched(sandboxes):
@@ -265,7 +265,7 @@ class RollbackProcedure:
             destination = intent.destination(transaction, plan)
             applied = [
                 child.id
-                for child in descendants(transaction, plan_id)
+                for child in transaction.plans.descendants(plan_id)
                 if child.state is PlanState.APPLIED
                 and destination.after.children.get(child.id) is PlanState.CANCELLED
             ]
