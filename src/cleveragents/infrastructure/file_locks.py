@@ -44,18 +44,26 @@ def exclusive(path: Path) -> Generator[None]:
     Raises:
         ConflictError: another process has the lock for too long; the error names it.
     """
-    process, descriptor = os.getpid(), open_lock(path)
-    try:
+    with lock_file(path) as descriptor:
         wait_for_lock(descriptor, path, fcntl.LOCK_EX)
         with signed(descriptor):
             yield
+
+
+@contextmanager
+def lock_file(path: Path) -> Generator[int]:
+    """Opens a file to lock, which is made when needed and never removed; unlocks it afterwards.
+
+    Closing alone would leave the lock to a child that was forked and has not yet called exec;
+    but such a child itself must not unlock what its parent still uses.
+    """
+    process, descriptor = os.getpid(), os.open(path, _FLAGS, 0o600)
+    try:
+        yield descriptor
     finally:
-        release(descriptor, process)
-
-
-def open_lock(path: Path) -> int:
-    """Opens a file to lock, which is made when needed and never removed."""
-    return os.open(path, _FLAGS, 0o600)
+        if os.getpid() == process:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 def wait_for_lock(descriptor: int, path: Path, kind: int) -> None:
@@ -103,21 +111,6 @@ def signed(descriptor: int) -> Generator[None]:
         yield
     finally:
         os.ftruncate(descriptor, 0)
-
-
-def release(descriptor: int, process: int) -> None:
-    """Unlocks and closes the file; harmless in a process that was forked meanwhile.
-
-    Closing alone would leave the lock to a child that was forked and has not yet called exec;
-    but such a child itself must not unlock what its parent still uses.
-
-    Args:
-        descriptor: The file.
-        process: The process that locked it.
-    """
-    if os.getpid() == process:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
 
 
 def lock_holder(descriptor: int) -> str:
