@@ -234,9 +234,9 @@ class SandboxGit:
 
     def _head(self) -> tuple[str | None, str | None, AgentObjects]:
         """Returns branch, commit and what to store of it; neither if something is damaged."""
-        _, said = self.git.answer("symbolic-ref", "-q", "HEAD", ok=(0, 1, 128))
+        said = self.git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1, 128))
         branch = os.fsdecode(said).strip() or None
-        _, said = self.git.answer("rev-parse", "--verify", "-q", _HEAD_COMMIT, ok=(0, 1, 128))
+        said = self.git.run("rev-parse", "--verify", "-q", _HEAD_COMMIT, ok=(0, 1, 128))
         commit = said.decode().strip() or None
         if commit is None:
             is_unborn = branch is not None and not self._refs.has(branch)
