@@ -44,7 +44,7 @@ from cleveragents.domain.plans.apply import (
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.sandboxes.patterns import PathPatterns
-from cleveragents.domain.sandboxes.sandbox import UncapturedFile
+from cleveragents.domain.sandboxes.sandbox import SandboxRef, UncapturedFile
 from cleveragents.domain.sandboxes.uncaptured import IGNORED
 
 _ALL = "all"
@@ -211,7 +211,7 @@ class PlanApplyService:
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
             group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
         first = self._checkpoints.start(plan_id)
-        changed = self._is_changed(lease, plan, group)
+        changed = self._is_changed(lease, plan, group, sandboxes)
         works: list[TargetWork] = []
         left_out: list[tuple[str, UncapturedFile]] = []
         for sandbox in sandboxes:
@@ -238,7 +238,13 @@ class PlanApplyService:
             )
         return _Found(plan, works, changed, _left_out(left_out))
 
-    def _is_changed(self, lease: PlanLease, plan: Plan, group: CheckpointGroup) -> bool:
+    def _is_changed(
+        self,
+        lease: PlanLease,
+        plan: Plan,
+        group: CheckpointGroup,
+        sandboxes: Sequence[SandboxRef],
+    ) -> bool:
         """Says whether the sandboxes hold what a killed validation left.
 
         That is ours to remove. Any other change after the last checkpoint is refused, because
@@ -247,8 +253,8 @@ class PlanApplyService:
         found = snapshot_ids(self._checkpoints.take(lease))
         if found == group.snapshots:
             return False
-        changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
-        self._checkpoints.forget_unnamed(lease, found, group.snapshots)
+        changes = self._checkpoints.changes_between(sandboxes, group.snapshots, found)
+        self._checkpoints.forget_unnamed(lease, sandboxes, found, group.snapshots)
         paths = [change.path for _, made in changes for change in made]
         if paths and (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
             raise SandboxChangedError(plan.id, paths)

@@ -13,7 +13,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
     CheckpointType,
     EffectiveRecords,
 )
-from cleveragents.domain.checkpoints.number_ranges import Ranges, holds, numbers_in, ranges_of
+from cleveragents.domain.checkpoints.number_ranges import Ranges, followed_by, holds, ranges_of
 from cleveragents.domain.checkpoints.operation import Operation, Position
 from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.domain.plans.plan import (
@@ -196,8 +196,10 @@ def move(
     """
     changes = difference(transaction, plan_id, wanted)
     transaction.tool_calls.make_effective(plan_id, wanted.calls, operation_id)
-    transaction.decisions.supersede(changes.decisions_gone, superseded_by)
-    transaction.decisions.reinstate(changes.decisions_back)
+    if changes.decisions_gone:
+        transaction.decisions.supersede(changes.decisions_gone, superseded_by)
+    if changes.decisions_back:
+        transaction.decisions.reinstate(changes.decisions_back)
     transaction.checkpoints.set_aside([item.id for item in changes.groups_aside], operation_id)
     transaction.checkpoints.set_aside([item.id for item in changes.groups_back], None)
     for child in transaction.plans.descendants(plan_id):
@@ -221,12 +223,14 @@ def move(
         }
     )
     transaction.plans.save(plan)
-    # The step sequence may have changed, and with it the numbers of the decisions' steps.
-    steps = {item.step_path: index for index, item in enumerate(plan.step_sequence)}
-    for decision in transaction.decisions.list(plan_id):
-        index = steps.get(decision.place) if decision.place is not None else None
-        if index is not None and index != decision.step_index:
-            transaction.decisions.save(decision.model_copy(update={"step_index": index}))
+    placed = [item for item in transaction.decisions.list(plan_id) if item.place is not None]
+    if placed:
+        # The step sequence may have changed, and with it the numbers of the decisions' steps.
+        steps = {item.step_path: index for index, item in enumerate(plan.step_sequence)}
+        for decision in placed:
+            index = steps.get(decision.place or "", decision.step_index)
+            if index != decision.step_index:
+                transaction.decisions.save(decision.model_copy(update={"step_index": index}))
     return plan, changes
 
 
@@ -239,8 +243,8 @@ def known_at(
         known = transaction.tool_calls.list(checkpoint.plan_id)
         calls = ranges_of(call.sequence for call in known if checkpoint.metadata.knows(call))
     if group.way is not None:
-        groups = ranges_of([*numbers_in(group.way.groups), group.sequence])
-        return EffectiveRecords(tuple(calls), group.way.decisions, tuple(groups))
+        groups = followed_by(group.way.groups, group.sequence)
+        return EffectiveRecords(tuple(calls), group.way.decisions, groups)
     done = checkpoint.metadata.last_completed_step
     decisions = ranges_of(
         decision.sequence

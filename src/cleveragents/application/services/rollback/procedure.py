@@ -31,7 +31,7 @@ from cleveragents.application.services.rollback.intents import Destination, Inte
 from cleveragents.application.services.rollback.partial import paths_of_step
 from cleveragents.application.services.subplans.family import cancel
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
-from cleveragents.domain.checkpoints.number_ranges import holds, numbers_in, ranges_of
+from cleveragents.domain.checkpoints.number_ranges import followed_by, holds
 from cleveragents.domain.checkpoints.operation import (
     Operation,
     OperationStatus,
@@ -387,8 +387,8 @@ class RollbackProcedure:
             step_index=max(plan.last_completed_step, 0),
         )
         group, checkpoints = self._recorder.add_group(transaction, plan, moment, combined)
-        groups = ranges_of([*numbers_in(after.groups), group.sequence])
-        update = {"last_checkpoint_id": checkpoints[0].id, "groups": tuple(groups)}
+        groups = followed_by(after.groups, group.sequence)
+        update = {"last_checkpoint_id": checkpoints[0].id, "groups": groups}
         return checkpoints[0], group, after.model_copy(update=update)
 
     def _restore(
