@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -129,22 +129,17 @@ class ToolInterruption(Interruption):
         return self._user.requested() or self._must_stop()
 
 
-def _process_start() -> str:
-    """Returns when this process started, in ticks since the machine did."""
-    try:
-        status = Path("/proc/self/stat").read_bytes()
-    except OSError:
-        return "unknown"
-    # The name of the program, in parentheses, may itself contain spaces and parentheses.
-    return status.rpartition(b")")[2].split()[19].decode()
-
-
 def this_process() -> Holder:
     """Returns the holder that leases of this process name."""
+    started = "unknown"
+    with suppress(OSError):
+        status = Path("/proc/self/stat").read_bytes()
+        # The name of the program, in parentheses, may itself contain spaces and parentheses.
+        started = status.rpartition(b")")[2].split()[19].decode()
     return Holder(
         owner_id=secrets.token_hex(8),
         host=socket.gethostname(),
         process_id=os.getpid(),
-        process_started=_process_start(),
+        process_started=started,
         command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:4]])[:120],
     )

@@ -50,6 +50,7 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # Small files stay in memory from the moment they are read, so that a later write cannot spoil them.
 _SMALL = 1 << 20
 _KEPT_ALTOGETHER = 16 << 20
+_LOADED_AT_MOST = 2_000
 _NO_PATHS: Set[str] = frozenset()
 
 
@@ -82,9 +83,7 @@ class KnownDirectories:
         self.inside.setdefault(path.rpartition("/")[0], set()).add(path)
 
     def remove(self, path: str) -> list[str]:
-        """Removes a directory and all below it, and returns them."""
-        if path not in self.inodes:
-            return []
+        """Removes a directory that is known and all below it, and returns them."""
         self.inside[path.rpartition("/")[0]].discard(path)
         gone: list[str] = []
         waiting = [path]
@@ -237,6 +236,7 @@ class LiveTree:
         self.directories = KnownDirectories(remembered.directories)
         self.links = HardLinks()
         self._unsaved = stored.unsaved
+        self._read_tree = stored.read_tree
         self._room = room
         self._in_memory = 0
         """Bytes of files that were read and are not stored yet."""
@@ -277,7 +277,8 @@ class LiveTree:
         self._unsaved.clear()
         self._in_memory = 0
         self._room = room
-        self._state.tree.shrink()
+        if self._state.tree.loaded > _LOADED_AT_MOST and not self.changed:
+            self._state.tree = LazyTree(captured.tree, self._read_tree)
         # Copies: what is written down later must not have learned of later changes.
         directories, once = dict(self.directories.inodes), set(self._exceptions.captured_once)
         return RememberedFile(captured, directories, self.top, once)
@@ -490,7 +491,7 @@ class LiveTree:
         """Says whether nothing new can be in a directory but what was told of by its own path."""
         if replaced or self.directories.inodes.get(path) != status.st_ino:
             return False
-        modes = self._state.unusual.get(path, self._state.usual.directory) & status.st_mode
+        modes = self._state.unusual.get(path, self._state.usual[DIRECTORY]) & status.st_mode
         readable = os.access(f"{self._root}/{path}", os.R_OK | os.X_OK)
         return modes & 0o500 == 0o500 and readable and f"{path}/" not in self._state.not_captured
 
@@ -616,7 +617,7 @@ class LiveTree:
         self._state.not_captured[path] = reason
 
     def _note_mode(self, path: str, mode: int, git_mode: str) -> None:
-        if mode == self._state.usual.of(git_mode):
+        if mode == self._state.usual[git_mode]:
             self._state.unusual.pop(path, None)
         else:
             self._state.unusual[path] = mode
@@ -644,9 +645,12 @@ class LiveTree:
         self._state.ignored.discard(path)
         self._state.ignored.discard(f"{path}/")
         self._state.unusual.pop(path, None)
+        if path in self.directories.inodes:
+            self._forget_below(path)
+
+    def _forget_below(self, path: str) -> None:
+        """Takes a directory, and what is below it, out of everything but the tree."""
         gone = self.directories.remove(path)
-        if not gone:
-            return
         empty = self._state.empty.intersection(gone)
         self._exceptions.captured_once.update(f"{directory}/" for directory in empty)
         self._exceptions.once_above.update(
@@ -699,15 +703,15 @@ class LiveTree:
         kept = self._exceptions
         if "/.git/" in f"/{path}/":
             return False  # A repository without some of its files would be broken.
+        is_inside = any(f"{above}/" in self._state.ignored for above in ancestors(path))
+        if not (is_inside or self._rules.covers(path)):
+            return False
         if kept.wanted.takes(path) or path in kept.forced:
             return False
         if is_directory and (path in kept.forced_above or kept.wanted.may_take_below(path)):
             return False
-        if any(f"{above}/" in self._state.ignored for above in ancestors(path)):
-            return True
-        if not self._rules.covers(path):
-            return False
-        self._state.ignored.add(f"{path}/" if is_directory else path)
+        if not is_inside:
+            self._state.ignored.add(f"{path}/" if is_directory else path)
         return True
 
 

@@ -272,14 +272,6 @@ class SandboxTracker:
                 save_state(self._sandbox, self._to_save)
             self._not_saved = 0
 
-    def holds(self, target: CapturedState, ref: str) -> bool:
-        """Says whether the sandbox is known to hold the bytes that a ref keeps, and notes that."""
-        found, _ = self.known()
-        same = (found.tree, found.git) == (target.tree, target.git)
-        if same:
-            self.note_stored(found, ref, 0)
-        return same
-
     @contextmanager
     def rewriting(self, todo: StateDifference) -> Generator[None]:
         """Lets the caller write a difference; afterwards its paths are read again."""
@@ -379,9 +371,9 @@ class SandboxTracker:
     def _stop_watching(self) -> None:
         if self._watch is not None:
             self._watch.close()
-        self._watch = None
-        if self._live is not None:
-            self._live.watch_with(None)
+            self._watch = None
+            if self._live is not None:
+                self._live.watch_with(None)
 
     def _scan(self, live: LiveTree) -> None:
         now = FileSystemTime.now_in(self._beside)
