@@ -301,7 +301,7 @@ class ValidationStore(Protocol):
 
 
 class CorrectionStore(Protocol):
-    """Every correction of plans, whatever became of it."""
+    """All corrections of plans, including failed ones."""
 
     def add(self, attempt: CorrectionAttempt) -> None: ...
 

@@ -51,7 +51,7 @@ class DecisionService:
         self._database = database
 
     def find(self, text: str, nearby: Sequence[str] = ()) -> Decision:
-        """Returns the decision that `text` names; a plan stands for its first decision.
+        """Returns the decision that `text` names; the id of a plan means its first decision.
 
         `nearby` are the directories whose plans `@latest` may mean, the most likely first.
 

@@ -337,7 +337,7 @@ class PlanApplyService:
 
 
 def _is_wanted(file: UncapturedFile, request: ApplyRequest) -> bool:
-    """Says whether a file that no checkpoint holds is to be applied too.
+    """Returns whether a file that no checkpoint holds is applied too.
 
     A new branch is a commit, and no commit has ignored files.
     """

@@ -36,7 +36,7 @@ Taken = tuple[SandboxRef, SandboxCheckpoint]
 """A sandbox and the snapshot just made of it."""
 
 Records = Callable[[Transaction, Plan], Plan]
-"""Stores records in a transaction, and returns the plan as it is to be stored with them."""
+"""Stores records in a transaction, and returns the plan that is stored with them."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What an operation is to do: each intent says where the sandboxes and the plan are to go."""
+"""What the user wants: each intent says where the sandboxes and the plan go."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class Destination:
     kind: OperationKind
     checkpoint: Checkpoint
     group: CheckpointGroup
-    """What the sandboxes are to hold."""
+    """What the sandboxes will hold."""
     after: Position
-    """Where the plan is to stand."""
+    """The new position of the plan."""
     note: str
     """What the journal calls it."""
     takes_back: Operation | None = None

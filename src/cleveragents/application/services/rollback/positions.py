@@ -117,12 +117,12 @@ def children_at(transaction: Transaction, plan_id: str, decisions: Ranges) -> di
 
 
 def difference(transaction: Transaction, plan_id: str, wanted: Position) -> PositionDifference:
-    """Returns what has to change in the records for the plan to stand there."""
+    """Returns what has to change in the records for the plan to be there."""
     decisions = transaction.decisions.list(plan_id, superseded=True)
     calls = transaction.tool_calls.list(plan_id)
     groups = transaction.checkpoints.groups(plan_id)
     below = transaction.plans.descendants(plan_id)
-    # What a rollback saved stays in sight: it is the way back.
+    # Safety checkpoints stay visible: the user may want to return to one.
     saved = {
         checkpoint.group_id
         for checkpoint in transaction.checkpoints.list(plan_id, set_aside=True)
@@ -189,7 +189,7 @@ def move(
     Args:
         transaction: The one to do it in.
         plan_id: The plan.
-        wanted: Where it is to stand.
+        wanted: Its new position.
         operation_id: What undoes calls and sets groups aside.
         superseded_by: What takes the place of decisions.
         now: The time.

@@ -358,7 +358,7 @@ class RollbackProcedure:
     ) -> list[Taken]:
         """Stores snapshots of the present state with a part of the destination in it.
 
-        The paths are compared with the safety checkpoint: since the guards looked at the
+        The paths are compared with the safety checkpoint: since the guards read the
         files, another process may have changed them.
         """
         present = snapshot_ids(taken)

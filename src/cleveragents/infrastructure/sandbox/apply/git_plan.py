@@ -1,4 +1,4 @@
-"""What will become of a repository when a plan is applied to it; nothing of it is touched.
+"""Plans the apply to a git repository: its new files, index and commit. Changes nothing there.
 
 There are two kinds of bytes. A snapshot has the *raw bytes* of files as they are on disk. A commit
 has what git makes of these: the project's attributes may convert line endings, and of the
@@ -91,7 +91,7 @@ _FILE_MODES = {True: stat.S_IFREG | 0o755, False: stat.S_IFREG | 0o644}
 def plan_git(
     git: Git, workspace: MergeWorkspace, work: TargetWork, request: ApplyRequest
 ) -> Target:
-    """Finds out what will become of a repository, and stores it in its mirror.
+    """Computes the changes to a repository, and stores them in its mirror.
 
     Raises:
         TargetRefusedError: nothing can be applied to it as it is.

@@ -1,7 +1,7 @@
 """The state of a sandbox as it is known now, brought up to date path by path.
 
-Whoever finds changes, the watch or a scan, only says where to look; what is
-there is read here, so both ways end in the same state.
+The watch and the scan only report where something may have changed. This module
+reads what is there, so both lead to the same state.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NO_PATHS: Set[str] = frozenset()
 
 @dataclass
 class RememberedFile:
-    """What is known of a sandbox between two looks at it, small enough to be written down."""
+    """What is known of a sandbox between two looks at it, small enough to be saved."""
 
     captured: CapturedState
     directories: dict[str, int]
@@ -163,7 +163,7 @@ class _IgnoreExceptions:
 
 @dataclass
 class _PendingPaths:
-    """What the next look has to see, whatever it is told, and what one look leaves for its end."""
+    """Paths that the next look reads in any case, and what one look leaves for its end."""
 
     unsettled: set[str]
     """Left out so far, for a reason that may no longer hold."""
@@ -172,7 +172,7 @@ class _PendingPaths:
     waiting_rules: set[str] = field(default_factory=set[str])
     """Ignore rules that are FIFOs: git would wait for them without end."""
     todo: Sequence[str] = ()
-    """What the look that is under way was told: an error must not lose it."""
+    """The paths of the look that is under way: an error must not lose them."""
     same_file: set[str] = field(default_factory=set[str])
     """Other names of files that were read."""
     touched: set[str] = field(default_factory=set[str])
@@ -413,8 +413,8 @@ class LiveTree:
     def _refuse_waiting(self, paths: Iterable[str]) -> None:
         """Raises SnapshotError for ignore rules that git would wait for without end.
 
-        Nothing that was to be looked at is forgotten by that. Where there is no
-        git, such a FIFO is a special file like any other.
+        The paths of this look stay pending. Where there is no git, such a FIFO is a
+        special file like any other.
         """
         if not self._own_git:
             return
@@ -488,7 +488,7 @@ class LiveTree:
         return self._look_into(path, status)
 
     def _is_as_known(self, path: str, status: os.stat_result, *, replaced: bool) -> bool:
-        """Says whether nothing new can be in a directory but what was told of by its own path."""
+        """Returns whether every change in a directory is reported by a path of its own."""
         if replaced or self.directories.inodes.get(path) != status.st_ino:
             return False
         modes = self._state.unusual.get(path, self._state.usual[DIRECTORY]) & status.st_mode
