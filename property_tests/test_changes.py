@@ -17,6 +17,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     GitState,
     UsualModes,
     git_mode_of,
+    usual_modes_under,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree
 
@@ -36,7 +37,7 @@ directories = st.builds(
     mode=st.sampled_from((0o755, 0o700, 0o1777)).map(lambda bits: stat.S_IFDIR | bits),
     hash=st.none(),
 )
-usual_modes = st.sampled_from((0o022, 0o077, 0o002)).map(UsualModes.under)
+usual_modes = st.sampled_from((0o022, 0o077, 0o002)).map(usual_modes_under)
 
 
 @st.composite
@@ -69,7 +70,7 @@ class Store:
         for path, node in state.items():
             git_mode = git_mode_of(node.mode)
             mode = stat.S_IMODE(node.mode) if git_mode == DIRECTORY else node.mode
-            if path != "." and mode != usual.of(git_mode):
+            if path != "." and mode != usual[git_mode]:
                 unusual[path] = mode
             if node.hash is not None:
                 tree.put(path, (git_mode, node.hash))
@@ -110,7 +111,7 @@ class Changes(unittest.TestCase):
     @given(states(), states(), states())
     def test_they_add_up(self, first: State, second: State, third: State) -> None:
         """So a path's net change follows from its first and last one."""
-        store, usual = Store(), UsualModes.under(0o022)
+        store, usual = Store(), usual_modes_under(0o022)
         start, middle, end = (store.captured(state, usual) for state in (first, second, third))
         read = store.objects.__getitem__
         steps = [*path_changes(start, middle, read), *path_changes(middle, end, read)]

@@ -25,6 +25,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     UsualModes,
     ancestors,
+    usual_modes_under,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree
 from cleveragents.testing.trees import differing
@@ -38,7 +39,7 @@ from property_tests.test_snapshot_roundtrip import (
 )
 
 NAMES = MergeNames(mine="mine", theirs="theirs")
-USUAL = UsualModes.under(0o022)
+USUAL = usual_modes_under(0o022)
 strategies = st.sampled_from(MergeStrategy)
 
 

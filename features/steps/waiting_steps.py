@@ -14,11 +14,13 @@ from cleveragents.infrastructure import file_locks
 
 _HOLDER = """
 import fcntl, os, sys
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from cleveragents.infrastructure import file_locks
 place = sys.argv[1]
 is_directory = os.path.isdir(place)
-descriptor = os.open(place, os.O_RDONLY) if is_directory else file_locks.open_lock(place)
+opened = nullcontext(os.open(place, os.O_RDONLY)) if is_directory else file_locks.lock_file(place)
+held = ExitStack()
+descriptor = held.enter_context(opened)
 fcntl.flock(descriptor, fcntl.LOCK_EX)
 with nullcontext() if is_directory else file_locks.signed(descriptor):
     print(flush=True)

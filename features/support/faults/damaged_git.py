@@ -97,14 +97,13 @@ def there_and_back(work: SandboxBench) -> Moment:
 @contextmanager
 def killed(subcommand: str) -> Iterator[None]:
     """A git that somebody kills."""
-    real = command.Git._command
+    real = command.Git._call
 
-    def killing(git: command.Git, arguments: tuple[str, ...]) -> list[str]:
-        if arguments[0] == subcommand:
-            return ["sh", "-c", "kill -9 $$"]
-        return real(git, arguments)
+    def killing(git: command.Git, arguments: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
+        call, variables = real(git, arguments)
+        return ["sh", "-c", "kill -9 $$"] if arguments[0] == subcommand else call, variables
 
-    with patch.object(command.Git, "_command", killing):
+    with patch.object(command.Git, "_call", killing):
         yield
 
 

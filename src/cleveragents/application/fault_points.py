@@ -9,14 +9,14 @@ from enum import StrEnum
 
 
 class FaultPoint(StrEnum):
-    """Each stands right after the step it names."""
+    """Each comes right after the step it names."""
 
     LEASE_TAKEN = "lease-taken"
     SANDBOX_MADE = "sandbox-made"
     """The files are there, no record names them."""
     SANDBOXES_RECORDED = "sandboxes-recorded"
     SANDBOX_FOUND_LOST = "sandbox-found-lost"
-    """It is recorded as not whole; nothing stands in its place yet."""
+    """It is recorded as not whole; nothing is in its place yet."""
     SANDBOX_REOPENED = "sandbox-reopened"
     """It is there again, and empty."""
     START_KEPT = "start-kept"
@@ -62,7 +62,7 @@ class FaultPoint(StrEnum):
     """What no checkpoint holds is as it was before the validation; the rest is not yet."""
     VALIDATIONS_RECORDED = "validations-recorded"
     TARGET_PLANNED = "target-planned"
-    """What is to become of one resource is kept in its store; no record names it."""
+    """The plan for one resource is stored in its mirror; no record names it."""
     APPLY_JOURNALED = "apply-journaled"
     TARGET_LOCKED = "target-locked"
     OBJECTS_BROUGHT = "objects-brought"
@@ -74,7 +74,7 @@ class FaultPoint(StrEnum):
     BRANCH_MOVED = "branch-moved"
     """The project's branch has the result; its index does not say so yet."""
     TARGET_SETTLED = "target-settled"
-    """One resource of several is as it is to be."""
+    """One resource of several has its new state."""
     APPLY_RECORDED = "apply-recorded"
     SANDBOX_REMOVED = "sandbox-removed"
     """One sandbox of a plan that ended is gone; another may still be there."""

@@ -13,5 +13,6 @@ without a disk, a database or a clock.
 - `health`: what `doctor`, `gc` and `verify` report
 - `errors.py`: every error that a user can meet, in one tree
 
-Nothing here imports from `application`, `infrastructure` or a framework.
+Never read a file, a clock or the environment here, and never import from `application`,
+`infrastructure` or a framework.
 """

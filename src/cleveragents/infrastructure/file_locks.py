@@ -15,7 +15,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -46,18 +46,26 @@ def exclusive(path: Path) -> Generator[None]:
     Raises:
         ConflictError: another process has the lock for too long; the error names it.
     """
-    process, descriptor = os.getpid(), open_lock(path)
-    try:
+    with lock_file(path) as descriptor:
         wait_for_lock(descriptor, path, fcntl.LOCK_EX)
         with signed(descriptor):
             yield
+
+
+@contextmanager
+def lock_file(path: Path) -> Generator[int]:
+    """Opens a file to lock, which is made when needed and never removed; unlocks it afterwards.
+
+    Closing alone would leave the lock to a child that was forked and has not yet called exec;
+    but such a child itself must not unlock what its parent still uses.
+    """
+    process, descriptor = os.getpid(), os.open(path, _FLAGS, 0o600)
+    try:
+        yield descriptor
     finally:
-        release(descriptor, process)
-
-
-def open_lock(path: Path) -> int:
-    """Opens a file to lock, which is made when needed and never removed."""
-    return os.open(path, _FLAGS, 0o600)
+        if os.getpid() == process:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 def wait_for_lock(descriptor: int, path: Path, kind: int) -> None:
@@ -93,20 +101,18 @@ def one_of(paths: Sequence[Path], limit: str) -> Generator[None]:
     Raises:
         ConflictError: other processes have all of them for too long; the error names them.
     """
-    process = os.getpid()
-    descriptors = [open_lock(path) for path in paths]
+    with ExitStack() as opened:
+        descriptors = [opened.enter_context(lock_file(path)) for path in paths]
+        taken: list[int] = []
 
-    taken: list[int] = []
+        def take() -> bool:
+            free = (each for each in descriptors if take_lock(each, fcntl.LOCK_EX))
+            taken.extend(islice(free, 1))
+            return bool(taken)
 
-    def take() -> bool:
-        free = (each for each in descriptors if take_lock(each, fcntl.LOCK_EX))
-        taken.extend(islice(free, 1))
-        return bool(taken)
+        def holders() -> str:
+            return listed([lock_holder(each) for each in descriptors])
 
-    def holders() -> str:
-        return listed([lock_holder(each) for each in descriptors])
-
-    try:
         _wait(
             take,
             lambda: f"{holders()}: {limit}",
@@ -117,9 +123,6 @@ def one_of(paths: Sequence[Path], limit: str) -> Generator[None]:
         )
         with signed(taken[0]):
             yield
-    finally:
-        for descriptor in descriptors:
-            release(descriptor, process)
 
 
 def _wait(
@@ -156,21 +159,6 @@ def signed(descriptor: int) -> Generator[None]:
         yield
     finally:
         os.ftruncate(descriptor, 0)
-
-
-def release(descriptor: int, process: int) -> None:
-    """Unlocks and closes the file; harmless in a process that was forked meanwhile.
-
-    Closing alone would leave the lock to a child that was forked and has not yet called exec;
-    but such a child itself must not unlock what its parent still uses.
-
-    Args:
-        descriptor: The file.
-        process: The process that locked it.
-    """
-    if os.getpid() == process:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
 
 
 def lock_holder(descriptor: int) -> str:

@@ -20,8 +20,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -30,6 +30,7 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import CleverAgentsError, ConflictError
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
+from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.file_locks import Presence, one_of
 from cleveragents.infrastructure.system import is_this_machine
@@ -162,6 +163,15 @@ class DatabaseLocks(Locks):
             # A forked child leaves the block too, but the lease belongs to its parent.
             if held.process_id == os.getpid():
                 self._give_back(held)
+
+    @contextmanager
+    def hold_below(self, plan_id: str) -> Generator[Sequence[Plan]]:
+        with self._database.read() as transaction:
+            below = transaction.plans.descendants(plan_id)
+        with ExitStack() as held:
+            for plan in below:
+                held.enter_context(self.hold(plan.id))
+            yield below
 
     def verify(self, transaction: Transaction) -> None:
         """Raises ConflictError if this process no longer has a lease that it relies on.

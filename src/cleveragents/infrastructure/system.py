@@ -118,7 +118,7 @@ class ChildInterruption(SignalInterruption):
 
 
 class ToolInterruption(Interruption):
-    """The user's wish to stop, and the end of the right to continue: a lease not renewed."""
+    """The user's request to stop, and the loss of the lease, which ends the right to continue."""
 
     def __init__(self, user: Interruption, must_stop: Callable[[], bool]) -> None:
         self._user = user

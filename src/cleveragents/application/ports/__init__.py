@@ -12,5 +12,5 @@ suites that every implementation passes. MUST and MUST NOT are meant literally.
 - `maintenance`: mirrors, disk use, what an installation is
 - `system`: clock, ids, events, fault points, interruption
 
-A port knows `domain` and nothing else. Add a method only when a service needs it.
+A port never knows anything but `domain`. Add a method only when a service needs it.
 """

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from cleveragents.domain.plans.lease import Holder
+from cleveragents.domain.plans.plan import Plan
 
 
 class PlanLease(Protocol):
@@ -50,6 +52,13 @@ class Locks(Protocol):
 
         That process ends its tool and keeps what is complete, as after Ctrl-C. Does nothing if
         the process runs on another machine. The wait ends, so the plan may still be held.
+        """
+        ...
+
+    def hold_below(self, plan_id: str) -> AbstractContextManager[Sequence[Plan]]:
+        """Holds the leases of all plans below one; the block gets them, each after its parent.
+
+        Raises ConflictError if another process works on one of them.
         """
         ...
 

@@ -12,7 +12,7 @@ RecordLookup = Callable[[Collection[str]], KnownRecords]
 
 
 class Installation(Protocol):
-    """What the program stands on. Looking MUST change nothing, and MUST make no directory."""
+    """The installation that the program runs on. MUST change nothing and create no directory."""
 
     def versions(self) -> Mapping[str, str]:
         """Returns the versions of the program and of what it always has, by name."""

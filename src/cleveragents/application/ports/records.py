@@ -68,6 +68,13 @@ class PlanStore(Protocol):
         """Returns the plans that this one spawned, oldest first."""
         ...
 
+    def descendants(self, plan_id: str) -> Sequence[Plan]:
+        """Returns the plans that this one spawned, those that they spawned, and so on.
+
+        MUST return each plan after the one that spawned it.
+        """
+        ...
+
 
 class SandboxStore(Protocol):
     """Resources of plans and the sandboxes made of them."""
@@ -294,7 +301,7 @@ class ValidationStore(Protocol):
 
 
 class CorrectionStore(Protocol):
-    """Every correction of plans, whatever became of it."""
+    """All corrections of plans, including failed ones."""
 
     def add(self, attempt: CorrectionAttempt) -> None: ...
 

@@ -35,7 +35,7 @@ class Sandboxes(Protocol):
         ...
 
     def inspect(self, path: Path, kind: ResourceType = ResourceType.GIT_CHECKOUT) -> ProjectFacts:
-        """Looks at what is to be sandboxed without touching it or running anything of it.
+        """Inspects a resource before it is sandboxed; changes nothing and runs nothing of it.
 
         Raises ProjectRefusedError when it cannot be sandboxed whole.
         """
@@ -90,7 +90,7 @@ class Sandboxes(Protocol):
     def reopen(self, sandbox: SandboxRef) -> None:
         """Creates a missing sandbox again, empty, for a snapshot to fill.
 
-        MUST raise SandboxMissingError, and touch nothing, where something stands in its place.
+        MUST raise SandboxMissingError, and touch nothing, where something else is in its place.
         """
         ...
 
@@ -258,7 +258,7 @@ class LockedSandbox(OpenSandbox, Protocol):
                 that is then empty stays unless it is named itself. Where `base` has no
                 directory above a path of `other`, it is made as `other` has it, in
                 place of a file if need be.
-            paths: As in a `PathChange`. A directory stands for all that is in it in
+            paths: As in a `PathChange`. A directory includes all that is in it in
                 either snapshot, and `.` for everything. One that neither has does nothing.
 
         Raises:

@@ -243,12 +243,12 @@ class CheckpointService:
                 raise CheckpointPlanMismatchError(elsewhere[0], plan_id, owner)
         raise CheckpointNotFoundError(text, plan_id)
 
-    def changes_between(self, plan_id: str, before: Snapshots, after: Snapshots) -> ResourceChanges:
-        """Returns the plan's sandboxes in which something changed, each with its changes."""
+    def changes_between(
+        self, sandboxes: Sequence[SandboxRef], before: Snapshots, after: Snapshots
+    ) -> ResourceChanges:
+        """Returns the sandboxes in which something changed, each with its changes."""
         if before == after:
             return ()
-        with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
         found: list[tuple[SandboxRef, Sequence[PathChange]]] = []
         for sandbox in sandboxes:
             key = sandbox.resource_id
@@ -280,12 +280,14 @@ class CheckpointService:
         """
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
-            first = _first_snapshots(transaction, plan_id)
         found: dict[str, str] = {}
         for sandbox in sandboxes:
             with self._snapshots.open(sandbox) as opened:
-                # Nothing is kept if an earlier version made the plan, or a kill came first.
-                kept = opened.start() or first.get(sandbox.resource_id)
+                kept = opened.start()
+            if kept is None:
+                # An earlier version made the plan, or a kill came first.
+                with self._database.read() as transaction:
+                    kept = _first_snapshots(transaction, plan_id).get(sandbox.resource_id)
             if kept is None:
                 raise CheckpointRequiredError(
                     "The sandbox was not stored before the first step, so what changed is unknown",
@@ -294,13 +296,18 @@ class CheckpointService:
             found[sandbox.resource_id] = kept
         return found
 
-    def forget_unnamed(self, lease: PlanLease, before: Snapshots, after: Snapshots) -> None:
+    def forget_unnamed(
+        self,
+        lease: PlanLease,
+        sandboxes: Sequence[SandboxRef],
+        before: Snapshots,
+        after: Snapshots,
+    ) -> None:
         """Deletes the snapshots before a call that no group names; those after it stay."""
         passed = {key: snapshot for key, snapshot in before.items() if after.get(key) != snapshot}
         if not passed:
             return
         with self._database.read() as transaction:
-            sandboxes = transaction.sandboxes.list(lease.plan_id)
             unnamed = {
                 key: [snapshot]
                 for key, snapshot in passed.items()

@@ -121,7 +121,7 @@ class ConflictService:
             self._restore_side(lease, found, how, chosen)
         self._faults.reach(FaultPoint.CONFLICT_RESOLVED)
         taken = self._recorder.take(lease, found.sandboxes)
-        changes = self._checkpoints.changes_between(found.plan.id, before, snapshot_ids(taken))
+        changes = self._checkpoints.changes_between(found.sandboxes, before, snapshot_ids(taken))
 
         def resolved(transaction: Transaction, plan: Plan) -> Plan:
             for merge in dict.fromkeys(item.call_id for item in chosen):

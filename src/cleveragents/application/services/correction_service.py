@@ -145,7 +145,7 @@ class CorrectionService:
     def preview(self, decision: Decision, guidance: str, choose: str | None) -> CorrectionPreview:
         """Says what reverting would do; raises what it would."""
         rollback = self._rollbacks.preview(
-            decision.plan_id, Revert(decision, self._wish(guidance, choose))
+            decision.plan_id, Revert(decision, self._request(guidance, choose))
         )
         with self._database.read() as transaction:
             plan = transaction.plans.get(decision.plan_id)
@@ -176,14 +176,14 @@ class CorrectionService:
             ChildAppliedError: a child plan that came of it is applied.
             UsageError: it has no such option.
         """
-        wish = self._wish(guidance, choose)
-        done = self._rollbacks.run(decision.plan_id, Revert(decision, wish))
+        request = self._request(guidance, choose)
+        done = self._rollbacks.run(decision.plan_id, Revert(decision, request))
         with self._database.read() as transaction:
             plan = transaction.plans.get(decision.plan_id)
-            attempt = transaction.corrections.get(wish.attempt_id)
+            attempt = transaction.corrections.get(request.attempt_id)
             standing = transaction.decisions.list(plan.id)
             calls = transaction.tool_calls.list(plan.id)
-        unaffected = [item for item in standing if item.id != wish.new_decision_id]
+        unaffected = [item for item in standing if item.id != request.new_decision_id]
         undone = seconds_spent(call for call in calls if call.undone_by == done.operation_id)
         return RevertResult(plan, attempt, decision, unaffected, undone, done)
 
@@ -196,7 +196,7 @@ class CorrectionService:
             PlanStateError: the plan is cancelled, and steps were given.
         """
         guidance, more, choose = work.guidance, work.more, work.choose
-        wish = self._wish(guidance, choose)
+        request = self._request(guidance, choose)
         with self._locks.hold(work.decision.plan_id), self._database.write() as transaction:
             decision = transaction.decisions.get(work.decision.id)
             plan = transaction.plans.get(decision.plan_id)
@@ -211,17 +211,17 @@ class CorrectionService:
                     plan_id=plan.id,
                 )
             spawn_id = self._ids.new()
-            longer = None if more is None else extended(plan, more, guidance, wish.now)
+            longer = None if more is None else extended(plan, more, guidance, request.now)
             if longer is not None:
                 plan = longer.plan
                 transaction.plans.save(plan)
             name, steps = (longer.name, more.steps) if longer and more else (None, [])
-            child = child_of(plan, name, steps, spawn_id, guidance, self._ids, wish.now)
+            child = child_of(plan, name, steps, spawn_id, guidance, self._ids, request.now)
             attempt = CorrectionAttempt(
-                id=wish.attempt_id,
+                id=request.attempt_id,
                 plan_id=plan.id,
                 original_decision_id=decision.id,
-                new_decision_id=wish.new_decision_id,
+                new_decision_id=request.new_decision_id,
                 operation_id=None,
                 mode=CorrectionMode.APPEND,
                 guidance=guidance,
@@ -232,13 +232,15 @@ class CorrectionService:
                 archived_checkpoint_id=None,
                 archived_artifacts_path=None,
                 child_plan_id=child.plan.id,
-                created_at=wish.now,
+                created_at=request.now,
                 completed_at=None,
             )
             transaction.corrections.add(attempt)
-            revert.complete(transaction, plan, attempt, wish.now)
+            revert.complete(transaction, plan, attempt, request.now)
             sequence = transaction.decisions.next_sequence(plan.id)
-            spawn = spawn_of(plan, decision, spawn_id, child.plan.id, guidance, sequence, wish.now)
+            spawn = spawn_of(
+                plan, decision, spawn_id, child.plan.id, guidance, sequence, request.now
+            )
             transaction.decisions.add(_placed(spawn, longer))
             transaction.plans.add(child.plan)
             resources = transaction.sandboxes.resources(plan.id)
@@ -325,7 +327,7 @@ class CorrectionService:
         difference = self._checkpoints.diff(plan.id, before, after)
         return CorrectionComparison(attempt, before, after, difference)
 
-    def _wish(self, guidance: str, choose: str | None) -> CorrectionRequest:
+    def _request(self, guidance: str, choose: str | None) -> CorrectionRequest:
         return CorrectionRequest(
             self._ids.new(), self._ids.new(), guidance, choose, self._clock.now()
         )

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from cleveragents.application.ports.records import Database
 from cleveragents.application.services.plan_references import named_plans
 from cleveragents.application.services.rollback.revert import artifacts_of
-from cleveragents.application.services.subplans.family import descendants as plans_below
 from cleveragents.domain import ids
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.decisions.decision import Decision, decisions_below
@@ -52,7 +51,7 @@ class DecisionService:
         self._database = database
 
     def find(self, text: str, nearby: Sequence[str] = ()) -> Decision:
-        """Returns the decision that `text` names; a plan stands for its first decision.
+        """Returns the decision that `text` names; the id of a plan means its first decision.
 
         `nearby` are the directories whose plans `@latest` may mean, the most likely first.
 
@@ -76,7 +75,7 @@ class DecisionService:
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             every = transaction.decisions.list(plan_id, superseded=True)
-            children = plans_below(transaction, plan_id)
+            children = transaction.plans.descendants(plan_id)
         gone = sum(1 for item in every if item.superseded_by is not None)
         shown = [item for item in every if superseded or item.superseded_by is None]
         return DecisionTree(plan, shown, gone, children)

@@ -23,7 +23,6 @@ from cleveragents.application.services.checkpoint_service import CheckpointServi
 from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
 from cleveragents.application.services.recovery import Recovery
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
-from cleveragents.application.services.subplans.family import held_below
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.errors import (
@@ -45,7 +44,7 @@ from cleveragents.domain.plans.apply import (
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.sandboxes.patterns import PathPatterns
-from cleveragents.domain.sandboxes.sandbox import UncapturedFile
+from cleveragents.domain.sandboxes.sandbox import SandboxRef, UncapturedFile
 from cleveragents.domain.sandboxes.uncaptured import IGNORED
 
 _ALL = "all"
@@ -179,7 +178,7 @@ class PlanApplyService:
             if plan.state is not PlanState.APPLIED or not done:
                 raise plan.refusal("show what was applied")
             problems = self._removal.remove_given_up(plan_id)
-            with held_below(self._database, self._locks, plan_id) as family:
+            with self._locks.hold_below(plan_id) as family:
                 for child in family:
                     problems += self._removal.remove_given_up(child.id)
         return ApplyResult(
@@ -215,7 +214,7 @@ class PlanApplyService:
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
             group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
         first = self._checkpoints.start(plan_id)
-        changed = self._is_changed(lease, plan, group)
+        changed = self._is_changed(lease, plan, group, sandboxes)
         works: list[TargetWork] = []
         left_out: list[tuple[str, UncapturedFile]] = []
         for sandbox in sandboxes:
@@ -242,7 +241,13 @@ class PlanApplyService:
             )
         return _Found(plan, works, changed, _left_out(left_out))
 
-    def _is_changed(self, lease: PlanLease, plan: Plan, group: CheckpointGroup) -> bool:
+    def _is_changed(
+        self,
+        lease: PlanLease,
+        plan: Plan,
+        group: CheckpointGroup,
+        sandboxes: Sequence[SandboxRef],
+    ) -> bool:
         """Says whether the sandboxes hold what a killed validation left.
 
         That is ours to remove. Any other change after the last checkpoint is refused, because
@@ -251,8 +256,8 @@ class PlanApplyService:
         found = snapshot_ids(self._checkpoints.take(lease))
         if found == group.snapshots:
             return False
-        changes = self._checkpoints.changes_between(plan.id, group.snapshots, found)
-        self._checkpoints.forget_unnamed(lease, found, group.snapshots)
+        changes = self._checkpoints.changes_between(sandboxes, group.snapshots, found)
+        self._checkpoints.forget_unnamed(lease, sandboxes, found, group.snapshots)
         paths = [change.path for _, made in changes for change in made]
         if paths and (plan.phase, plan.state) != (PlanPhase.APPLY, PlanState.PROCESSING):
             raise SandboxChangedError(plan.id, paths)
@@ -335,7 +340,7 @@ class PlanApplyService:
 
 
 def _is_wanted(file: UncapturedFile, request: ApplyRequest) -> bool:
-    """Says whether a file that no checkpoint holds is to be applied too.
+    """Returns whether a file that no checkpoint holds is applied too.
 
     A new branch is a commit, and no commit has ignored files.
     """

@@ -248,7 +248,10 @@ class PlanExecutor:
         self._events.emit(StepStarted(plan.id, index, steps, name, context.step.tool))
         while True:
             try:
-                context = self._with_state_before(context)
+                before = self._tools.look(context)
+                with self._database.read() as transaction:
+                    effective = transaction.checkpoints.effective_records(plan.id)
+                context = replace(context, before=before, effective=effective)
                 self._attempt(context)
                 break
             except InterruptedByUserError:
@@ -265,13 +268,6 @@ class PlanExecutor:
                 context = again
         self._events.emit(StepFinished(plan.id, index, steps, name, succeeded=True))
         self._faults.reach(FaultPoint.STEP_ENDED)
-
-    def _with_state_before(self, context: StepContext) -> StepContext:
-        """Returns the step with the state that it starts from, stored."""
-        before = self._tools.look(context)
-        with self._database.read() as transaction:
-            effective = transaction.checkpoints.effective_records(context.plan.id)
-        return replace(context, before=before, effective=effective)
 
     def _attempt(self, context: StepContext) -> None:
         self._trigger(Trigger.BEFORE_STEP, context)

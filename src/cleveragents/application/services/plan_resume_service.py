@@ -34,7 +34,7 @@ class ResumeSummary:
     checkpoint: Checkpoint | None
     """What the sandboxes will be brought to; None before the first."""
     decision: Decision | None
-    """The last one that still stands."""
+    """The last one that is still in effect."""
     drifted: tuple[str, ...]
     """Resources that differ from the checkpoint or are gone: they are restored."""
     effects: tuple[Effect, ...]
@@ -58,7 +58,7 @@ _REASONS = {
 
 
 class PlanResumeService:
-    """Goes on with plans that were interrupted, failed or were rolled back."""
+    """Continues plans that were interrupted, failed or were rolled back."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class PlanResumeService:
         return repeated_by(calls, done + 1, plan.tools)
 
     def resume(self, plan_id: str, *, repeat_effects: bool) -> Plan:
-        """Goes on at the next step.
+        """Continues at the next step.
 
         Raises:
             PlanStateError: it cannot continue; the details have a `reason`.

@@ -373,14 +373,14 @@ class PlanService:
         """
         with (
             self._locks.hold(plan_id),
-            family.held_below(self._database, self._locks, plan_id),
+            self._locks.hold_below(plan_id),
         ):
             with self._database.write() as transaction:
                 plan = transaction.plans.get(plan_id)
                 is_kept = plan.state is PlanState.APPLIED and _has_sandbox(transaction, plan_id)
                 given_up = (
                     # It has ended already: only what is left of its sandboxes goes.
-                    [plan, *family.descendants(transaction, plan_id)]
+                    [plan, *transaction.plans.descendants(plan_id)]
                     if discard and (is_kept or plan.state is PlanState.CANCELLED)
                     else family.cancel(transaction, plan, reason, self._clock.now())
                 )

@@ -1,7 +1,7 @@
 """RetentionService: which checkpoints stay because the user says so, and which go.
 
 What happens by itself, when a plan has too many of them, is in `_pruning`. A
-checkpoint stands for its group here: all of one moment is pinned and deleted together.
+checkpoint means its whole group here: all of one moment is pinned and deleted together.
 """
 
 from __future__ import annotations

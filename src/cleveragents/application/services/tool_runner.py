@@ -23,7 +23,6 @@ from cleveragents.application.services.execution.step import (
     StepContext,
     StoredState,
     decision_of,
-    filled_input,
     influences_of,
     outputs_of,
 )
@@ -38,6 +37,7 @@ from cleveragents.domain.errors import (
     SnapshotError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanPhase
+from cleveragents.domain.plans.template import render_value, template_values
 from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.tools.tool import (
     ToolCall,
@@ -126,7 +126,9 @@ class ToolRunner:
         ) as error:
             self._fail(context, call, error, before)
             raise
-        self._checkpoints.forget_unnamed(context.lease, before.snapshots, after.snapshots)
+        self._checkpoints.forget_unnamed(
+            context.lease, context.sandboxes, before.snapshots, after.snapshots
+        )
 
     def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
         for problem in validate_input(spec, call.input):
@@ -265,7 +267,7 @@ class ToolRunner:
         problem = before.problem or after.problem
         if problem is None:
             return self._checkpoints.changes_between(
-                context.plan.id, before.snapshots, after.snapshots
+                context.sandboxes, before.snapshots, after.snapshots
             )
         self._events.emit(
             WarningIssued(
@@ -276,13 +278,17 @@ class ToolRunner:
         return ()
 
     def _begin(self, context: StepContext, spec: ToolSpec) -> ToolCall:
-        """Stores the intent."""
+        """Fills the placeholders of the step's input, and stores the intent."""
         outputs: Mapping[str, str] = {}
         # Most plans save no output, and a long one has many calls to read.
         if any(item.step.save_as for item in context.step_sequence[: context.step_index]):
             with self._database.read() as transaction:
                 outputs = outputs_of(context, transaction.tool_calls.list(context.plan.id))
-        given = filled_input(context, outputs)
+        values = template_values(context.plan.arguments, context.paths, outputs)
+        given = {name: render_value(value, values) for name, value in context.step.input.items()}
+        chosen = context.step_sequence[context.step_index].chosen
+        if chosen is not None:
+            given["chosen"] = chosen
         with self._database.write(context.plan.id) as transaction:
             call = ToolCall.begin(
                 self._ids.new(),

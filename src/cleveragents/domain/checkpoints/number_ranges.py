@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 Ranges = Sequence[tuple[int, int]]
 """First and last number of each range, inclusive; sorted, and never adjacent."""
@@ -35,14 +35,17 @@ def gaps(ranges: Ranges, last: int) -> Ranges:
     return found
 
 
-def numbers_in(ranges: Ranges) -> Iterator[int]:
-    for first, last in ranges:
-        yield from range(first, last + 1)
-
-
 def chosen(ranges: Ranges, wanted: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
     """Returns the ranges of the numbers for which `wanted` is true."""
-    return tuple(ranges_of(number for number in numbers_in(ranges) if wanted(number)))
+    numbers = (number for first, last in ranges for number in range(first, last + 1))
+    return tuple(ranges_of(filter(wanted, numbers)))
+
+
+def followed_by(ranges: Ranges, number: int) -> tuple[tuple[int, int], ...]:
+    """Returns the ranges with one more number, which is higher than all of them."""
+    if ranges and ranges[-1][1] == number - 1:
+        return (*ranges[:-1], (ranges[-1][0], number))
+    return (*ranges, (number, number))
 
 
 def holds(ranges: Ranges, number: int) -> bool:

@@ -86,7 +86,7 @@ class Operation(Record):
 
 @dataclass(frozen=True)
 class RecoveryOutcome:
-    """What became of an operation that a killed process had begun."""
+    """How an operation ended that a killed process had begun."""
 
     kind: OperationKind
     completed: bool

@@ -4,5 +4,5 @@
 - `CorrectionAttempt` (`correction.py`) is one correction, including failed ones;
   `affected_by` finds the decisions that depend on a given one.
 
-A superseded decision stays as a record. Nothing is ever overwritten.
+A superseded decision stays as a record. Never delete or overwrite one.
 """

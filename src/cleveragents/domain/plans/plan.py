@@ -262,11 +262,6 @@ class Plan(Record):
         return round((until - self.started_at).total_seconds(), 3)
 
     @property
-    def is_corrected(self) -> bool:
-        """Whether `choices` may differ from what the plan file and the arguments say."""
-        return self.attempt > 1 or any(step.is_appended for step in self.definition.steps)
-
-    @property
     def tools(self) -> list[str]:
         """The tool of each step that runs."""
         return [item.step.tool for item in self.step_sequence]
@@ -326,7 +321,7 @@ def step_sequence(
     """
     for index, step in enumerate(steps):
         path = f"{prefix}{index}"
-        if step.is_appended and path not in choices:
+        if step.subplans is not None and path not in choices and step.is_appended:
             continue  # The plan was rolled back to before the step was appended.
         chosen = choices[path] if step.decision else None
         yield PlannedStep(step, path, decision_path, chosen)

@@ -96,7 +96,7 @@ def value_of(name: str, values: Mapping[str, str]) -> str:
 def _pieces(text: str) -> Iterator[tuple[str, str | None]]:
     """Splits the text into literal parts, each with the name that follows it."""
     position = 0
-    # Each character is looked at once, however many braces there are.
+    # Each character is read once, however many braces there are.
     while (start := text.find(_OPEN, position)) >= 0:
         end = text.find(_CLOSE, start + len(_OPEN))
         inside = text[start + len(_OPEN) : end]

@@ -62,7 +62,7 @@ class MergeConflict(Record):
     """A path that both sides changed and that could not be merged."""
 
     path: str
-    """As in a `PathChange`; a directory in the way stands for everything in it."""
+    """As in a `PathChange`; a directory in the way includes everything in it."""
     kind: ConflictKind
     marked: bool
     """Whether the file has conflict markers now; otherwise it is mine."""

@@ -1,4 +1,4 @@
-"""Paths that a user names in a sandbox: each stands for itself and everything in it."""
+"""Paths that a user names in a sandbox: each means itself and everything in it."""
 
 from __future__ import annotations
 

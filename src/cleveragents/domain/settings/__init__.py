@@ -5,5 +5,6 @@
 - `values.py` parses and checks the text of a value.
 - `formats.py` names the output formats.
 
-A key is added here and nowhere else. `infrastructure/config` reads the files and the environment.
+A key is added here and nowhere else. `infrastructure/config` reads the files and the environment;
+this package never does.
 """

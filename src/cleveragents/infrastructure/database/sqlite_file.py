@@ -14,16 +14,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Generator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 from cleveragents.domain.errors import DatabaseError, SchemaVersionError
 from cleveragents.infrastructure.database.failures import busy, damaged, denied
 from cleveragents.infrastructure.file_locks import (
+    lock_file,
     lock_holder,
-    open_lock,
-    release,
     signed,
     take_lock,
 )
@@ -125,12 +124,11 @@ def lock_for_upgrade(path: Path, *, busy_seconds: float, shared: bool = False) -
     The lock ends with the process. Its file stays: removing it would let two
     processes lock two different files.
     """
-    process = os.getpid()
-    try:
-        descriptor = open_lock(path.with_name(f"{path.name}.lock"))
-    except OSError as error:
-        raise denied(str(path), error.strerror or str(error)) from error
-    try:
+    with ExitStack() as held:
+        try:
+            descriptor = held.enter_context(lock_file(path.with_name(f"{path.name}.lock")))
+        except OSError as error:
+            raise denied(str(path), error.strerror or str(error)) from error
         deadline = time.monotonic() + busy_seconds
         while not take_lock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX):
             if time.monotonic() > deadline:
@@ -138,8 +136,6 @@ def lock_for_upgrade(path: Path, *, busy_seconds: float, shared: bool = False) -
             time.sleep(_LOCK_POLL_SECONDS)
         with nullcontext() if shared else signed(descriptor):
             yield
-    finally:
-        release(descriptor, process)
 
 
 @contextmanager

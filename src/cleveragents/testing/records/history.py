@@ -125,7 +125,7 @@ def corrections_come_back_as_they_were(make_database: MakeDatabase) -> None:
 
 
 def children_are_found_by_their_parent(make_database: MakeDatabase) -> None:
-    """Plans that a plan spawned are listed in the order in which they were created."""
+    """Plans that a plan spawned, and those below them, are listed as they were created."""
     database = with_plan(make_database)
     origin = {"parent_plan_id": "PLAN1", "spawn_decision_id": "DECISION1"}
     children = [
@@ -138,6 +138,14 @@ def children_are_found_by_their_parent(make_database: MakeDatabase) -> None:
         expect([item.id for item in transaction.plans.children("PLAN1")], ["CHILD2", "CHILD1"])
         expect(transaction.plans.get("CHILD2").spawn_decision_id, "DECISION1")
         expect(list(transaction.plans.children("CHILD1")), [])
+    below = sample.plan("GRANDCHILD", 3).model_copy(update={"parent_plan_id": "CHILD2"})
+    with database.write() as transaction:
+        transaction.plans.add(below)
+    with database.read() as transaction:
+        every = [item.id for item in transaction.plans.descendants("PLAN1")]
+        expect(every, ["CHILD2", "CHILD1", "GRANDCHILD"])
+        expect([item.id for item in transaction.plans.descendants("CHILD2")], ["GRANDCHILD"])
+        expect(list(transaction.plans.descendants("CHILD1")), [])
 
 
 def operations_know_where_the_plan_stood(make_database: MakeDatabase) -> None:

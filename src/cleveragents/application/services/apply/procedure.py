@@ -21,7 +21,6 @@ from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, FaultPoints
 from cleveragents.application.ports.targets import Targets
-from cleveragents.application.services.subplans.family import descendants
 from cleveragents.domain.checkpoints.operation import (
     Operation,
     OperationKind,
@@ -125,7 +124,7 @@ class ApplyProcedure:
             transaction.plans.save(plan.model_copy(update={"finished_at": now, "error": None}))
             remove = operation.apply is not None and operation.apply.remove_sandboxes
             _commit(transaction, plan.id, remove=remove)
-            children = descendants(transaction, plan.id)
+            children = transaction.plans.descendants(plan.id)
             # A long plan has many calls to read, and most plans have no children.
             merged = merged_children(transaction.tool_calls.list(plan.id)) if children else {}
             for child in children:

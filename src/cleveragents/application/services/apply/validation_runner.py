@@ -189,9 +189,9 @@ class ValidationRunner:
         found = snapshot_ids(self._checkpoints.take(lease))
         if found == wanted:
             return ()
-        changes = self._checkpoints.changes_between(lease.plan_id, wanted, found)
+        changes = self._checkpoints.changes_between(sandboxes, wanted, found)
         self._rollbacks.restore_during_run(lease, checkpoint)
-        self._checkpoints.forget_unnamed(lease, found, wanted)
+        self._checkpoints.forget_unnamed(lease, sandboxes, found, wanted)
         return tuple(
             change.path if len(wanted) == 1 else f"{sandbox.resource}/{change.path}"
             for sandbox, made in changes

@@ -36,7 +36,7 @@ Taken = tuple[SandboxRef, SandboxCheckpoint]
 """A sandbox and the snapshot just made of it."""
 
 Records = Callable[[Transaction, Plan], Plan]
-"""Stores records in a transaction, and returns the plan as it is to be stored with them."""
+"""Stores records in a transaction, and returns the plan that is stored with them."""
 
 
 @dataclass(frozen=True)
@@ -189,15 +189,14 @@ class GroupRecorder:
             way=Lineage(
                 groups=effective.groups,
                 decisions=effective.decisions,
-                # Before the first correction they follow from the plan file.
-                choices=plan.choices if plan.is_corrected else None,
+                choices=plan.choices or None,
                 calls=effective.calls,
                 last_completed_step=plan.last_completed_step,
             ),
         )
-        # Each resource that changed gets a checkpoint of its own.
-        known = _known(transaction, plan, moment)
-        changed = [item for item in taken if known.get(item[0].resource_id) != item[1].snapshot_id]
+        # Each resource that changed gets a checkpoint of its own; where there is only one, it does
+        # so in any case.
+        changed = taken if len(taken) == 1 else _changed(transaction, plan, moment, taken)
         checkpoints = [
             _checkpoint(self._ids.new(), group, sequence + offset, plan, moment, item, effective)
             # A trigger that fired is always visible, also when nothing changed.
@@ -212,21 +211,27 @@ def snapshot_ids(taken: Sequence[Taken]) -> dict[str, str]:
     return {sandbox.resource_id: made.snapshot_id for sandbox, made in taken}
 
 
-def _known(transaction: Transaction, plan: Plan, moment: Milestone) -> Mapping[str, str]:
-    """Returns the snapshots that a group is compared with.
+def _changed(
+    transaction: Transaction, plan: Plan, moment: Milestone, taken: Sequence[Taken]
+) -> list[Taken]:
+    """Returns the snapshots that differ from those of an earlier group.
 
     A decision is compared with the decision before it, or with the start. Anything else is
     compared with the plan's last checkpoint, and not with the newest group, which may hold what
     a killed run left behind.
     """
-    store, last = transaction.checkpoints, plan.last_checkpoint_id
+    store, earlier = transaction.checkpoints, None
     if moment.checkpoint_type is CheckpointType.DECISION:
         previous = store.newest(plan.id, CheckpointType.DECISION)
-        if previous is not None:
-            return store.get_group(previous.group_id).snapshots
-        first = next(iter(store.groups_oldest_first(plan.id)), None)
-        return first.snapshots if first is not None else {}
-    return store.group_of(last).snapshots if last is not None else {}
+        earlier = (
+            store.get_group(previous.group_id)
+            if previous is not None
+            else next(iter(store.groups_oldest_first(plan.id)), None)
+        )
+    elif plan.last_checkpoint_id is not None:
+        earlier = store.group_of(plan.last_checkpoint_id)
+    known = earlier.snapshots if earlier is not None else {}
+    return [item for item in taken if known.get(item[0].resource_id) != item[1].snapshot_id]
 
 
 def _already_recorded(

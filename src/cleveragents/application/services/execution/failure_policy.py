@@ -160,7 +160,7 @@ class FailurePolicy:
             plan: The plan in `execute/processing`.
             step_index: The first step that was not run.
             error: Why it was refused.
-            before_start: Whether the run is to be started again, and not continued.
+            before_start: Whether the next run starts again instead of continuing.
         """
         failure = PlanError(
             message=error.message,

@@ -50,7 +50,7 @@ class SandboxSetup:
         A missing one is recreated from the checkpoint that the plan resumes at.
 
         Raises:
-            SandboxMissingError: something that is not ours stands in the place of one.
+            SandboxMissingError: something else is in the place of one.
         """
         with self._database.read() as transaction:
             sandboxes = transaction.sandboxes.list(lease.plan_id)

@@ -21,7 +21,6 @@ from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.plan import Plan, PlannedStep
 from cleveragents.domain.plans.plan_file import StepDefinition, every_step, work_places
-from cleveragents.domain.plans.template import render_value, template_values
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash
 
@@ -99,14 +98,6 @@ def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str
         if call.undone_by is None and call.status is ToolCallStatus.SUCCEEDED
         if (saved := context.step_sequence[call.step_index].step.save_as) is not None
     }
-
-
-def filled_input(context: StepContext, outputs: Mapping[str, str]) -> dict[str, JsonValue]:
-    """Returns the step's input with every placeholder replaced, and what a decision chose."""
-    values = template_values(context.plan.arguments, context.paths, outputs)
-    given = {name: render_value(value, values) for name, value in context.step.input.items()}
-    chosen = context.step_sequence[context.step_index].chosen
-    return given if chosen is None else {**given, "chosen": chosen}
 
 
 def decision_of(

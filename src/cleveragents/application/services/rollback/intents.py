@@ -1,4 +1,4 @@
-"""What an operation is to do: each intent says where the sandboxes and the plan are to go."""
+"""What the user wants: each intent says where the sandboxes and the plan go."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class Destination:
     kind: OperationKind
     checkpoint: Checkpoint
     group: CheckpointGroup
-    """What the sandboxes are to hold."""
+    """What the sandboxes will hold."""
     after: Position
-    """Where the plan is to stand."""
+    """The new position of the plan."""
     note: str
     """What the journal calls it."""
     takes_back: Operation | None = None
@@ -119,7 +119,7 @@ class UndoRedo:
             raise UndoTargetMissingError(self.kind.value, operation.note, plan.id) from error
         every = transaction.checkpoints.list(plan.id, set_aside=True)
         checkpoint = next(item for item in every if item.group_id == group.id)
-        refuse_damaged(checkpoint, group)
+        group_to_restore(transaction, plan, checkpoint)
         if operation.before is None:  # An older program did it.
             raise UndoTargetMissingError(self.kind.value, operation.note, plan.id)
         kept = {item.id for item in every}
@@ -143,23 +143,18 @@ def group_to_restore(
 
     Raises:
         CheckpointPlanMismatchError: it is another plan's checkpoint.
-        SnapshotCorruptError: its record is damaged.
+        SnapshotCorruptError: its record contradicts that of its group.
     """
     if checkpoint.plan_id != plan.id:
         raise CheckpointPlanMismatchError(checkpoint.id, plan.id, checkpoint.plan_id)
     group = transaction.checkpoints.get_group(checkpoint.group_id)
-    refuse_damaged(checkpoint, group)
-    return group
-
-
-def refuse_damaged(checkpoint: Checkpoint, group: CheckpointGroup) -> None:
-    """Raises if the record of a checkpoint contradicts its group."""
     if checkpoint.metadata.state_hash not in group.state_hashes.values():
         raise SnapshotCorruptError(
             f"The record of checkpoint {checkpoint.id} is damaged",
             hint="Choose another checkpoint; nothing was changed",
             checkpoint_id=checkpoint.id,
         )
+    return group
 
 
 def _bare(note: str) -> str:

@@ -189,7 +189,7 @@ def _to_restore(
 ) -> tuple[list[str], list[str]]:
     """Returns the paths to restore, and those that were changed again later.
 
-    A directory stands for all that is in it, so it is only restored itself if everything in it
+    A directory includes all that is in it, so it is only restored itself if everything in it
     is; one that the step made and others use stays.
     """
     present = [path for path in own if path in since]

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cleveragents.application.ports.records import Transaction
-from cleveragents.application.services.subplans.family import descendants
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointGroup,
     CheckpointType,
     EffectiveRecords,
 )
-from cleveragents.domain.checkpoints.number_ranges import Ranges, holds, numbers_in, ranges_of
+from cleveragents.domain.checkpoints.number_ranges import Ranges, followed_by, holds, ranges_of
 from cleveragents.domain.checkpoints.operation import Operation, Position
 from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.domain.plans.plan import (
@@ -59,7 +58,7 @@ def present(transaction: Transaction, plan: Plan) -> Position:
         calls=effective.calls,
         decisions=effective.decisions,
         groups=effective.groups,
-        children={child.id: child.state for child in descendants(transaction, plan.id)},
+        children={child.id: child.state for child in transaction.plans.descendants(plan.id)},
     )
 
 
@@ -70,10 +69,8 @@ def at(
     phase, state = plan.moved_by(PlanAction.ROLL_BACK)
     known = known_at(transaction, checkpoint, group)
     choices = group.way.choices if group.way else plan.choices
-    if choices is None:  # It was made before the first correction.
-        choices = (
-            resolve_choices(plan.definition, plan.arguments) if plan.is_corrected else plan.choices
-        )
+    if choices is None:  # There were none, or an older version did not store what no one corrected.
+        choices = resolve_choices(plan.definition, plan.arguments) if plan.choices else {}
     done = checkpoint.metadata.last_completed_step
     finished = None
     if done + 1 == len([*step_sequence(plan.definition.steps, choices)]):
@@ -108,7 +105,7 @@ def children_at(transaction: Transaction, plan_id: str, decisions: Ranges) -> di
         if holds(decisions, decision.sequence)
     }
     states: dict[str, PlanState] = {}
-    for child in descendants(transaction, plan_id):
+    for child in transaction.plans.descendants(plan_id):
         own = child.parent_plan_id == plan_id
         is_in_effect = (
             child.spawn_decision_id in standing
@@ -120,12 +117,12 @@ def children_at(transaction: Transaction, plan_id: str, decisions: Ranges) -> di
 
 
 def difference(transaction: Transaction, plan_id: str, wanted: Position) -> PositionDifference:
-    """Returns what has to change in the records for the plan to stand there."""
+    """Returns what has to change in the records for the plan to be there."""
     decisions = transaction.decisions.list(plan_id, superseded=True)
     calls = transaction.tool_calls.list(plan_id)
     groups = transaction.checkpoints.groups(plan_id)
-    below = descendants(transaction, plan_id)
-    # What a rollback saved stays in sight: it is the way back.
+    below = transaction.plans.descendants(plan_id)
+    # Safety checkpoints stay visible: the user may want to return to one.
     saved = {
         checkpoint.group_id
         for checkpoint in transaction.checkpoints.list(plan_id, set_aside=True)
@@ -192,18 +189,20 @@ def move(
     Args:
         transaction: The one to do it in.
         plan_id: The plan.
-        wanted: Where it is to stand.
+        wanted: Its new position.
         operation_id: What undoes calls and sets groups aside.
         superseded_by: What takes the place of decisions.
         now: The time.
     """
     changes = difference(transaction, plan_id, wanted)
     transaction.tool_calls.make_effective(plan_id, wanted.calls, operation_id)
-    transaction.decisions.supersede(changes.decisions_gone, superseded_by)
-    transaction.decisions.reinstate(changes.decisions_back)
+    if changes.decisions_gone:
+        transaction.decisions.supersede(changes.decisions_gone, superseded_by)
+    if changes.decisions_back:
+        transaction.decisions.reinstate(changes.decisions_back)
     transaction.checkpoints.set_aside([item.id for item in changes.groups_aside], operation_id)
     transaction.checkpoints.set_aside([item.id for item in changes.groups_back], None)
-    for child in descendants(transaction, plan_id):
+    for child in transaction.plans.descendants(plan_id):
         state = wanted.children.get(child.id, child.state)
         if state is not child.state:
             reason = INVALIDATED if state is PlanState.CANCELLED else None
@@ -224,12 +223,14 @@ def move(
         }
     )
     transaction.plans.save(plan)
-    # The step sequence may have changed, and with it the numbers of the decisions' steps.
-    steps = {item.step_path: index for index, item in enumerate(plan.step_sequence)}
-    for decision in transaction.decisions.list(plan_id):
-        index = steps.get(decision.place) if decision.place is not None else None
-        if index is not None and index != decision.step_index:
-            transaction.decisions.save(decision.model_copy(update={"step_index": index}))
+    placed = [item for item in transaction.decisions.list(plan_id) if item.place is not None]
+    if placed:
+        # The step sequence may have changed, and with it the numbers of the decisions' steps.
+        steps = {item.step_path: index for index, item in enumerate(plan.step_sequence)}
+        for decision in placed:
+            index = steps.get(decision.place or "", decision.step_index)
+            if index != decision.step_index:
+                transaction.decisions.save(decision.model_copy(update={"step_index": index}))
     return plan, changes
 
 
@@ -242,8 +243,8 @@ def known_at(
         known = transaction.tool_calls.list(checkpoint.plan_id)
         calls = ranges_of(call.sequence for call in known if checkpoint.metadata.knows(call))
     if group.way is not None:
-        groups = ranges_of([*numbers_in(group.way.groups), group.sequence])
-        return EffectiveRecords(tuple(calls), group.way.decisions, tuple(groups))
+        groups = followed_by(group.way.groups, group.sequence)
+        return EffectiveRecords(tuple(calls), group.way.decisions, groups)
     done = checkpoint.metadata.last_completed_step
     decisions = ranges_of(
         decision.sequence

@@ -29,9 +29,9 @@ from cleveragents.application.services.checkpoints.group_recorder import (
 from cleveragents.application.services.rollback import positions, revert
 from cleveragents.application.services.rollback.intents import Destination, Intent, Part
 from cleveragents.application.services.rollback.partial import paths_of_step
-from cleveragents.application.services.subplans.family import cancel, descendants, held_below
+from cleveragents.application.services.subplans.family import cancel
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
-from cleveragents.domain.checkpoints.number_ranges import holds, numbers_in, ranges_of
+from cleveragents.domain.checkpoints.number_ranges import followed_by, holds
 from cleveragents.domain.checkpoints.operation import (
     Operation,
     OperationStatus,
@@ -147,7 +147,7 @@ class RollbackProcedure:
         """
         with (
             self._locks.hold(plan_id) as lease,
-            held_below(self._database, self._locks, plan_id),
+            self._locks.hold_below(plan_id),
         ):
             sandboxes, destination, _ = self._guard(plan_id, intent)
             with self._snapshots.watched(sandboxes):
@@ -265,7 +265,7 @@ class RollbackProcedure:
             destination = intent.destination(transaction, plan)
             applied = [
                 child.id
-                for child in descendants(transaction, plan_id)
+                for child in transaction.plans.descendants(plan_id)
                 if child.state is PlanState.APPLIED
                 and destination.after.children.get(child.id) is PlanState.CANCELLED
             ]
@@ -358,7 +358,7 @@ class RollbackProcedure:
     ) -> list[Taken]:
         """Stores snapshots of the present state with a part of the destination in it.
 
-        The paths are compared with the safety checkpoint: since the guards looked at the
+        The paths are compared with the safety checkpoint: since the guards read the
         files, another process may have changed them.
         """
         present = snapshot_ids(taken)
@@ -387,8 +387,8 @@ class RollbackProcedure:
             step_index=max(plan.last_completed_step, 0),
         )
         group, checkpoints = self._recorder.add_group(transaction, plan, moment, combined)
-        groups = ranges_of([*numbers_in(after.groups), group.sequence])
-        update = {"last_checkpoint_id": checkpoints[0].id, "groups": tuple(groups)}
+        groups = followed_by(after.groups, group.sequence)
+        update = {"last_checkpoint_id": checkpoints[0].id, "groups": groups}
         return checkpoints[0], group, after.model_copy(update=update)
 
     def _restore(

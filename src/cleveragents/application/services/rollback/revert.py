@@ -9,7 +9,7 @@ from datetime import datetime
 from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.checkpoints.resume_point import can_resume_from
 from cleveragents.application.services.rollback import positions
-from cleveragents.application.services.rollback.intents import Destination, refuse_damaged
+from cleveragents.application.services.rollback.intents import Destination, group_to_restore
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.checkpoints.number_ranges import chosen, ranges_of
 from cleveragents.domain.checkpoints.operation import OperationKind, Position
@@ -59,8 +59,7 @@ class Revert:
         first_step = _first_step(decision)
         choices = _choices(plan, decision, self.request.choose, affected(transaction, decision))
         checkpoint = _point_before(transaction, plan, decision, first_step)
-        group = transaction.checkpoints.get_group(checkpoint.group_id)
-        refuse_damaged(checkpoint, group)
+        group = group_to_restore(transaction, plan, checkpoint)
         there = positions.at(transaction, plan, checkpoint, group)
         fallen = reverted(transaction, plan, decision)
         gone = {item.decision_id for item in fallen}

@@ -5,7 +5,7 @@ Main objects:
 - `SubplanRunner` (`runner.py`) runs a step with subplans, wave by wave.
 - `ChildSpawner` (`spawner.py`) records the children and forks their sandboxes.
 - `ChildMerger` (`merger.py`) merges what a child made into the parent's sandboxes.
-- `family.py` finds and locks all plans below a plan.
+- `family.py` cancels a plan with all plans below it.
 
 A wave: record the children with a checkpoint of the parent, fork their sandboxes, start each in
 a process of its own, wait, retry what may be retried, merge what succeeded, and checkpoint the

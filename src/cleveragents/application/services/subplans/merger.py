@@ -182,7 +182,7 @@ class ChildMerger:
     ) -> None:
         after = self._recorder.take(context.lease, context.sandboxes)
         changes = self._checkpoints.changes_between(
-            context.plan.id, snapshot_ids(before), snapshot_ids(after)
+            context.sandboxes, snapshot_ids(before), snapshot_ids(after)
         )
         ended = call.model_copy(
             update={
@@ -214,7 +214,9 @@ class ChildMerger:
             raise SubplanConflictError(
                 context.plan.id, [(item.name, item.conflict.path) for item in found]
             )
-        self._checkpoints.forget_unnamed(context.lease, snapshot_ids(before), snapshot_ids(after))
+        self._checkpoints.forget_unnamed(
+            context.lease, context.sandboxes, snapshot_ids(before), snapshot_ids(after)
+        )
 
     def _moment(self, context: StepContext, label: str, reason: str) -> Milestone:
         return Milestone(

@@ -227,7 +227,7 @@ class SubplanRunner:
         """Cancels a child, unless the user has done so already."""
         with (
             self._locks.hold(child.id),
-            family.held_below(self._database, self._locks, child.id),
+            self._locks.hold_below(child.id),
             self._database.write() as transaction,
         ):
             latest = transaction.plans.get(child.id)

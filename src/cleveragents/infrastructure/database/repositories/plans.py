@@ -53,6 +53,13 @@ _PLAN = f"{PLANS.select} WHERE plan_id = :plan_id"
 _NEXT_NUMBER = "SELECT coalesce(max(number), 0) + 1 FROM plans"
 _NUMBERING = f"SELECT pg_advisory_xact_lock({NUMBERING_LOCK})"
 _CHILDREN = f"{PLANS.select} WHERE parent_plan_id = :plan_id ORDER BY number"
+# Numbers grow with time, so a plan comes after the one that spawned it.
+_DESCENDANTS = (
+    "WITH RECURSIVE below(id) AS ("
+    "SELECT plan_id FROM plans WHERE parent_plan_id = :plan_id"
+    " UNION ALL SELECT plans.plan_id FROM plans JOIN below ON plans.parent_plan_id = below.id)"
+    f" {PLANS.select} WHERE plan_id IN (SELECT id FROM below) ORDER BY number"
+)
 _RESOURCES = f"{RESOURCES.select} WHERE plan_id = :plan_id ORDER BY position, resource_id"
 _SANDBOXES = (
     f"{SANDBOXES.select} JOIN resources ON resources.resource_id = sandboxes.resource_id"
@@ -207,6 +214,9 @@ class PlanRepository(RecordRepository, PlanStore):
 
     def children(self, plan_id: str) -> Sequence[Plan]:
         return self._session.find(PLANS, _CHILDREN, plan_id=plan_id)
+
+    def descendants(self, plan_id: str) -> Sequence[Plan]:
+        return self._session.find(PLANS, _DESCENDANTS, plan_id=plan_id)
 
     def ids(
         self, prefix: str = "", *, subplans: bool = True, project: str | None = None

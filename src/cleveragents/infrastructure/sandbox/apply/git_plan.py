@@ -1,4 +1,4 @@
-"""What will become of a repository when a plan is applied to it; nothing of it is touched.
+"""Plans the apply to a git repository: its new files, index and commit. Changes nothing there.
 
 There are two kinds of bytes. A snapshot has the *raw bytes* of files as they are on disk. A commit
 has what git makes of these: the project's attributes may convert line endings, and of the
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -91,7 +91,7 @@ _FILE_MODES = {True: stat.S_IFREG | 0o755, False: stat.S_IFREG | 0o644}
 def plan_git(
     git: Git, workspace: MergeWorkspace, work: TargetWork, request: ApplyRequest
 ) -> Target:
-    """Finds out what will become of a repository, and stores it in its mirror.
+    """Computes the changes to a repository, and stores them in its mirror.
 
     Raises:
         TargetRefusedError: nothing can be applied to it as it is.
@@ -99,7 +99,8 @@ def plan_git(
         MergeConflictError: both have changed the same.
     """
     repository, facts = _look_at_target(git, work)
-    refresh_mirror(repository, git, Path(work.sandbox.store).parent, facts.head_commit)
+    mirrors = Path(work.sandbox.store).parent
+    refresh_mirror(repository, git, mirrors, facts.head_commit, with_refs=False)
     with ExitStack() as packs:
         plan = _GitPlan(git, workspace, repository, facts, work, request, packs)
         if request.mode is ApplyMode.BRANCH:
@@ -128,7 +129,13 @@ class _GitPlan:
         self._work = work
         self._request = request
         self._packs = packs
-        self._identity = _identity(self._project.settings(of_user=True))
+        known = self._project.settings(of_user=True)
+        name, email = known.get("user.name", "").strip(), known.get("user.email", "").strip()
+        self._identity: dict[str, str] = {}
+        """Git's variables for who commits: the user, or nothing if no setting names one."""
+        if name and email:
+            for role in ("AUTHOR", "COMMITTER"):
+                self._identity |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": email}
         self._branch = facts.branch
         self._head = facts.head_commit
         self._head_ref = None if facts.branch is None else f"refs/heads/{facts.branch}"
@@ -222,7 +229,7 @@ class _GitPlan:
         # Git tracks an ignored file that was added by force, or that a commit has. It cannot
         # say so where the sandbox's own git is damaged.
         inside = git_on_sandbox(git, self._work.sandbox)
-        _, listing = inside.answer("ls-files", "-z", ok=(0, 128))
+        listing = inside.run("ls-files", "-z", ok=(0, 128))
         added = set(map(os.fsdecode, listing.split(b"\0")))
         return found - added - self._workspace.differing(EMPTY_TREE, start).keys()
 
@@ -375,19 +382,6 @@ class _GitPlan:
             index_time=index.time,
             identity=tuple(sorted(self._identity.items())),
         )
-
-
-def _identity(settings: Mapping[str, str]) -> dict[str, str]:
-    """Returns git's variables for who commits: the user, or nothing if no setting names one."""
-    name = settings.get("user.name", "").strip()
-    email = settings.get("user.email", "").strip()
-    if not name or not email:
-        return {}
-    return {
-        f"GIT_{role}_{what}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", name), ("EMAIL", email))
-    }
 
 
 def _look_at_target(git: Git, work: TargetWork) -> tuple[Repository, ProjectFacts]:

@@ -116,13 +116,13 @@ class GitTarget(OpenTarget):
         if self._is_settled():
             return
         if self._journal.mode is not ApplyMode.BRANCH:
-            self._take_lock()  # Somebody may have removed it.
+            self._take_lock()  # The user may have removed it.
         move = self._move
         if move.after is not None:
             if self._commit_of(move.ref) != move.after:
                 told = ("-m", f"plan apply {self._journal.plan_id}")
                 old = move.before or _NO_COMMIT
-                try:  # Git refuses if somebody else has just moved the branch.
+                try:  # Git refuses if another process has just moved the branch.
                     self._git.run("update-ref", *told, move.ref, move.after, old)
                 except GitCommandError as error:
                     if self._commit_of(move.ref) != move.before:
@@ -202,9 +202,9 @@ class GitTarget(OpenTarget):
         return os.fsdecode(found).strip() or None
 
     def _is_settled(self) -> bool:
-        """Says whether an earlier attempt came to its end; the user may have gone on since.
+        """Returns whether an earlier attempt is complete; the user may have worked on since.
 
-        Our lock stays until then. Somebody may have removed it, so this checks more than the lock.
+        Our lock stays until then. The user may have removed it, so this checks more than the lock.
         """
         if self._is_locked():
             return False

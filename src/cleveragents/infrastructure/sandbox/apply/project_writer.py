@@ -181,7 +181,7 @@ class ProjectWriter:
                 _refuse_immutable(f"{root}/{item.path}")
 
     def write(self) -> None:
-        """Writes everything, unless that was done before: the user may have gone on since."""
+        """Writes everything, unless that was done before: the user may have changed files since."""
         if not (self._updates.files or self._updates.directories) or self.progress.has(WRITTEN):
             return
         self.refuse_others()

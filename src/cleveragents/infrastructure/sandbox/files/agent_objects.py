@@ -26,7 +26,7 @@ _READ_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class AgentObjects:
-    """Objects that nothing of ours has made durable."""
+    """Objects that CleverAgents has not made durable."""
 
     to_store: tuple[NewObject, ...] = ()
     to_sync: tuple[Path, ...] = ()

@@ -1,4 +1,4 @@
-"""HEAD, branch and index of a sandbox's own git: read, and put back."""
+"""HEAD, branch and index of a sandbox's own git: read and restored."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class SandboxGit:
         self.seen: tuple[Stamps, ObservedGit] | None = None
         """What was found last, and by which stamps to know that it still holds."""
         self._made: Stamps | None = None
-        """The stamps of what we have just made, while nobody else has the sandbox."""
+        """The stamps right after this process created the sandbox, while no other uses it."""
 
     def stamps(self) -> Stamps:
         """Returns what changes whenever HEAD, the branch or the index may have changed."""
@@ -206,7 +206,7 @@ class SandboxGit:
         raise SandboxMissingError(self._sandbox.path, "is not known to its private repository")
 
     def know(self, look: ObservedGit) -> None:
-        """Says what a new sandbox has, which nobody else works in yet."""
+        """Adopts the git state of a new sandbox, which no other process uses yet."""
         self._made = self.stamps()
         self.seen = (self._made, look)
 
@@ -234,9 +234,9 @@ class SandboxGit:
 
     def _head(self) -> tuple[str | None, str | None, AgentObjects]:
         """Returns branch, commit and what to store of it; neither if something is damaged."""
-        _, said = self.git.answer("symbolic-ref", "-q", "HEAD", ok=(0, 1, 128))
+        said = self.git.run("symbolic-ref", "-q", "HEAD", ok=(0, 1, 128))
         branch = os.fsdecode(said).strip() or None
-        _, said = self.git.answer("rev-parse", "--verify", "-q", _HEAD_COMMIT, ok=(0, 1, 128))
+        said = self.git.run("rev-parse", "--verify", "-q", _HEAD_COMMIT, ok=(0, 1, 128))
         commit = said.decode().strip() or None
         if commit is None:
             is_unborn = branch is not None and not self._refs.has(branch)
@@ -330,7 +330,7 @@ def _raise_unless_damage(error: SnapshotError) -> None:
 
 
 def forked(state: GitState, source: SandboxRef, fork: SandboxRef) -> GitState:
-    """Returns where the git of a fork is to be: on its own branch if the source was on its own."""
+    """Returns the git state of a fork: on its own branch if the source was on its own."""
     if not state.has_head:
         branch = f"refs/heads/{fork.branch}"
         return replace(state, branch=branch, commit=source.base_commit)

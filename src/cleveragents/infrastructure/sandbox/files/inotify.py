@@ -1,9 +1,9 @@
-"""Being told what changes: Linux's inotify, read straight from the kernel's queue.
+"""Watches a directory tree with Linux's inotify, read straight from the kernel's queue.
 
 The kernel queues an event inside the system call that caused it, so everything
 written before `drain` is called is in the queue: no waiting, no marker files.
-Blind spots are a file that stays mapped, and a hard link from outside; a scan by
-`change_scan` sees those. So it does what was written through a name that is gone again:
+Blind spots are a file that stays mapped, and a hard link from outside; a scan
+(`scan.py`) sees those. It also sees what was written through a name that is gone again:
 it may have been one more name of a file that is still there.
 """
 
@@ -89,8 +89,8 @@ class Watch:
 
     def drain(self) -> PendingChanges:
         """Returns everything that happened before this call."""
-        told = PendingChanges()
-        while not told.lost:
+        pending = PendingChanges()
+        while not pending.lost:
             try:
                 data = os.read(self._descriptor, _BUFFER)
             except BlockingIOError:
@@ -102,13 +102,13 @@ class Watch:
                 name = data[position : position + length].rstrip(b"\0")
                 position += length
                 if mask & _OVERFLOW:
-                    told.lost = True
+                    pending.lost = True
                 elif mask & _IGNORED:
                     self._dropped(number)
                 elif number in self._paths:
-                    _note(self._paths[number], os.fsdecode(name), mask, cookie, told)
-        told.doubtful |= any(told.moving.values())  # Moved out of what is watched.
-        return told
+                    _note(self._paths[number], os.fsdecode(name), mask, cookie, pending)
+        pending.doubtful |= any(pending.moving.values())  # Moved out of what is watched.
+        return pending
 
     def close(self) -> None:
         """Lets go; the kernel takes its time over that, so another thread waits for it."""
@@ -123,27 +123,27 @@ class Watch:
             del self._numbers[path]
 
 
-def _note(directory: str, name: str, mask: int, cookie: int, told: PendingChanges) -> None:
+def _note(directory: str, name: str, mask: int, cookie: int, pending: PendingChanges) -> None:
     """Notes one event; keeps in mind which names of files are new, and if a used one is gone."""
     if not name:
         if directory:
-            told.paths.add(directory)
+            pending.paths.add(directory)
         return
     path = f"{directory}/{name}" if directory else name
-    told.paths.add(path)
+    pending.paths.add(path)
     came_or_went = mask & _CAME_OR_WENT
     if mask & _IS_DIRECTORY:
         if came_or_went:
-            told.replaced.add(path)
+            pending.replaced.add(path)
         return
     if not came_or_went:
-        if path in told.new:
-            told.new[path] = True
+        if path in pending.new:
+            pending.new[path] = True
         return
-    was_used = told.new.pop(path, False)
+    was_used = pending.new.pop(path, False)
     if mask & _MOVED_FROM:
-        told.moving[cookie] = was_used  # Inside, it comes back under another name.
+        pending.moving[cookie] = was_used  # Inside, it comes back under another name.
         return
-    told.doubtful |= was_used
+    pending.doubtful |= was_used
     if mask & (_CREATE | _MOVED_TO):
-        told.new[path] = told.moving.pop(cookie, False) if mask & _MOVED_TO else False
+        pending.new[path] = pending.moving.pop(cookie, False) if mask & _MOVED_TO else False

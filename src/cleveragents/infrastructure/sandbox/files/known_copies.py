@@ -27,7 +27,10 @@ from cleveragents.infrastructure.sandbox.files.scan import (
 from cleveragents.infrastructure.sandbox.files.tracker import SavedState, save_state
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.git.objects import ESCAPED
-from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, UsualModes
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    CapturedState,
+    usual_modes_under,
+)
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
 
@@ -95,7 +98,7 @@ def adopt(sandbox: SandboxRef, git: Git) -> None:
     captured = CapturedState(
         tree=os.fsdecode(store.run("rev-parse", f"{sandbox.base_commit}^{{tree}}")).strip(),
         # The umask it was made under shows in its own directory.
-        usual=UsualModes.under(0o777 & ~top_mode),
+        usual=usual_modes_under(0o777 & ~top_mode),
         unusual={},
         top_mode=top_mode,
         empty_directories=frozenset(),

@@ -1,7 +1,7 @@
 """The state of a sandbox as it is known now, brought up to date path by path.
 
-Whoever finds changes, the watch or a scan, only says where to look; what is
-there is read here, so both ways end in the same state.
+The watch and the scan only report where something may have changed. This module
+reads what is there, so both lead to the same state.
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # Small files stay in memory from the moment they are read, so that a later write cannot spoil them.
 _SMALL = 1 << 20
 _KEPT_ALTOGETHER = 16 << 20
+_LOADED_AT_MOST = 2_000
 _NO_PATHS: Set[str] = frozenset()
 
 
 @dataclass
 class RememberedFile:
-    """What is known of a sandbox between two looks at it, small enough to be written down."""
+    """What is known of a sandbox between two looks at it, small enough to be saved."""
 
     captured: CapturedState
     directories: dict[str, int]
@@ -83,9 +84,7 @@ class KnownDirectories:
         self.inside.setdefault(path.rpartition("/")[0], set()).add(path)
 
     def remove(self, path: str) -> list[str]:
-        """Removes a directory and all below it, and returns them."""
-        if path not in self.inodes:
-            return []
+        """Removes a directory that is known and all below it, and returns them."""
         self.inside[path.rpartition("/")[0]].discard(path)
         gone: list[str] = []
         waiting = [path]
@@ -165,7 +164,7 @@ class _IgnoreExceptions:
 
 @dataclass
 class _PendingPaths:
-    """What the next look has to see, whatever it is told, and what one look leaves for its end."""
+    """Paths that the next look reads in any case, and what one look leaves for its end."""
 
     unsettled: set[str]
     """Left out so far, for a reason that may no longer hold."""
@@ -174,7 +173,7 @@ class _PendingPaths:
     waiting_rules: set[str] = field(default_factory=set[str])
     """Ignore rules that are FIFOs: git would wait for them without end."""
     todo: Sequence[str] = ()
-    """What the look that is under way was told: an error must not lose it."""
+    """The paths of the look that is under way: an error must not lose them."""
     same_file: set[str] = field(default_factory=set[str])
     """Other names of files that were read."""
     touched: set[str] = field(default_factory=set[str])
@@ -238,6 +237,7 @@ class LiveTree:
         self.directories = KnownDirectories(remembered.directories)
         self.links = HardLinks()
         self._unsaved = stored.unsaved
+        self._read_tree = stored.read_tree
         self._room = room
         self._in_memory = 0
         """Bytes of files that were read and are not stored yet."""
@@ -278,7 +278,8 @@ class LiveTree:
         self._unsaved.clear()
         self._in_memory = 0
         self._room = room
-        self._state.tree.shrink()
+        if self._state.tree.loaded > _LOADED_AT_MOST and not self.changed:
+            self._state.tree = LazyTree(captured.tree, self._read_tree)
         # Copies: what is written down later must not have learned of later changes.
         directories, once = dict(self.directories.inodes), set(self._exceptions.captured_once)
         return RememberedFile(captured, directories, self.top, once)
@@ -413,8 +414,8 @@ class LiveTree:
     def _refuse_waiting(self, paths: Iterable[str]) -> None:
         """Raises SnapshotError for ignore rules that git would wait for without end.
 
-        Nothing that was to be looked at is forgotten by that. Where there is no
-        git, such a FIFO is a special file like any other.
+        The paths of this look stay pending. Where there is no git, such a FIFO is a
+        special file like any other.
         """
         if not self._own_git:
             return
@@ -488,10 +489,10 @@ class LiveTree:
         return self._look_into(path, status)
 
     def _is_as_known(self, path: str, status: os.stat_result, *, replaced: bool) -> bool:
-        """Says whether nothing new can be in a directory but what was told of by its own path."""
+        """Returns whether every change in a directory is reported by a path of its own."""
         if replaced or self.directories.inodes.get(path) != status.st_ino:
             return False
-        modes = self._state.unusual.get(path, self._state.usual.directory) & status.st_mode
+        modes = self._state.unusual.get(path, self._state.usual[DIRECTORY]) & status.st_mode
         readable = os.access(f"{self._root}/{path}", os.R_OK | os.X_OK)
         return modes & 0o500 == 0o500 and readable and f"{path}/" not in self._state.not_captured
 
@@ -617,7 +618,7 @@ class LiveTree:
         self._state.not_captured[path] = reason
 
     def _note_mode(self, path: str, mode: int, git_mode: str) -> None:
-        if mode == self._state.usual.of(git_mode):
+        if mode == self._state.usual[git_mode]:
             self._state.unusual.pop(path, None)
         else:
             self._state.unusual[path] = mode
@@ -645,9 +646,12 @@ class LiveTree:
         self._state.ignored.discard(path)
         self._state.ignored.discard(f"{path}/")
         self._state.unusual.pop(path, None)
+        if path in self.directories.inodes:
+            self._forget_below(path)
+
+    def _forget_below(self, path: str) -> None:
+        """Takes a directory, and what is below it, out of everything but the tree."""
         gone = self.directories.remove(path)
-        if not gone:
-            return
         empty = self._state.empty.intersection(gone)
         self._exceptions.captured_once.update(f"{directory}/" for directory in empty)
         self._exceptions.once_above.update(
@@ -700,15 +704,15 @@ class LiveTree:
         kept = self._exceptions
         if "/.git/" in f"/{path}/":
             return False  # A repository without some of its files would be broken.
+        is_inside = any(f"{above}/" in self._state.ignored for above in ancestors(path))
+        if not (is_inside or self._rules.covers(path)):
+            return False
         if kept.wanted.takes(path) or path in kept.forced:
             return False
         if is_directory and (path in kept.forced_above or kept.wanted.may_take_below(path)):
             return False
-        if any(f"{above}/" in self._state.ignored for above in ancestors(path)):
-            return True
-        if not self._rules.covers(path):
-            return False
-        self._state.ignored.add(f"{path}/" if is_directory else path)
+        if not is_inside:
+            self._state.ignored.add(f"{path}/" if is_directory else path)
         return True
 
 

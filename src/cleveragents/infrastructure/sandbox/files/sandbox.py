@@ -324,7 +324,9 @@ class FileSandbox(SnapshotEngine):
                 self._git.start(target.git)
         if known is not None:
             self._adopt(target, known, ref)
-            if known.is_same and self._tracker.holds(target, ref):
+            found, _ = self._tracker.known()
+            if known.is_same and (found.tree, found.git) == (target.tree, target.git):
+                self._tracker.note_stored(found, ref, 0)
                 return
         report = self._restore_to(target, snapshot_id, ref)
         found, _ = self._tracker.known()
@@ -379,7 +381,8 @@ class FileSandbox(SnapshotEngine):
         wrong = [f"{change.file} should be {change.action}" for change in left.changes]
         if found.git != target.git and not target.git.is_met_by(found.git):
             wrong.append("HEAD, branch or index differ")
-        self._tracker.holds(target, ref)
+        if (found.tree, found.git) == (target.tree, target.git):
+            self._tracker.note_stored(found, ref, 0)
         return RestoreReport(
             changes=todo.changes,
             left_alone=todo.left_alone,

@@ -1,6 +1,6 @@
-"""Seeing a sandbox: what is known of it, and how that is kept up to date.
+"""Tracks a sandbox: what is known of it, and how that is kept up to date.
 
-A watch tells what changes while a plan runs. A new process, an overflow or any
+A watch reports what changes while a plan runs. A new process, an overflow or any
 doubt is answered by a scan from the last good moment; without such a moment
 everything is read.
 """
@@ -58,7 +58,7 @@ from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
 _SAVED_EVERY = 32
 _FORMAT = b"cleveragents engine 4\0"
-"""Stands before what is written down when its digest is made: another version has another."""
+"""Part of the digest of a saved state, so that another version does not believe it."""
 _NO_GIT = ObservedGit()
 
 
@@ -140,7 +140,7 @@ class SandboxTracker:
             live = self._known()
             self._watch = Watch(self._sandbox.path)
             self._rules.start()
-            # Watches first: what changes while the scan runs is told, what changed before is found.
+            # Watches first: they report what changes during the scan, and the scan finds the rest.
             live.watch_with(self._watch)
             self._scan(live)
         except (WatchUnavailableError, OSError):
@@ -214,10 +214,10 @@ class SandboxTracker:
             path for path, _, _ in tree_changes(self._stored.read_tree, before.tree, after.tree)
         }
         changed |= {path for path, _ in before.unusual.items() ^ after.unusual.items()}
-        told = self._watch.drain()  # What was reported during the scan was not missed.
-        self._take_in(told)
+        pending = self._watch.drain()  # What was reported during the scan was not missed.
+        self._take_in(pending)
         self.evidence = Evidence.SCAN
-        return sorted(changed - told.paths)
+        return sorted(changed - pending.paths)
 
     def directories(self) -> frozenset[str]:
         """Returns the directories that are looked into, as they were found last."""
@@ -235,7 +235,7 @@ class SandboxTracker:
         )
 
     def take_over(self, state: SavedState, doubtful: Set[str]) -> None:
-        """Believes what is known of a copy that was just made, but for some paths."""
+        """Adopts the state of a copy that was just made, except for some paths."""
         self._snapshots = set(state.snapshots)
         live = self._begin_from(state)
         self._proof = ""  # None of it is written down yet.
@@ -272,14 +272,6 @@ class SandboxTracker:
                 save_state(self._sandbox, self._to_save)
             self._not_saved = 0
 
-    def holds(self, target: CapturedState, ref: str) -> bool:
-        """Says whether the sandbox is known to hold the bytes that a ref keeps, and notes that."""
-        found, _ = self.known()
-        same = (found.tree, found.git) == (target.tree, target.git)
-        if same:
-            self.note_stored(found, ref, 0)
-        return same
-
     @contextmanager
     def rewriting(self, todo: StateDifference) -> Generator[None]:
         """Lets the caller write a difference; afterwards its paths are read again."""
@@ -296,7 +288,7 @@ class SandboxTracker:
         if changes is None or changes.lost:
             self._known().look_at(paths, paths)
         else:
-            # All of it is our own work.
+            # This process made all of these changes.
             self._known().look_at(changes.paths | paths, changes.replaced)
         if changes is not None and changes.lost:
             self._watch_again()
@@ -310,7 +302,7 @@ class SandboxTracker:
             state = self._from_scratch(state)
         # Nothing that a rollback could overwrite may be missing from the snapshot before it, so
         # what was captured once is captured even if it is ignored by now. The state may be older
-        # than some snapshots: it is told what these hold.
+        # than some snapshots, so what these hold is added.
         was, once = state.remembered.captured, state.remembered.captured_once
         for snapshot in self._snapshots - state.snapshots:
             with suppress(CleverAgentsError):
@@ -359,14 +351,14 @@ class SandboxTracker:
         remembered = RememberedFile(captured, {}, 0, once)
         return SavedState("", remembered, BEGINNING, None, frozenset(), stored_bytes)
 
-    def _take_in(self, told: PendingChanges) -> None:
-        if told.lost:
+    def _take_in(self, pending: PendingChanges) -> None:
+        if pending.lost:
             self._watch_again()
             return
         live = self._known()
-        live.look_at(told.paths, told.replaced)
+        live.look_at(pending.paths, pending.replaced)
         self.evidence = Evidence.WATCH
-        if live.links.are_unknown or told.doubtful:
+        if live.links.are_unknown or pending.doubtful:
             self._scan(live)
 
     def _watch_again(self) -> None:
@@ -379,9 +371,9 @@ class SandboxTracker:
     def _stop_watching(self) -> None:
         if self._watch is not None:
             self._watch.close()
-        self._watch = None
-        if self._live is not None:
-            self._live.watch_with(None)
+            self._watch = None
+            if self._live is not None:
+                self._live.watch_with(None)
 
     def _scan(self, live: LiveTree) -> None:
         now = FileSystemTime.now_in(self._beside)

@@ -45,7 +45,7 @@ _LIST = "list.json"
 
 
 def left_out_by(captured: CapturedState) -> dict[str, Reason]:
-    """Returns what a state left out, and why; a directory stands for all that is in it."""
+    """Returns what a state left out, and why; a directory includes all that is in it."""
     found = {
         path.rstrip("/"): reason
         for path, reason in captured.not_captured.items()
@@ -102,7 +102,7 @@ class UncapturedFiles:
         return (self._place / _LIST).is_file()
 
     def keep(self, captured: CapturedState, directories: Set[str]) -> None:
-        """Copies what a state left out, and notes what there is.
+        """Copies what a state left out, and lists everything that is there.
 
         What a tool can make again is not copied: it is never part of a result.
 

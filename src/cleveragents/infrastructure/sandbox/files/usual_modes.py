@@ -10,12 +10,10 @@ from contextlib import suppress
 from itertools import islice
 
 from cleveragents.infrastructure.sandbox.store.captured_state import (
-    EXECUTABLE,
-    REGULAR,
     UsualModes,
     git_mode_of,
+    usual_modes_under,
 )
-from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY
 
 _SAMPLE = 2_000
 _KINDS = (stat.S_IFREG, stat.S_IFDIR)
@@ -27,15 +25,11 @@ def usual_modes_in(root: str) -> UsualModes:
     for status in islice(_statuses(root), _SAMPLE):
         mode = stat.S_IMODE(status) if stat.S_ISDIR(status) else status
         modes.setdefault(git_mode_of(status), Counter())[mode] += 1
-    guess = UsualModes.under(0o777 & ~stat.S_IMODE(os.stat(root).st_mode))
-
-    def commonest(kind: str) -> int:
-        counted = modes.get(kind)
-        if counted is None:
-            return guess.of(kind)
-        return min(counted, key=lambda mode: (-counted[mode], mode))
-
-    return UsualModes(commonest(REGULAR), commonest(EXECUTABLE), commonest(DIRECTORY))
+    commonest = {
+        kind: min(counted, key=lambda mode: (-counted[mode], mode))  # called at once
+        for kind, counted in modes.items()
+    }
+    return {**usual_modes_under(0o777 & ~stat.S_IMODE(os.stat(root).st_mode)), **commonest}
 
 
 def _statuses(root: str) -> Generator[int]:

@@ -35,7 +35,7 @@ from cleveragents.infrastructure.sandbox.store.repacking import (
 
 @dataclass(frozen=True)
 class ObjectPlan:
-    """What is to become of the objects of a store, decided before anything is touched."""
+    """What is kept and removed of the objects of a mirror, decided before anything is touched."""
 
     seen: object
     """The mirror as it was read; later changes may need what is about to go."""

@@ -27,7 +27,7 @@ def is_abandoned(lock: Path, home: Path) -> bool:
     except OSError:
         return False
     for place in _PROCESSES.glob("[0-9]*"):
-        with suppress(OSError):  # It has ended, or belongs to somebody who cannot write here.
+        with suppress(OSError):  # It has ended, or belongs to a user who cannot write here.
             stat = (place / "stat").read_text(errors="replace")
             name, _, rest = stat.partition("(")[2].rpartition(")")
             begun = booted + int(rest.split()[19]) / ticks

@@ -136,28 +136,56 @@ class Git:
             GitCommandError: git ended with a status not in `ok`, or did not end.
             ConfigurationError: git cannot be started.
         """
-        done = self.complete(*arguments, stdin=stdin)
-        if done.returncode not in ok:
-            raise _failure(arguments, done)
-        return done.stdout
+        return self.complete(*arguments, stdin=stdin, ok=ok).stdout
 
     def complete(
-        self, *arguments: str, stdin: bytes | None = None
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        ok: Container[int] | None = None,
+        as_user: bool = False,
     ) -> subprocess.CompletedProcess[bytes]:
         """Returns how git ended and what it printed, also on its standard error.
 
+        Args:
+            arguments: What git is to do.
+            stdin: What it reads.
+            ok: The statuses that it may end with; None for any.
+            as_user: Whether it sees the user's configuration; only to read that.
+
         Raises:
-            GitCommandError: git did not end.
+            GitCommandError: git ended with a status not in `ok`, or did not end.
             ConfigurationError: git cannot be started.
         """
-        return self._start(self._command(arguments), self._variables(), stdin)
-
-    def answer(self, *arguments: str, ok: Container[int]) -> tuple[int, bytes]:
-        """Returns the status, where that says something, and what git printed; else like `run`."""
-        done = self.complete(*arguments)
-        if done.returncode not in ok:
-            raise _failure(arguments, done)
-        return done.returncode, done.stdout
+        command, variables = self._call(arguments)
+        if as_user:
+            command = ["git", f"--git-dir={self.directory}", *arguments]
+            known = self.environment
+            variables = {
+                name: value for name, value in variables.items() if name not in _USER_CONFIGURATION
+            } | {name: known[name] for name in _USER_CONFIGURATION if name in known}
+        try:
+            done = subprocess.run(  # nosec B603
+                command,
+                env=variables,
+                cwd=_NOWHERE,
+                input=stdin or b"",
+                capture_output=True,
+                check=False,
+                timeout=self.patience,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _not_started(error) from error
+        except subprocess.TimeoutExpired as late:
+            raise GitCommandError(
+                "git", -1, f"it was still running after {self.patience:g} seconds"
+            ) from late
+        if ok is not None and done.returncode not in ok:
+            raise GitCommandError(
+                f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
+            )
+        return done
 
     def beginning(self, limit: int, *arguments: str) -> bytes:
         """Returns at most `limit` bytes of what git prints, and stops git there; else like `run`.
@@ -186,7 +214,7 @@ class Git:
         Raises:
             ConfigurationError: git is missing, or too old for what is asked of it.
         """
-        said = os.fsdecode(self._start(["git", "version"], self._variables(), None).stdout).strip()
+        said = os.fsdecode(self.complete("version").stdout).strip()
         numbers = re.search(r"(\d+)\.(\d+)", said)
         if numbers is None or tuple(map(int, numbers.groups())) < MINIMUM_VERSION:
             raise ConfigurationError(f"{said or 'this git'} is too old", hint=_INSTALL)
@@ -199,19 +227,8 @@ class Git:
         runs nothing.
         """
         arguments = ("config", "--includes", "-z", "--list")
-        if of_user:
-            known = self.environment
-            visible = {name: known[name] for name in _USER_CONFIGURATION if name in known}
-            isolated = {
-                name: value
-                for name, value in self._variables().items()
-                if name not in _USER_CONFIGURATION
-            }
-            command = ["git", f"--git-dir={self.directory}", *arguments]
-            listing = self._start(command, {**isolated, **visible}, None).stdout
-        else:
-            listing = self.run(*arguments)
-        entries = (line.partition("\n") for line in os.fsdecode(listing).split("\0") if line)
+        done = self.complete(*arguments, ok=None if of_user else (0,), as_user=of_user)
+        entries = (line.partition("\n") for line in os.fsdecode(done.stdout).split("\0") if line)
         return {key: value if is_given else "true" for key, is_given, value in entries}
 
     def feed(
@@ -253,10 +270,11 @@ class Git:
 
     def start(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> GitProcess:
         """Starts a git that stays until its `end`."""
+        command, variables = self._call(arguments)
         try:
             process = subprocess.Popen(  # nosec B603
-                self._command(arguments),
-                env=self._variables(),
+                command,
+                env=variables,
                 cwd=_NOWHERE,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -269,37 +287,16 @@ class Git:
             raise GitCommandError("git", -1, "no pipes")
         return GitProcess(process, process.stdin, process.stdout)
 
-    def _start(
-        self, command: Sequence[str], variables: Mapping[str, str], stdin: bytes | None
-    ) -> subprocess.CompletedProcess[bytes]:
-        try:
-            return subprocess.run(  # nosec B603
-                command,
-                env=variables,
-                cwd=_NOWHERE,
-                input=stdin or b"",
-                capture_output=True,
-                check=False,
-                timeout=self.patience,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise _not_started(error) from error
-        except subprocess.TimeoutExpired as late:
-            raise GitCommandError(
-                "git", -1, f"it was still running after {self.patience:g} seconds"
-            ) from late
+    def _call(self, arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+        """Returns the command, and all that git may know.
 
-    def _command(self, arguments: Sequence[str]) -> list[str]:
+        Nothing in it comes from the caller's `GIT_*` or home, which could steer git.
+        """
         options = [part for key in _HARMLESS for part in ("-c", f"{key}={_HARMLESS[key]}")]
-        return ["git", f"--git-dir={self.directory}", "--no-pager", *options, *arguments]
-
-    def _variables(self) -> dict[str, str]:
-        """Returns what git may know: nothing the caller's `GIT_*` or home could steer."""
-        kept = {
-            name: self.environment[name] for name in _KEPT_VARIABLES if name in self.environment
-        }
-        return {**kept, **_ISOLATING, **self.variables}
+        command = ["git", f"--git-dir={self.directory}", "--no-pager", *options, *arguments]
+        known = self.environment
+        kept = {name: known[name] for name in _KEPT_VARIABLES if name in known}
+        return command, {**kept, **_ISOLATING, **self.variables}
 
 
 def admin_directory(sandbox: SandboxRef) -> Path:
@@ -321,12 +318,6 @@ def is_on(setting: str | None) -> bool:
     """Returns whether git would take the value of a setting for true."""
     word = (setting or "").lower()
     return word in ("true", "yes", "on") or bool(re.fullmatch(r"[+-]?0*[1-9]\d*", word))
-
-
-def _failure(arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> GitCommandError:
-    return GitCommandError(
-        f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
-    )
 
 
 def _not_started(error: OSError) -> ConfigurationError:

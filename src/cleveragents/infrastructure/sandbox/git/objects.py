@@ -234,7 +234,7 @@ def unescaped(name: str) -> str:
 
 
 def shown(path: str) -> str:
-    """Returns a path of a tree with the names it stands for."""
+    """Returns a path of a tree with its names unescaped."""
     return "/".join(map(unescaped, path.split("/"))) if ESCAPED in path else path
 
 

@@ -22,7 +22,7 @@ _DEFINITIONS = (
 
 
 def table_summary(old: Path | None, new: Path | None, name: str) -> str:
-    """Returns a patch whose hunks are tables; None stands for no database."""
+    """Returns a patch whose hunks are tables; None means that there is no database."""
     before, after = quoted(f"a/{name}"), quoted(f"b/{name}")
     head = (
         f"diff --git {before} {after}",

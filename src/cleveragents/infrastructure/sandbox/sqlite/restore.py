@@ -35,7 +35,7 @@ def put_back(
 ) -> None:
     """Makes what is at `place` the wanted state; `content` holds its bytes and may be used up.
 
-    Connections that others hold see the change as one transaction of somebody
+    Connections that others hold see the change as one transaction of someone
     else, as long as both states are databases. A kill leaves the old state, the
     new one, or a journal that SQLite rolls back; it can be done again.
 

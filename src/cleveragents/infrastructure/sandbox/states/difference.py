@@ -193,5 +193,6 @@ def in_terms_of(present: CapturedState, target: CapturedState, read: ReadTree) -
             nodes[above] = DIRECTORY
     nodes |= dict.fromkeys(target.empty_directories, DIRECTORY)
     modes = {path: target.mode_of(path, git_mode) for path, git_mode in nodes.items()}
-    unusual = {path: mode for path, mode in modes.items() if mode != present.usual.of(nodes[path])}
+    usual = present.usual
+    unusual = {path: mode for path, mode in modes.items() if mode != usual.get(nodes[path])}
     return replace(target, usual=present.usual, unusual=unusual)

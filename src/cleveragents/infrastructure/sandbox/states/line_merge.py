@@ -58,14 +58,14 @@ class LineMerge:
         if any(_NUL in content or len(content) > _LARGEST for content in contents):
             return None
         labels = (_line(self._names.mine), "base", _line(self._names.theirs))
-        status, content = self._git.answer(
+        merged = self._git.complete(
             *("merge-file", "-p", "--quiet"),
             *(("--theirs",) if theirs_win else ()),
             *(option for label in labels for option in ("-L", label)),
             *(str(self._written(content)) for content in contents),
             ok=range(_MOST_CONFLICTS + 1),
         )
-        return MergedLines(content, is_clean=status == 0)
+        return MergedLines(merged.stdout, is_clean=merged.returncode == 0)
 
     def _written(self, content: bytes) -> Path:
         place = self._room / str(next(self._numbers))

@@ -125,7 +125,7 @@ class StateEditor:
             self._around.subtract(ancestors(path))
 
     def _set(self, path: str, mode: int, git_mode: str) -> None:
-        if mode == self._start.usual.of(git_mode):
+        if mode == self._start.usual.get(git_mode):
             self._unusual.pop(path, None)
         else:
             self._unusual[path] = mode

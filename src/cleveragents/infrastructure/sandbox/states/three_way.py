@@ -1,8 +1,8 @@
 """Bringing what changed between two states into a third, path by path.
 
 `merge_path` decides about each path by itself. Here is what paths have to do with each
-other: a file stands where a directory is needed, or the other way round, and what no snapshot
-holds stands where it is and is never touched.
+other: a file is where a directory is needed, or the other way round, and what no snapshot
+holds stays where it is and is never touched.
 """
 
 from __future__ import annotations

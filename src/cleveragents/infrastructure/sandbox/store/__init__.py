@@ -9,7 +9,7 @@ Main objects:
 - `CapturedState` (`captured_state.py`) is what a snapshot holds: a tree id and the document.
 - `LazyTree` (`lazy_tree.py`) loads and rewrites only the trees on the way to a changed path.
 - `SnapshotRefs` (`refs.py`) holds the one ref per snapshot that keeps it from being collected;
-  `mirror_use` keeps everything while somebody works in the mirror.
+  `mirror_use` keeps everything while a process works in the mirror.
 
 Storing a state:
 

@@ -45,7 +45,7 @@ class BlobReader:
 
     def read(self, object_id: str) -> bytes:
         content = bytearray()
-        self.copy(object_id, content.extend)
+        self._answer(self._ask([object_id]), object_id, content.extend)
         return bytes(content)
 
     def copy_many(self, object_ids: Iterable[str], writer: Callable[[str], Write]) -> None:

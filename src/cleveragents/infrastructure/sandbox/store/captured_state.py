@@ -74,26 +74,17 @@ class GitState:
         return self.index_tree, self.index_listing
 
 
-@dataclass(frozen=True)
-class UsualModes:
-    """The modes that are not written down, because nearly everything has them."""
+UsualModes = Mapping[str, int]
+"""By git mode: the modes that are not written down, because nearly everything has them."""
 
-    regular: int
-    executable: int
-    directory: int
 
-    @staticmethod
-    def under(umask: int) -> UsualModes:
-        return UsualModes(
-            stat.S_IFREG | (0o666 & ~umask), stat.S_IFREG | (0o777 & ~umask), 0o777 & ~umask
-        )
-
-    def of(self, git_mode: str) -> int:
-        if git_mode == DIRECTORY:
-            return self.directory
-        if git_mode == LINK:
-            return LINK_MODE
-        return self.executable if git_mode == EXECUTABLE else self.regular
+def usual_modes_under(umask: int) -> UsualModes:
+    return {
+        REGULAR: stat.S_IFREG | (0o666 & ~umask),
+        EXECUTABLE: stat.S_IFREG | (0o777 & ~umask),
+        DIRECTORY: 0o777 & ~umask,
+        LINK: LINK_MODE,
+    }
 
 
 @dataclass(frozen=True)
@@ -120,8 +111,9 @@ class CapturedState:
         return {place for path in self.empty_directories for place in (path, *ancestors(path))}
 
     def mode_of(self, path: str, git_mode: str) -> int:
-        mode = self.unusual.get(path)
-        return self.usual.of(git_mode) if mode is None else mode
+        # Old versions of git wrote other modes of regular files into trees.
+        usual = self.usual.get(git_mode, self.usual[REGULAR])
+        return self.unusual.get(path, usual)
 
     def entry_of(self, path: str, node: Node) -> TreeEntry:
         return TreeEntry(node[1], self.mode_of(path, node[0]))
@@ -133,9 +125,9 @@ class CapturedState:
             "tree": self.tree,
             "top_mode": self.top_mode,
             "modes": {
-                "regular": self.usual.regular,
-                "executable": self.usual.executable,
-                "directory": self.usual.directory,
+                "regular": self.usual[REGULAR],
+                "executable": self.usual[EXECUTABLE],
+                "directory": self.usual[DIRECTORY],
             },
             "unusual_modes": dict(self.unusual),
             "empty_directories": sorted(self.empty_directories),
@@ -159,7 +151,12 @@ def captured_from(document: bytes, ignored: Iterable[str]) -> CapturedState:
         modes = content["modes"]
         return CapturedState(
             tree=content["tree"],
-            usual=UsualModes(modes["regular"], modes["executable"], modes["directory"]),
+            usual={
+                REGULAR: modes["regular"],
+                EXECUTABLE: modes["executable"],
+                DIRECTORY: modes["directory"],
+                LINK: LINK_MODE,
+            },
             unusual=dict(content["unusual_modes"]),
             top_mode=int(content["top_mode"]),
             empty_directories=frozenset(content["empty_directories"]),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -118,21 +118,17 @@ def remove_tree(path: Path) -> None:
     elif not trash.is_dir():
         return
     while waiting := os.listdir(trash):
-        for name in waiting:
-            _empty(trash / name, trash, names)
-            os.rmdir(trash / name)
+        for directory in (trash / name for name in waiting):
+            os.chmod(directory, 0o700)
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        os.chmod(entry.path, 0o700)
+                        os.rename(entry.path, trash / next(names))
+                    else:
+                        os.unlink(entry.path)
+            os.rmdir(directory)
     trash.rmdir()
-
-
-def _empty(directory: Path, trash: Path, names: Iterator[str]) -> None:
-    os.chmod(directory, 0o700)
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                os.chmod(entry.path, 0o700)
-                os.rename(entry.path, trash / next(names))
-            else:
-                os.unlink(entry.path)
 
 
 def remove_with_parent(path: Path) -> None:

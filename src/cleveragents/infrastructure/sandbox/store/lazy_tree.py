@@ -22,7 +22,6 @@ from cleveragents.infrastructure.sandbox.git.objects import (
 )
 
 DIRECTORY = "40000"
-_LOADED_AT_MOST = 2_000
 
 _ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
@@ -54,18 +53,6 @@ def tree_entries(read: ReadTree, tree: str) -> dict[str, Node]:
     return entries
 
 
-def tree_bytes(entries: Mapping[str, Node]) -> bytes:
-    """Returns the tree object for some entries, in git's own order."""
-    ordered = sorted(
-        (os.fsencode(escaped(name)) + (b"/" if node[0] == DIRECTORY else b""), node)
-        for name, node in entries.items()
-    )
-    return b"".join(
-        b"%s %s\0%s" % (mode.encode(), name.rstrip(b"/"), bytes.fromhex(object_id))
-        for name, (mode, object_id) in ordered
-    )
-
-
 @dataclass(slots=True)
 class _Directory:
     entries: dict[str, Node]
@@ -80,7 +67,7 @@ class LazyTree:
     _id: str
     _read: ReadTree
     _top: _Directory | None = None
-    _count: int = 1
+    loaded: int = 1
     """How many directories are loaded."""
 
     def get(self, path: str) -> Node | None:
@@ -153,17 +140,20 @@ class LazyTree:
                 if inner.changed
             ]
         for parent, name, directory in reversed(order):
-            tree = NewObject.of(ObjectKind.TREE, tree_bytes(directory.entries))
+            # Git sorts a directory as if its name ended with a slash.
+            ordered = sorted(
+                (os.fsencode(escaped(entry)) + (b"/" if node[0] == DIRECTORY else b""), node)
+                for entry, node in directory.entries.items()
+            )
+            content = b"".join(
+                b"%s %s\0%s" % (mode.encode(), entry.rstrip(b"/"), bytes.fromhex(object_id))
+                for entry, (mode, object_id) in ordered
+            )
+            tree = NewObject.of(ObjectKind.TREE, content)
             made.append(tree)
             parent.entries[name] = (DIRECTORY, tree.id)
         self._id = made[-1].id
         return self._id, made
-
-    def shrink(self) -> None:
-        """Lets go of what is loaded if that is much; everything must be flushed and stored."""
-        if self._count > _LOADED_AT_MOST and self._top is not None and not self._top.changed:
-            self._top = None
-            self._count = 1
 
     def _open(self, path: str, *, make: bool = False) -> _Directory:
         """Returns a directory; if there is none, an empty one that is not part of the tree.
@@ -182,7 +172,7 @@ class LazyTree:
                         return _Directory({})
                     node = directory.entries[name] = (DIRECTORY, EMPTY_TREE)
                 inner = directory.loaded[name] = _Directory(tree_entries(self._read, node[1]))
-                self._count += 1
+                self.loaded += 1
             directory = inner
             directory.changed |= make
         return directory

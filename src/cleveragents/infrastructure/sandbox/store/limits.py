@@ -1,4 +1,4 @@
-"""How much a snapshot may take, and what is to be captured beyond the usual."""
+"""How much a snapshot may take, and what is captured beyond the usual."""
 
 from __future__ import annotations
 

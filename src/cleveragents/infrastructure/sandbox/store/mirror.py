@@ -59,17 +59,27 @@ _LINKING_IMPOSSIBLE = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, er
 _ATTEMPTS = 5
 
 
-def refresh_mirror(repository: Repository, git: Git, mirrors: Path, head: str | None) -> Path:
+def refresh_mirror(
+    repository: Repository, git: Git, mirrors: Path, head: str | None, *, with_refs: bool = True
+) -> Path:
     """Makes the project's mirror, or brings it up to date, and returns its place.
 
     A kill leaves either no mirror or a usable one: it is built under another
     name and renamed, and every later step only adds.
+
+    Args:
+        repository: The project.
+        git: Any git.
+        mirrors: Where the mirrors are.
+        head: The commit that must be there whole.
+        with_refs: Whether an agent will see the project's branches and tags there.
     """
     key = store_key(repository.root, ResourceType.GIT_CHECKOUT)
     with _locked_store(git, mirrors, key) as mirror:
         _import_objects(repository, git, mirror, head)
         _carry_settings(repository, git, mirror)
-        _import_refs(repository, git, mirror)
+        if with_refs:
+            _import_refs(repository, git, mirror)
     return mirror
 
 
@@ -119,8 +129,9 @@ def _import_objects(repository: Repository, git: Git, mirror: Path, head: str | 
         linked: list[Path] = []
         sources = repository.object_directories()
         stayed = [_link_objects(source, mirror / "objects", linked) for source in sources]
-        # The user's git does not sync each object either, and checkpoints will need them.
-        sync_files(linked)
+        if linked:
+            # The user's git does not sync each object either, and checkpoints will need them.
+            sync_files(linked)
         if not all(stayed):
             continue
         # Every file of the commit has to be there; its history is the project's affair.
@@ -205,9 +216,14 @@ def _carry_settings(repository: Repository, git: Git, mirror: Path) -> None:
     home, chosen = git.environment.get("HOME", "/nonexistent"), found.get("core.excludesfile")
     default = Path(git.environment.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git/ignore"
     of_user = Path(re.sub(r"^~(?=/)", lambda _: home, chosen)) if chosen else default
+    info, contents = repository.common_dir / "info", list[bytes]()
+    for path in (of_user, info / "exclude", info / "attributes"):
+        contents.append(b"")
+        with suppress(OSError):
+            if path.is_file():
+                contents[-1] = path.read_bytes()
     # The ignore rules that are not in the project's files: the user's, and the repository's own.
-    excludes = b"\n".join(map(_content, (of_user, repository.common_dir / "info" / "exclude")))
-    attributes = _content(repository.common_dir / "info" / "attributes")
+    excludes, attributes = b"\n".join(contents[:2]), contents[2]
     for place in (mirror.with_suffix(PRIVATE), mirror):
         write_durably(place / "config", _configuration({**_OWN_SETTINGS, **carried}))
         (place / "info").mkdir(exist_ok=True)
@@ -222,13 +238,6 @@ def _configuration(settings: Mapping[str, str]) -> bytes:
         escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
         lines.append(f'[{section}]\n\t{name} = "{escaped}"\n')
     return os.fsencode("".join(lines))
-
-
-def _content(path: Path) -> bytes:
-    with suppress(OSError):
-        if path.is_file():
-            return path.read_bytes()
-    return b""
 
 
 def _import_refs(repository: Repository, git: Git, mirror: Path) -> None:

@@ -18,8 +18,7 @@ from pathlib import Path
 from cleveragents.domain.errors import SnapshotError, SnapshotMissingError
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.file_locks import (
-    open_lock,
-    release,
+    lock_file,
     signed,
     take_lock,
     wait_for_lock,
@@ -71,22 +70,26 @@ class SnapshotRefs:
             return True
         return f" {name}\n".encode() in self._packed()
 
-    def ids(self, *, own: bool = True, inherited: bool = False, started: bool = False) -> list[str]:
+    def ids(
+        self,
+        *,
+        own: bool = True,
+        inherited: bool = False,
+        started: bool = False,
+        included: bool = False,
+    ) -> list[str]:
         """Returns the snapshots that have a ref.
 
         Args:
             own: Whether those of the sandbox itself are wanted.
             inherited: Whether those of other plans are, which the sandbox started as.
             started: Whether the one is that was kept as the start of the plan.
+            included: Whether the one is that was kept for the last apply.
         """
-        return self._ids_in(
-            [self._place] * own + [self._forked] * inherited + [self._starts] * started
-        )
-
-    def _ids_in(self, places: Iterable[str]) -> list[str]:
         packed = [line.partition(b" ")[2] for line in self._packed().split(b"\n")]
         found: set[str] = set()
-        for place in places:
+        places = [self._place] * own + [self._forked] * inherited
+        for place in places + [self._starts] * started + [self._included] * included:
             start = f"{place}/".encode()
             found |= {os.fsdecode(name[len(start) :]) for name in packed if name.startswith(start)}
             with suppress(FileNotFoundError):
@@ -121,7 +124,7 @@ class SnapshotRefs:
 
     def keep_included(self, snapshot_id: str, anchor: str) -> None:
         """Keeps a snapshot for an apply, durably, in place of the one for an earlier apply."""
-        for old in self._ids_in([self._included]):
+        for old in self.ids(own=False, included=True):
             self._git.run("update-ref", "-d", f"{self._included}/{old}")
         self._prepare(self._included)
         name = self._store / self._included / snapshot_id
@@ -234,17 +237,10 @@ def mirror_use(store: Path) -> Generator[None]:
     Raises:
         ConflictError: a collection takes too long.
     """
-    process, place = os.getpid(), store.with_suffix(_USE)
-    descriptor = open_lock(place)
-    try:
+    place = store.with_suffix(_USE)
+    with lock_file(place) as descriptor:
         wait_for_lock(descriptor, place, fcntl.LOCK_SH)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    try:
         yield
-    finally:
-        release(descriptor, process)
 
 
 @contextmanager
@@ -260,13 +256,9 @@ def alone(store: Path) -> Generator[bool]:
 
 @contextmanager
 def _held(place: Path) -> Generator[bool]:
-    process, descriptor = os.getpid(), open_lock(place)
-    if not take_lock(descriptor, fcntl.LOCK_EX):
-        os.close(descriptor)
-        yield False
-        return
-    try:
+    with lock_file(place) as descriptor:
+        if not take_lock(descriptor, fcntl.LOCK_EX):
+            yield False
+            return
         with signed(descriptor):
             yield True
-    finally:
-        release(descriptor, process)

@@ -56,7 +56,7 @@ def parts_inside(directory: str, path: str, *, or_root: bool = False) -> tuple[s
 
 
 def prefix_of_paths(directory: str, path: str) -> str:
-    """Returns what stands before each path of a walk that began at `path`."""
+    """Returns the prefix of each path of a walk that began at `path`."""
     return "".join(f"{part}/" for part in parts_inside(directory, path, or_root=True))
 
 

@@ -90,7 +90,7 @@ def run_function(
 def reference_to(function: Callable[..., object]) -> str | None:
     """Returns `module:name` of a function, or None if another process could not import it.
 
-    A name that stands for a tool with this function counts: the decorator `tool` replaces
+    The name of a tool with this function counts: the decorator `tool` replaces
     the one by the other.
     """
     module, name = str(function.__module__), str(getattr(function, "__qualname__", ""))
