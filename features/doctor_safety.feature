@@ -84,15 +84,6 @@ Feature: Mending endangers nothing
       And the check "orphaned-sandboxes" is warning: it may be older than they are, or the wrong database
       And nothing has changed anywhere
 
-    Scenario: A home directory that was moved lacks everything
-      Given a plan that wrote a.txt in step one and b.txt in step two
-      And the home directory has been moved
-      When the user has the installation mended
-      Then the exit code is 1
-      And the check "missing-sandboxes" is warning: is missing
-      And the check "snapshots" is problem: 6 of 6 checkpoints cannot be restored
-      And nothing has changed anywhere
-
     Scenario: Plans of another home on the same server are that home's affair
       Given the settings name a new database of a PostgreSQL server
       And a plan that wrote a.txt in step one and b.txt in step two

@@ -203,7 +203,7 @@ class Container:
         return DoctorService(
             database=self.database(),
             inspection=SqlInspection(self._settings[DATABASE_URL], self._home),
-            installation=ThisInstallation(self.git(), self._home),
+            installation=ThisInstallation(self.git(), self._home, self._connections.home),
             stores=self._stores,
             sandboxes=self._sandboxes,
             locks=self.locks(),
@@ -526,7 +526,23 @@ class Container:
     def _connections(self) -> Connections:
         from cleveragents.infrastructure.database.unit_of_work import Connections
 
-        return Connections(self._settings[DATABASE_URL], self._home)
+        return Connections(
+            self._settings[DATABASE_URL],
+            self._home,
+            faults=self._faults,
+            relink=self._relink,
+            tell=self._warn,
+        )
+
+    def _relink(self, home: Path) -> None:
+        from cleveragents.infrastructure.sandbox.create.relocation import relink
+
+        relink(home)
+
+    def _warn(self, text: str) -> None:
+        from cleveragents.application.events import WarningIssued
+
+        self._events.emit(WarningIssued(text))
 
     @_built_once
     def locks(self) -> DatabaseLocks:

@@ -11,6 +11,10 @@ from enum import StrEnum
 class FaultPoint(StrEnum):
     """Each stands right after the step it names."""
 
+    HOME_RECORDED = "home-recorded"
+    """The records name the home where it is now; the links of its worktrees may not yet."""
+    HOME_RELINKED = "home-relinked"
+    """So do the links; its identity does not say so yet."""
     LEASE_TAKEN = "lease-taken"
     SANDBOX_MADE = "sandbox-made"
     """The files are there, no record names them."""

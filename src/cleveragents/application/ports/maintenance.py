@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from cleveragents.domain.health.health import DatabaseFacts, HomeFacts, StoredBytes
+from cleveragents.domain.health.home_state import HomeState
 from cleveragents.domain.health.maintenance import CollectedStore, KnownRecords, StoreFindings
 
 RecordLookup = Callable[[Collection[str]], KnownRecords]
@@ -32,6 +33,18 @@ class Installation(Protocol):
 
     def make_home_private(self) -> None:
         """Lets nobody but the user into the home directory. MUST be repeatable."""
+        ...
+
+    def home_state(self) -> HomeState:
+        """Compares the place of the home directory with its identity."""
+        ...
+
+    def original_home(self) -> str | None:
+        """Returns where the home directory was when it got its identity, if it has one."""
+        ...
+
+    def separate_home(self) -> None:
+        """Lets a copied home get an identity of its own when the database is used next."""
         ...
 
     def has(self, path: str) -> bool:

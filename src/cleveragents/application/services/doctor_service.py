@@ -31,7 +31,9 @@ from cleveragents.domain.health.health import (
     disk_use,
     judge_database,
     judge_home,
+    judge_identity,
 )
+from cleveragents.domain.health.home_state import HomeState
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.wording import counted, listed, size
 
@@ -83,8 +85,8 @@ class DoctorService:
         checks = [self._program(), git, home, self._configuration(asked)]
         revision, disk = None, _NOTHING
         if home_is_usable:
-            database, revision, records = self._database_check(asked)
-            checks.append(database)
+            identity, database, revision, records = self._identity_and_database(asked)
+            checks += [identity, database]
             if revision is not None:
                 has_git = git_version is not None
                 checks += self._checks_of_records(asked, records, has_git=has_git)
@@ -136,6 +138,22 @@ class DoctorService:
         if error is not None:
             return check("configuration", CheckStatus.PROBLEM, error.message, error.hint)
         return check("configuration", CheckStatus.OK, "Every setting has a valid value")
+
+    def _identity_and_database(
+        self, asked: HealthExamination
+    ) -> tuple[Check, Check, str | None, Sequence[PlanRecord]]:
+        """The records of a copied home are used only when it is to become a home of its own."""
+        original, before = self._installation.original_home(), self._installation.home_state()
+        place = self._installation.paths()["home"]
+        if before is HomeState.COPIED and not asked.fix:
+            message = f"The home directory is a copy{_NOT_LOOKED_AT}"
+            identity = judge_identity(before, before, place, original)
+            return identity, check("database", CheckStatus.WARNING, message), None, ()
+        if before is HomeState.COPIED:
+            self._installation.separate_home()
+        database, revision, records = self._database_check(asked)
+        after = self._installation.home_state()
+        return judge_identity(before, after, place, original), database, revision, records
 
     def _database_check(
         self, asked: HealthExamination

@@ -39,8 +39,9 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0009_operations",
     "0010_apply",
     "0011_output_streams",
+    "0012_plan_order",
 )
-HEAD_REVISION = "0012_plan_order"
+HEAD_REVISION = "0013_installation"
 _LEASES = (
     "SELECT owner_id, expires_at, host, process_id, command FROM locks WHERE NOT released"
     " ORDER BY acquired_at"

@@ -131,7 +131,8 @@ class StoreHealth:
         # Records that name nothing here belong to another home, or were lost.
         paths = {store.path for store in stores}
         doubted = self._database.is_doubted()
-        ours = list(dict.fromkeys(item.plan_id for item in recorded if item.store in paths))
+        here = [box for box in recorded if box.store in paths and self._database.owns(box)]
+        ours = list(dict.fromkeys(box.plan_id for box in here))
         return StoreSurvey(
             stores=stores,
             plans=ours,
