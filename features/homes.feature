@@ -55,6 +55,19 @@ Feature: A home directory that was moved or copied
       Then the exit code is 6
       And the error has the code busy and names what helps
 
+    Scenario: A moved home that cannot be repaired is not used
+      Given the home directory has been moved
+      And the disk is full when the identity is stored
+      When the plan is rolled back here to "after one"
+      Then the exit code is 1
+      And the error has the code database and names what helps
+
+    Scenario: The plans of an earlier home can be listed on a full disk
+      Given the home is that of an earlier version
+      And the disk is full when the identity is stored
+      When the user runs "agents plan list --format json"
+      Then the exit code is 0
+
   Rule: a copied home does not touch the home that it was copied from
 
     Scenario: A copy is refused

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import errno
 import sqlite3
 import subprocess
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
@@ -13,6 +15,7 @@ from features.support.sweeps import fault_sweep as faults
 from features.support.trees import tree
 
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.infrastructure.database import home_records
 from cleveragents.infrastructure.file_locks import Presence, RunningProcess
 from cleveragents.infrastructure.system import this_process
 
@@ -46,6 +49,13 @@ def second_name(context: Context) -> None:
     name = context.world.directory / "second"
     name.symlink_to(context.world.home)
     use(context, name)
+
+
+@given("the disk is full when the identity is stored")
+def full_disk(context: Context) -> None:
+    error = OSError(errno.ENOSPC, "No space left on device")
+    patched = patch.object(home_records, "write_identity", side_effect=error)
+    context.world.on_close.enter_context(patched)
 
 
 @given("a process works on the plan")

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
     from cleveragents.application.services.doctor_service import DoctorService
+    from cleveragents.application.services.health.adoption import Adoption
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.output_service import OutputService
@@ -209,6 +210,21 @@ class Container:
             locks=self.locks(),
             recovery=self.recovery(),
             maintenance=self.maintenance_service(),
+            adoption=self._adoption,
+        )
+
+    @cached_property
+    def _adoption(self) -> Adoption:
+        from cleveragents.application.services.health.adoption import Adoption
+
+        return Adoption(
+            database=self.database(),
+            stores=self._stores,
+            locks=self.locks(),
+            recorder=self._group_recorder,
+            clock=self._clock,
+            id_source=self._ids,
+            faults=self._faults,
         )
 
     @_built_once

@@ -28,6 +28,14 @@ class Identity:
 def read_identity(home: Path) -> Identity | None:
     """Returns the identity of a home; None if it has none, or one that cannot be understood."""
     try:
+        return _read(home)
+    except OSError:
+        return None
+
+
+def _read(home: Path) -> Identity | None:
+    """Like `read_identity`; raises PermissionError where this user may not look."""
+    try:
         stored = json.loads((home / _FILE).read_bytes())
         return Identity(str(stored["id"]), str(stored["path"]))
     except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
@@ -50,7 +58,7 @@ def state_of(home: Path, identity: Identity | None) -> HomeState:
     try:
         if original.samefile(home):
             return HomeState.SETTLED  # Another name of the same directory.
-        found = read_identity(original)
+        found = _read(original)
     except FileNotFoundError:
         return HomeState.MOVED
     except OSError:

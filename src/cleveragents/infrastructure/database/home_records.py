@@ -64,6 +64,7 @@ class NewestEvent:
         self._note = home / "mirrors" / _NOTE
         self._earlier = home / _NOTE
         self._doubt = home / _DOUBT
+        self._is_doubted = False
 
     def saw(self, event: StoredEvent) -> None:
         """Notes a new event; without mirrors there is nothing to protect.
@@ -91,23 +92,27 @@ class NewestEvent:
             try:
                 number, _, plan_id = note.read_text().strip().partition(" ")
                 known = plan_of(int(number)) == plan_id
-            except (FileNotFoundError, NotADirectoryError, ValueError):
-                continue
+            except (OSError, ValueError):
+                continue  # There is none, or nobody may look at it.
             if not known:
                 self.doubt()
             return
 
     def doubt(self) -> None:
         """Notes that the database lacks what was recorded here; the note stays until `trust`."""
-        self._doubt.touch(mode=0o600)
+        self._is_doubted = True
+        with suppress(OSError):  # Reading must be possible on a full disk.
+            self._doubt.touch(mode=0o600)
 
     def is_doubted(self) -> bool:
         """Returns whether a database was used here that did not have the event."""
-        return self._doubt.exists()
+        return self._is_doubted or self._doubt.exists()
 
     def trust(self) -> None:
         """Ends the doubt, because the database knows by now all that is here. Repeatable."""
-        self._doubt.unlink(missing_ok=True)
+        for place in (self._note, self._earlier, self._doubt):
+            place.unlink(missing_ok=True)
+        self._is_doubted = False
 
 
 class HomeRecords:
@@ -147,6 +152,10 @@ class HomeRecords:
 
     def state(self) -> HomeState:
         return state_of(self._home, read_identity(self._home))
+
+    def is_elsewhere(self) -> bool:
+        """Returns whether its records or links may name another place."""
+        return self.state() in (HomeState.MOVED, HomeState.COPIED)
 
     def original(self) -> str | None:
         """Returns where the home was when its identity was written."""
@@ -192,7 +201,7 @@ class HomeRecords:
 
         Raises:
             ConflictError: The home was moved while a process works on one of its plans.
-            DatabaseError: The home was moved, and its files cannot be written.
+            DatabaseError: Files of the home cannot be written.
         """
         try:
             with exclusive(self._home / "identity.lock"):
@@ -215,13 +224,11 @@ class HomeRecords:
                 if identity != found and state is not HomeState.SETTLED:
                     write_identity(self._home, identity)
         except OSError as error:
-            if self.state() is not HomeState.NEW:
-                raise DatabaseError(
-                    f"The home directory {self._home} was moved, and its files cannot be "
-                    f"adjusted: {error.strerror or error}",
-                    hint="Make room there, or give permission",
-                ) from error
-            return  # Reading must be possible on a full disk; the next command tries again.
+            raise DatabaseError(
+                f"The home directory {self._home} was moved, and its files cannot be "
+                f"adjusted: {error.strerror or error}",
+                hint="Make room there, or give permission",
+            ) from error
         self._identity, self._separates = identity, False
         if moves and found is not None and self._tell is not None:
             self._tell(

@@ -106,10 +106,7 @@ class Connections:
             home, RunningProcess(holder=this_process(), revision=schema.HEAD_REVISION)
         )
         self.home = HomeRecords(home, self.presence, faults=faults, relink=relink, tell=tell)
-        self._is_private = (
-            isinstance(self._location, SqliteLocation)
-            and home.resolve() in self._location.path.parents
-        )
+        self._home = home
         self._busy_seconds = busy_seconds
         self._reconnect_seconds = reconnect_seconds
         self._opened: _OpenDatabase | None = None
@@ -148,8 +145,20 @@ class Connections:
                 connection.commit()
 
         if not settled:
-            self.home.settle(write, private=self._is_private)
+            try:
+                self.home.settle(write, private=self._is_private())
+            except (CleverAgentsError, *driver_errors()):
+                # Reading must be possible on a full disk: the next command tries again.
+                if self.home.is_elsewhere():
+                    raise
         return opened
+
+    def _is_private(self) -> bool:
+        """Returns whether no other home can use the database: it is inside this one."""
+        location = self._location
+        return isinstance(location, SqliteLocation) and (
+            self._home.resolve() in location.path.parents
+        )
 
     def _begun(
         self, opened: _OpenDatabase, begin: Sequence[str], held: ExitStack
