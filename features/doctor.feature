@@ -119,10 +119,10 @@ Feature: Looking at the whole installation
         | damage                                                        | code | check              | status  | finding                              |
         | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX cannot be used: it is missing |
         | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX cannot be used: it is missing |
-        | there is a directory of a plan that nobody knows              | 0    | orphaned-sandboxes | warning | sandboxes/01BX5ZZKBKACTAV9WEVGEMMVRZ |
+        | there is a directory of a plan that nobody knows              | 0    | orphaned-sandboxes | warning | does not know 01BX5ZZKBKACTAV9WEVGEM |
         | there is a sandbox that a known plan does not have            | 0    | orphaned-sandboxes | warning | sandboxes/PLAN/data                  |
-        | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-sandboxes | warning | 01ARZ3NDEKTSV4RRFFQ69G5FAV/project   |
-        | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-snapshots | warning | plan-01ARZ3NDEKTSV4RRFFQ69G5FAV      |
+        | there is a sandbox with snapshots of a plan that nobody knows | 0    | quarantine         | warning | kept: 01ARZ3NDEKTSV4RRFFQ69G5FAV (   |
+        | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-snapshots | warning | does not know 01ARZ3NDEKTSV4RRFFQ69G |
         | there is a directory that is not ours                         | 0    | orphaned-sandboxes | ok      | Every sandbox on disk belongs to a   |
         | there is a snapshot that no record names                      | 0    | orphaned-snapshots | warning | refs/cleveragents/snapshots/PLAN     |
         | there is half a sandbox                                       | 0    | leftovers          | warning | B of unfinished sandboxes            |

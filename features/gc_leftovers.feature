@@ -63,12 +63,12 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
         | reclaims space             | goes  |
         | rehearses reclaiming space | stays |
 
-  Rule: sandboxes that no plan has go, if the database can be trusted
+  Rule: sandboxes that are half made or half removed go, others stay
 
     Scenario: A sandbox of a plan that the database does not know
       Given there is a sandbox of a plan that nobody knows
       When the user reclaims space
-      Then that sandbox is listed and gone, with all its snapshots
+      Then that sandbox is kept with all its refs, and its plan is named
       And all checkpoints can be read back
 
     Scenario: A sandbox whose removal was killed
@@ -79,7 +79,7 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
     Scenario: A sandbox of another kind, of a plan that the database does not know
       Given there is a directory copied for a plan that nobody knows
       When the user reclaims space
-      Then that sandbox is listed and gone, with all its snapshots
+      Then that sandbox is kept with all its refs, and its plan is named
 
     Scenario Outline: A sandbox that <maker> was making
       Given there is half a sandbox that <maker> was making

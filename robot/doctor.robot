@@ -23,15 +23,13 @@ Looking Makes Nothing
     And The Check 'home' Is    ok
     And The Home Of The Program Is Empty
 
-A Sandbox That No Plan Has Is Removed
+A Sandbox That No Plan Has Is Kept And Named
     Given A Plan Has Run    mistake.yaml
     And There Is A Sandbox That No Plan Has
     When The User Runs    agents doctor --fix --format json
     Then The Command Succeeds
-    And The Check 'orphaned-sandboxes' Is    fixed
-    And The Sandbox That No Plan Has Is Gone
-    And The User Runs    agents doctor --format json
-    And The Messages Say    Found no problems
+    And The Check 'quarantine' Is    warning
+    And The Sandbox That No Plan Has Is Still There
 
 Others Are Kept Out Of The Home Directory
     Given A Plan Has Run    mistake.yaml

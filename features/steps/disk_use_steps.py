@@ -7,7 +7,7 @@ from features.support.sandboxes.strategy_bench import strategy_bench
 
 from cleveragents.infrastructure.sandbox.files.overlay_mounts import is_overlay
 from cleveragents.infrastructure.sandbox.gc.disk_use import measure, removable_bytes
-from cleveragents.infrastructure.sandbox.gc.unrecorded import directories, remove_strays
+from cleveragents.infrastructure.sandbox.gc.unrecorded import directories, remove_stray
 
 
 @when("its disk use is measured")
@@ -21,9 +21,9 @@ def measure_sandboxes(context: Context) -> None:
 
 
 @when("the sandbox is removed as one that no plan has")
-def remove_stray(context: Context) -> None:
+def remove_unrecorded(context: Context) -> None:
     for _ in range(2):
-        remove_strays(strategy_bench(context).place.parent)
+        remove_stray(strategy_bench(context).place)
 
 
 @then("it takes {size:d} bytes")

@@ -367,13 +367,12 @@ def is_gone(context: Context) -> None:
     assert store(context)["objects_removed"] == 1, store(context)
 
 
-@then("that sandbox is listed and gone, with all its snapshots")
-def sandbox_gone(context: Context) -> None:
+@then("that sandbox is kept with all its refs, and its plan is named")
+def sandbox_kept(context: Context) -> None:
     place: Path = context.leftover
-    assert store(context)["sandboxes_removed"] == [str(place)], store(context)
-    assert not place.parent.exists()
-    assert garbage.UNKNOWN not in garbage.git(plans(context), "for-each-ref")
-    assert not (plans(context).mirror / "worktrees" / f"{garbage.UNKNOWN}-project").exists()
+    assert store(context)["unknown_plans"] == [garbage.UNKNOWN], store(context)
+    assert place.is_dir()
+    assert garbage.UNKNOWN in garbage.git(plans(context), "for-each-ref")
 
 
 @then("{amount} of unfinished sandboxes are reported, and it is {fate}")

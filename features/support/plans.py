@@ -68,7 +68,9 @@ class Plans:
         self.seen: dict[str, Seen] = {}
         """What the sandbox held whenever a snapshot was made, by snapshot id."""
         shutil.copytree(_models() / "project", world.project, symlinks=True, dirs_exist_ok=True)
-        shutil.copytree(_models() / "home", world.home)
+        # Without the identity: this is to be a home of its own, not the copy of one.
+        ignored = shutil.ignore_patterns("identity*")
+        shutil.copytree(_models() / "home", world.home, ignore=ignored)
         world.home.chmod(0o700)
         self.untouched = tree(world.project)
 

@@ -31,9 +31,9 @@ class Damage:
         (self.stray / "data").mkdir(parents=True)
         (self.stray / "data" / "file").write_text("left over\n")
 
-    @keyword("The Sandbox That No Plan Has Is Gone")
-    def stray_is_gone(self) -> None:
-        assert not self.stray.exists()
+    @keyword("The Sandbox That No Plan Has Is Still There")
+    def stray_is_there(self) -> None:
+        assert (self.stray / "data" / "file").exists()
 
     @keyword("Others May Look Into The Home Directory")
     def open_home(self) -> None:

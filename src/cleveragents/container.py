@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
     from cleveragents.application.services.doctor_service import DoctorService
+    from cleveragents.application.services.health.adoption import Adoption
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
     from cleveragents.application.services.output_service import OutputService
@@ -205,12 +206,27 @@ class Container:
         return DoctorService(
             database=self.database(),
             inspection=SqlInspection(self._settings[DATABASE_URL], self._home),
-            installation=ThisInstallation(self.git(), self._home),
+            installation=ThisInstallation(self.git(), self._home, self._connections.home),
             stores=self._stores,
             sandboxes=self._sandboxes,
             locks=self.locks(),
             recovery=self.recovery(),
             maintenance=self.maintenance_service(),
+            adoption=self._adoption,
+        )
+
+    @cached_property
+    def _adoption(self) -> Adoption:
+        from cleveragents.application.services.health.adoption import Adoption
+
+        return Adoption(
+            database=self.database(),
+            stores=self._stores,
+            locks=self.locks(),
+            recorder=self._group_recorder,
+            clock=self._clock,
+            id_source=self._ids,
+            faults=self._faults,
         )
 
     @_built_once
@@ -529,7 +545,23 @@ class Container:
     def _connections(self) -> Connections:
         from cleveragents.infrastructure.database.unit_of_work import Connections
 
-        return Connections(self._settings[DATABASE_URL], self._home)
+        return Connections(
+            self._settings[DATABASE_URL],
+            self._home,
+            faults=self._faults,
+            relink=self._relink,
+            tell=self._warn,
+        )
+
+    def _relink(self, home: Path) -> None:
+        from cleveragents.infrastructure.sandbox.create.relocation import relink
+
+        relink(home)
+
+    def _warn(self, text: str) -> None:
+        from cleveragents.application.events import WarningIssued
+
+        self._events.emit(WarningIssued(text))
 
     @_built_once
     def locks(self) -> DatabaseLocks:

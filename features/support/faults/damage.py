@@ -203,7 +203,7 @@ def _installed(plans: Plans, fault: AbstractContextManager[object]) -> None:
 
 def failing_removal(plans: Plans) -> None:
     error = OSError(errno.EIO, "I/O error")
-    _installed(plans, patch.object(mirrors, "remove_strays", side_effect=error))
+    _installed(plans, patch.object(mirrors, "remove_stray", side_effect=error))
 
 
 def refused_mode(plans: Plans) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.plans.lease import Holder, Lease
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.database import schema
 from cleveragents.infrastructure.database.unit_of_work import Connections, SqlDatabase
 from cleveragents.infrastructure.file_locks import Presence, RunningProcess
@@ -58,6 +59,12 @@ class BusyDatabase(Database):
 
     def is_doubted(self) -> bool:
         return self._database.is_doubted()
+
+    def trust(self) -> None:
+        self._database.trust()
+
+    def owns(self, sandbox: SandboxRef) -> bool:
+        return self._database.owns(sandbox)
 
 
 class Host:

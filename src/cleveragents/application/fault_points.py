@@ -11,6 +11,16 @@ from enum import StrEnum
 class FaultPoint(StrEnum):
     """Each comes right after the step it names."""
 
+    HOME_RECORDED = "home-recorded"
+    """The records name the home where it is now; the links of its worktrees may not yet."""
+    HOME_RELINKED = "home-relinked"
+    """So do the links; its identity does not say so yet."""
+    PLAN_ADOPTED = "plan-adopted"
+    """An unknown plan has its records; its sandbox as it is may not have a checkpoint yet."""
+    SNAPSHOTS_ADOPTED = "snapshots-adopted"
+    """The unknown snapshots of a known plan have their records."""
+    DATABASE_TRUSTED = "database-trusted"
+    """The database knows everything again."""
     LEASE_TAKEN = "lease-taken"
     SANDBOX_MADE = "sandbox-made"
     """The files are there, no record names them."""

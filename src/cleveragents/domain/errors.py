@@ -15,6 +15,7 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   │  about projects and sandboxes:
 │   ├── ProjectRefusedError        a project that cannot be sandboxed completely
 │   ├── SandboxMissingError        sandbox gone, or its path holds something else
+│   ├── OtherHomeError             the sandboxes belong to another home directory
 │   ├── NotReversibleError         the resource has the strategy `none`
 │   │  about checkpoints:
 │   ├── CheckpointPlanMismatchError
@@ -52,6 +53,7 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   └── GitCommandError            command, status, stderr
 ├── ExecutionError           a step or tool failed                        exit 8
 ├── ConfigurationError       key, value, source, allowed values           exit 10
+│   └── CopiedHomeError            the home directory is a copy of another
 └── InterruptedByUserError   the user stopped it                          exit 130
 ```
 
@@ -231,6 +233,20 @@ class SandboxMissingError(BusinessRuleViolation):
             hint="Its checkpoints are still stored; `agents plan diff` shows them",
             path=path,
             reason=reason,
+        )
+
+
+class OtherHomeError(BusinessRuleViolation):
+    """The sandboxes of a plan belong to another home directory, which alone may change them."""
+
+    code = "other_home"
+
+    def __init__(self, plan_id: str, sandbox: str) -> None:
+        super().__init__(
+            f"Plan {plan_id} belongs to another home directory: its sandbox is {sandbox} there",
+            hint="Run the command with that home directory (`CLEVERAGENTS_HOME`), on its host",
+            plan_id=plan_id,
+            sandbox=sandbox,
         )
 
 
@@ -653,6 +669,21 @@ class ConfigurationError(CleverAgentsError):
 
     code = "configuration"
     exit_code = 10
+
+
+class CopiedHomeError(ConfigurationError):
+    """The home directory is a copy of another one, which still exists."""
+
+    code = "copied_home"
+
+    def __init__(self, home: str, original: str) -> None:
+        super().__init__(
+            f"The home directory {home} is a copy of {original}, whose sandboxes it must not touch",
+            hint=f"Use {original}, or run `agents doctor --fix`: it gives the copy an identity and "
+            "sandboxes of its own",
+            home=home,
+            original=original,
+        )
 
 
 class InterruptedByUserError(CleverAgentsError):

@@ -13,7 +13,9 @@ import cleveragents
 from cleveragents.application.ports.maintenance import Installation
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.health.health import PRIVATE_MODE, HomeFacts
+from cleveragents.domain.health.home_state import HomeState
 from cleveragents.infrastructure.config import global_file
+from cleveragents.infrastructure.database.home_records import HomeRecords
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.store.repacking import free_bytes
 
@@ -21,9 +23,10 @@ from cleveragents.infrastructure.sandbox.store.repacking import free_bytes
 class ThisInstallation(Installation):
     """This program on this machine, with one home directory."""
 
-    def __init__(self, git: Git, home: Path) -> None:
+    def __init__(self, git: Git, home: Path, records: HomeRecords) -> None:
         self._git = git
         self._home = home
+        self._records = records
 
     def versions(self) -> Mapping[str, str]:
         return {
@@ -75,6 +78,15 @@ class ThisInstallation(Installation):
                 f"The mode of {self._home} cannot be changed: {error.strerror}",
                 hint="Change its owner to the current user",
             ) from error
+
+    def home_state(self) -> HomeState:
+        return self._records.state()
+
+    def original_home(self) -> str | None:
+        return self._records.original()
+
+    def separate_home(self) -> None:
+        self._records.separate()
 
     def has(self, path: str) -> bool:
         return os.path.lexists(path)

@@ -28,7 +28,7 @@ from datetime import datetime, timedelta
 from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
-from cleveragents.domain.errors import CleverAgentsError, ConflictError
+from cleveragents.domain.errors import CleverAgentsError, ConflictError, OtherHomeError
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.wording import counted
@@ -281,6 +281,9 @@ class DatabaseLocks(Locks):
         holder = self._presence.holder
         with self._database.write(plan_id) as transaction:
             transaction.plans.get(plan_id)
+            for sandbox in transaction.sandboxes.list(plan_id):
+                if not self._database.owns(sandbox):
+                    raise OtherHomeError(plan_id, sandbox.path)
             present, now = transaction.leases.get(plan_id), transaction.leases.now()
             # A lease of this process stays in the table if it could not be released.
             own = present is not None and present.holder.owner_id == holder.owner_id

@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from cleveragents.domain.health.health import DatabaseFacts, HomeFacts, StoredBytes
+from cleveragents.domain.health.home_state import HomeState
 from cleveragents.domain.health.maintenance import CollectedStore, KnownRecords, StoreFindings
+from cleveragents.domain.plans.origin import FoundPlan
 
 RecordLookup = Callable[[Collection[str]], KnownRecords]
 
@@ -32,6 +34,18 @@ class Installation(Protocol):
 
     def make_home_private(self) -> None:
         """Lets nobody but the user into the home directory. MUST be repeatable."""
+        ...
+
+    def home_state(self) -> HomeState:
+        """Compares the place of the home directory with its identity."""
+        ...
+
+    def original_home(self) -> str | None:
+        """Returns where the home directory was when it got its identity, if it has one."""
+        ...
+
+    def separate_home(self) -> None:
+        """Lets a copied home get an identity of its own when the database is used next."""
         ...
 
     def has(self, path: str) -> bool:
@@ -88,8 +102,20 @@ class Mirrors(Protocol):
         """Removes a sandbox that no record names, with what belongs to it. MUST be repeatable."""
         ...
 
-    def remove_sandboxes(self, plan_id: str) -> None:
-        """Removes all that is left of a plan that no record names. MUST be repeatable."""
+    def on_disk(
+        self,
+        projects: Sequence[str],
+        *,
+        among: Collection[str] | None = None,
+        without: Collection[str] = (),
+    ) -> Sequence[FoundPlan]:
+        """Returns what is on disk of plans, by their ids; changes nothing.
+
+        Args:
+            projects: Paths that a sandbox may have been made of, where no note tells it.
+            among: Only these plans; None is every plan of which anything is there.
+            without: Not these plans.
+        """
         ...
 
     def repair(self, mirror: str, project: str) -> Sequence[str]:

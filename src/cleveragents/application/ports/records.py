@@ -413,3 +413,14 @@ class Database(Protocol):
         know may then be finished work, and MUST NOT be deleted.
         """
         ...
+
+    def trust(self) -> None:
+        """Ends the doubt: the records name by now everything that is here. MUST be repeatable."""
+        ...
+
+    def owns(self, sandbox: SandboxRef) -> bool:
+        """Returns whether a sandbox belongs to this home directory.
+
+        Several may share a database. One of another home MUST NOT be changed here.
+        """
+        ...

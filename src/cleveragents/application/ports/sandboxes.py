@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cleveragents.application.ports.locks import PlanLease
+from cleveragents.domain.plans.origin import SandboxOrigin
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.resource import ResourceType
@@ -81,6 +82,14 @@ class Sandboxes(Protocol):
         Raises:
             SnapshotMissingError: no ref keeps that snapshot.
         """
+        ...
+
+    def note_origin(self, origin: SandboxOrigin) -> None:
+        """Notes beside a new sandbox what it was made for, durably; `remove` removes the note."""
+        ...
+
+    def is_there(self, plan_id: str, resource: str) -> bool:
+        """Returns whether anything is in the place of a plan's sandbox."""
         ...
 
     def check(self, sandbox: SandboxRef) -> None:

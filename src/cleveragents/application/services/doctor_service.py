@@ -15,6 +15,7 @@ from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.maintenance import DatabaseInspection, Installation, Mirrors
 from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import Sandboxes
+from cleveragents.application.services.health.adoption import Adoption
 from cleveragents.application.services.health.plans import PlanHealth, PlanRecord
 from cleveragents.application.services.health.stores import StoreHealth
 from cleveragents.application.services.maintenance_service import MaintenanceService
@@ -31,7 +32,10 @@ from cleveragents.domain.health.health import (
     disk_use,
     judge_database,
     judge_home,
+    judge_identity,
 )
+from cleveragents.domain.health.home_state import HomeState
+from cleveragents.domain.health.quarantine import judge_adopted, judge_unknown
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.wording import counted, listed, size
 
@@ -52,6 +56,10 @@ class HealthExamination:
     """Why the user's settings cannot be used: then nobody knows which database is meant."""
     refused_here: ConfigurationError | None
     """Why the settings of the project that the user is in cannot be used."""
+    adopt: bool = False
+    """Make records for what the database does not know."""
+    projects: Sequence[str] = ()
+    """Where the user is: projects that a sandbox may have been made of."""
 
 
 class DoctorService:
@@ -67,12 +75,14 @@ class DoctorService:
         locks: Locks,
         recovery: Recovery,
         maintenance: MaintenanceService,
+        adoption: Adoption,
     ) -> None:
         self._database = database
         self._inspection = inspection
         self._installation = installation
         self._stores = stores
         self._maintenance = maintenance
+        self._adoption = adoption
         self._plans = PlanHealth(database, sandboxes, locks, recovery, installation, inspection)
         self._on_disk = StoreHealth(database, stores, locks, maintenance)
 
@@ -83,8 +93,8 @@ class DoctorService:
         checks = [self._program(), git, home, self._configuration(asked)]
         revision, disk = None, _NOTHING
         if home_is_usable:
-            database, revision, records = self._database_check(asked)
-            checks.append(database)
+            identity, database, revision, records = self._identity_and_database(asked)
+            checks += [identity, database]
             if revision is not None:
                 has_git = git_version is not None
                 checks += self._checks_of_records(asked, records, has_git=has_git)
@@ -137,6 +147,22 @@ class DoctorService:
             return check("configuration", CheckStatus.PROBLEM, error.message, error.hint)
         return check("configuration", CheckStatus.OK, "Every setting has a valid value")
 
+    def _identity_and_database(
+        self, asked: HealthExamination
+    ) -> tuple[Check, Check, str | None, Sequence[PlanRecord]]:
+        """The records of a copied home are used only when it is to become a home of its own."""
+        original, before = self._installation.original_home(), self._installation.home_state()
+        place = self._installation.paths()["home"]
+        if before is HomeState.COPIED and not asked.fix:
+            message = f"The home directory is a copy{_NOT_LOOKED_AT}"
+            identity = judge_identity(before, before, place, original)
+            return identity, check("database", CheckStatus.WARNING, message), None, ()
+        if before is HomeState.COPIED:
+            self._installation.separate_home()
+        database, revision, records = self._database_check(asked)
+        after = self._installation.home_state()
+        return judge_identity(before, after, place, original), database, revision, records
+
     def _database_check(
         self, asked: HealthExamination
     ) -> tuple[Check, str | None, Sequence[PlanRecord]]:
@@ -148,6 +174,10 @@ class DoctorService:
         place, upgraded_from = self._inspection.place(), None
         try:
             facts = self._inspection.look()
+            if facts is None and asked.adopt:
+                with self._database.read():
+                    pass  # The first use creates it.
+                facts = self._inspection.look()
             if facts is not None and facts.is_older and not facts.faults and asked.fix:
                 upgraded_from = facts.revision
                 with self._database.read():
@@ -159,6 +189,12 @@ class DoctorService:
             message = f"{error.message}{_NOT_LOOKED_AT}"
             judged = check("database", CheckStatus.PROBLEM, message, error.hint, place=place)
             return judged, None, ()
+        if facts is None and (lost := self._stores.sandboxes()):
+            message = (
+                f"There is no database, but there are sandboxes of {counted(len(lost), 'plan')}"
+            )
+            hint = "Restore the database, or run `agents doctor --adopt` to make records for them"
+            return check("database", CheckStatus.WARNING, message, hint, place=place), None, ()
         if facts is None:
             message = f"There is no database yet; the first plan creates it: {place}"
             return check("database", CheckStatus.OK, message, place=place), None, ()
@@ -170,10 +206,14 @@ class DoctorService:
     ) -> list[Check]:
         found: list[Check] = []
         try:
+            quarantine = self._quarantine(asked) if has_git else []
+            if asked.adopt:
+                records = self._plans.read()
             before = self._on_disk.find() if has_git else None
             found += self._plans.examine(records, fix=asked.fix)
             if before is not None:
                 place = self._installation.paths()["sandboxes"]
+                found += quarantine
                 found += self._on_disk.examine(before, place, fix=asked.fix)
                 repaired = self._repair(records) if asked.fix else 0
                 found.append(self._snapshots(records, repaired, quick=asked.quick))
@@ -181,6 +221,16 @@ class DoctorService:
             message = f"{error.message}; not everything was checked"
             found.append(check("records", CheckStatus.PROBLEM, message, error.hint))
         return found
+
+    def _quarantine(self, asked: HealthExamination) -> list[Check]:
+        """Names what only the disk knows, and adopts it if that is asked for."""
+        doubted = self._database.is_doubted()
+        if not asked.adopt:
+            return [judge_unknown(self._adoption.find(asked.projects), doubted=doubted)]
+        outcomes = self._adoption.adopt(asked.projects)
+        adopted = [item.plan for item in outcomes if item.problem is None]
+        left = [(item.plan, item.problem) for item in outcomes if item.problem is not None]
+        return [judge_adopted(adopted, left)]
 
     def _repair(self, records: Sequence[PlanRecord]) -> int:
         """Replaces damaged objects of mirrors by those of the projects; returns how many files."""

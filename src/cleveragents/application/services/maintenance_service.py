@@ -109,7 +109,8 @@ class MaintenanceService:
             robbed |= {
                 self._stores.key_of(sandbox.store)
                 for sandbox in kept.sandboxes
-                if not lost.keys().isdisjoint(kept.of_sandbox(sandbox))
+                if self._database.owns(sandbox)
+                and not lost.keys().isdisjoint(kept.of_sandbox(sandbox))
             }
         return robbed
 

@@ -19,22 +19,33 @@ if TYPE_CHECKING:
     "doctor",
     help="Check the installation, and fix what is safe to fix",
     epilog=(
-        "Without --fix nothing is changed. The exit code is 1 if there are problems; warnings\n"
-        "do not affect it.\n\n"
-        "Examples:\n  agents doctor\n  agents doctor --fix\n  agents doctor --quick --format json"
+        "Without --fix or --adopt nothing is changed. The exit code is 1 if there are problems;\n"
+        "warnings do not affect it.\n\n"
+        "Examples:\n  agents doctor\n  agents doctor --fix\n  agents doctor --adopt\n"
+        "  agents doctor --quick --format json"
     ),
     fixes_settings=True,
 )
 @click.option("--fix", is_flag=True, help="Fix what is safe to fix, and report it.")
+@click.option(
+    "--adopt", is_flag=True, help="Make records for plans on disk that the database does not know."
+)
 @click.option("--quick", is_flag=True, help="Skip reading back the contents of checkpoints.")
 @frame.pass_session
-def doctor(session: Session, fix: bool, quick: bool) -> Report:
+def doctor(session: Session, fix: bool, adopt: bool, quick: bool) -> Report:
     from cleveragents.application.services.doctor_service import HealthExamination
     from cleveragents.reports.installation.health import health_report
 
     service, refused = _service(session)
     here = None if refused else _refused_here(session)
-    asked = HealthExamination(fix=fix, quick=quick, refused=refused, refused_here=here)
+    asked = HealthExamination(
+        fix=fix,
+        quick=quick,
+        refused=refused,
+        refused_here=here,
+        adopt=adopt,
+        projects=_nearby(session),
+    )
     return health_report(service.examine(asked))
 
 
@@ -44,6 +55,14 @@ def _service(session: Session) -> tuple[DoctorService, ConfigurationError | None
         return session.container(None).doctor_service(), None
     except ConfigurationError as error:
         return session.default_container().doctor_service(), error
+
+
+def _nearby(session: Session) -> list[str]:
+    """Returns the project that the user is in, if there is one."""
+    try:
+        return session.nearby()
+    except UsageError:
+        return []
 
 
 def _refused_here(session: Session) -> ConfigurationError | None:

@@ -10,6 +10,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from cleveragents.domain.errors import CopiedHomeError
+from cleveragents.domain.health.home_state import HomeState
 from cleveragents.domain.record import Record
 from cleveragents.domain.wording import size
 
@@ -194,6 +196,27 @@ def judge_home(facts: HomeFacts, *, mended: bool) -> Check:
     if mended:
         return judged(CheckStatus.FIXED, f"{facts.path} has the mode {facts.mode:04o} now")
     return judged(CheckStatus.OK, f"{facts.path} is private and can be written")
+
+
+def judge_identity(before: HomeState, after: HomeState, path: str, original: str | None) -> Check:
+    """Checks that the home directory is where its identity says.
+
+    Args:
+        before: What was found.
+        after: What it is by now: whoever uses the records of a moved home repairs them.
+        path: The home directory.
+        original: Where it was when it got its identity.
+    """
+    judged = partial(check, "identity", state=after.value, original=original)
+    if after is HomeState.COPIED:
+        error = CopiedHomeError(path, original or "")
+        return judged(CheckStatus.PROBLEM, error.message, error.hint)
+    if before in (HomeState.MOVED, HomeState.COPIED) and after is HomeState.SETTLED:
+        return judged(
+            CheckStatus.FIXED,
+            f"{path} was {before.value} from {original}; its plans now use the sandboxes here",
+        )
+    return judged(CheckStatus.OK, "The home directory is where its records say")
 
 
 def judge_database(facts: DatabaseFacts, place: str, *, upgraded_from: str | None) -> Check:

@@ -109,6 +109,9 @@ class SandboxRef(Record):
     """None where files were not copied."""
     skipped: tuple[Uncaptured, ...] = ()
     """Paths of the original that the sandbox does not contain."""
+    home_id: str | None = None
+    """The identity of the home directory that it belongs to; None in records of earlier versions
+    and in one that is not stored yet."""
 
 
 class Evidence(StrEnum):

@@ -40,8 +40,9 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0010_apply",
     "0011_output_streams",
     "0012_plan_order",
+    "0013_installation",
 )
-HEAD_REVISION = "0015_no_reversion_count"
+HEAD_REVISION = "0014_no_reversion_count"
 _LEASES = (
     "SELECT owner_id, expires_at, host, process_id, command FROM locks WHERE NOT released"
     " ORDER BY acquired_at"

@@ -100,9 +100,17 @@ Table(
     _plan(),
     _reference("resource_id", "resources.resource_id"),
     *_required(Text, "resource", "strategy", "path", "branch", "store", "state"),
-    *_optional(Text, "base_commit", "copied_by", "skipped_json"),
+    *_optional(Text, "base_commit", "copied_by", "skipped_json", "home_id"),
     *_required(_TIME, "created_at"),
     Index(None, "plan_id"),
+)
+# The home directories that use the database: a server may serve several.
+Table(
+    "installations",
+    METADATA,
+    _key("home_id"),
+    *_required(Text, "path", "host"),
+    *_required(_TIME, "created_at"),
 )
 Table(
     "checkpoint_groups",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,15 +10,17 @@ from functools import partial
 from pathlib import Path
 
 from cleveragents.application.ports.records import Database, Transaction
-from cleveragents.application.ports.system import Clock
+from cleveragents.application.ports.system import Clock, FaultPoints
 from cleveragents.domain.errors import CleverAgentsError, ConflictError, DatabaseError
 from cleveragents.domain.plans.events import StoredEvent
+from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.database import repositories, schema, sqlite_file
 from cleveragents.infrastructure.database.failures import (
     busy,
     driver_errors,
     translate,
 )
+from cleveragents.infrastructure.database.home_records import HomeRecords
 from cleveragents.infrastructure.database.location import SqliteLocation, connect_postgres, locate
 from cleveragents.infrastructure.database.server_processes import connection_name, holding
 from cleveragents.infrastructure.database.server_transaction import ServerTransaction
@@ -36,20 +37,17 @@ from cleveragents.infrastructure.file_locks import Presence, RunningProcess
 from cleveragents.infrastructure.system import this_process
 
 RECONNECT_SECONDS = 60.0
-_NOTE = "newest-event"
-_DOUBT = "older-database"
-_NOTE_BYTES = 100
-_NOTE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
 
 
 class UnitOfWork(Transaction):
     """The stores of one transaction."""
 
-    def __init__(self, session: DatabaseSession, clock: Clock) -> None:
+    def __init__(self, session: DatabaseSession, clock: Clock, home_id: str | None = None) -> None:
+        """Args: `home_id` is the home directory that new sandboxes belong to."""
         events = repositories.EventRepository(session, clock)
         self.events = events
         self.plans = repositories.PlanRepository(session, events)
-        self.sandboxes = repositories.SandboxRepository(session, events)
+        self.sandboxes = repositories.SandboxRepository(session, events, home_id)
         self.checkpoints = repositories.CheckpointRepository(session, events)
         self.decisions = repositories.DecisionRepository(session, events)
         self.tool_calls = repositories.ToolCallRepository(session, events)
@@ -58,54 +56,6 @@ class UnitOfWork(Transaction):
         self.corrections = repositories.CorrectionRepository(session, events)
         self.validations = repositories.ValidationRepository(session, events)
         self.leases = repositories.LeaseRepository(session, events)
-
-
-class NewestEvent:
-    """A note in the home of the newest event of the database, to notice an older database.
-
-    Each event has a number that grows, a plan and a time. A database that does not have the
-    noted event was restored from a backup, or belongs to another installation. Then sandboxes
-    and snapshots that it does not know may be finished work: they are kept until somebody has
-    checked them.
-    """
-
-    def __init__(self, home: Path) -> None:
-        self._note = home / _NOTE
-        self._doubt = home / _DOUBT
-
-    def saw(self, event: StoredEvent) -> None:
-        """Notes a new event.
-
-        The note is not synced: a power failure may lose it together with what it tells of.
-        On a full disk it stays as it is, and a later event is noted.
-        """
-        text = f"{event.sequence} {event.plan_id}".ljust(_NOTE_BYTES).encode()
-        with suppress(OSError):
-            descriptor = os.open(self._note, _NOTE_FLAGS, 0o600)
-            try:
-                os.pwrite(descriptor, text, 0)
-            finally:
-                os.close(descriptor)
-
-    def compare(self, plan_of: Callable[[int], str | None]) -> None:
-        """Notes a doubt if the database does not have the event.
-
-        MUST be called before a new event is noted.
-
-        Args:
-            plan_of: Returns the plan of the event with a number, if there is one.
-        """
-        try:
-            number, _, plan_id = self._note.read_text().strip().partition(" ")
-            known = plan_of(int(number)) == plan_id
-        except (FileNotFoundError, ValueError):
-            return
-        if not known:
-            self._doubt.touch(mode=0o600)
-
-    def is_doubted(self) -> bool:
-        """Returns whether a database was used here that did not have the event."""
-        return self._doubt.exists()
 
 
 @dataclass(frozen=True)
@@ -132,6 +82,9 @@ class Connections:
         *,
         busy_seconds: float = BUSY_SECONDS,
         reconnect_seconds: float = RECONNECT_SECONDS,
+        faults: FaultPoints | None = None,
+        relink: Callable[[Path], None] | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         """Opens nothing yet.
 
@@ -141,6 +94,9 @@ class Connections:
             home: The home directory; it is created, for the user only, if it does not exist.
             busy_seconds: How long to wait for another process's lock.
             reconnect_seconds: How long to wait for a server that went away meanwhile.
+            faults: For `HomeRecords`, like the following two.
+            relink: Mends what is on disk of a home that was moved.
+            tell: Gets a sentence when that was done.
 
         Raises:
             ConfigurationError: The URL cannot be used.
@@ -149,7 +105,8 @@ class Connections:
         self.presence = Presence(
             home, RunningProcess(holder=this_process(), revision=schema.HEAD_REVISION)
         )
-        self.newest_event = NewestEvent(home)
+        self.home = HomeRecords(home, self.presence, faults=faults, relink=relink, tell=tell)
+        self._home = home
         self._busy_seconds = busy_seconds
         self._reconnect_seconds = reconnect_seconds
         self._opened: _OpenDatabase | None = None
@@ -176,11 +133,32 @@ class Connections:
             raise self._translated(error) from error
 
     def _compared(self, opened: _OpenDatabase) -> _OpenDatabase:
-        """Compares the database, before it is used, with what this home has seen of it."""
+        """Compares the database, before it is used, with what this home knows of it."""
+        is_sqlite = opened.file_in_use is not None
         with opened.pool.connection() as connection:
-            session = DatabaseSession(connection, is_sqlite=opened.file_in_use is not None)
-            self.newest_event.compare(lambda number: _plan_of_event(session, number))
+            settled = self.home.compare(DatabaseSession(connection, is_sqlite=is_sqlite))
+
+        def write(change: Callable[[DatabaseSession], None]) -> None:
+            with ExitStack() as held:
+                connection = self._begun(opened, opened.begin.writing(()), held)
+                change(DatabaseSession(connection, is_sqlite=is_sqlite))
+                connection.commit()
+
+        if not settled:
+            try:
+                self.home.settle(write, private=self._is_private())
+            except (CleverAgentsError, *driver_errors()):
+                # Reading must be possible on a full disk: the next command tries again.
+                if self.home.is_elsewhere():
+                    raise
         return opened
+
+    def _is_private(self) -> bool:
+        """Returns whether no other home can use the database: it is inside this one."""
+        location = self._location
+        return isinstance(location, SqliteLocation) and (
+            self._home.resolve() in location.path.parents
+        )
 
     def _begun(
         self, opened: _OpenDatabase, begin: Sequence[str], held: ExitStack
@@ -218,6 +196,7 @@ class Connections:
         return []
 
     def _open(self) -> _OpenDatabase:
+        self.home.admit()
         seconds = self._busy_seconds
         # Reading must be possible on a full disk; who takes a lease announces itself again.
         with suppress(DatabaseError):
@@ -242,11 +221,6 @@ class Connections:
             if opened.file_in_use is not None:
                 sqlite_file.let_go(opened.file_in_use)
         self.presence.withdraw()
-
-
-def _plan_of_event(session: DatabaseSession, number: int) -> str | None:
-    rows = session.rows("SELECT plan_id FROM events WHERE sequence = :number", number=number)
-    return rows[0][0] if rows else None
 
 
 class SqlDatabase(Database):
@@ -279,25 +253,31 @@ class SqlDatabase(Database):
     @contextmanager
     def read(self) -> Generator[UnitOfWork]:
         with self._connections.transaction(writes=False) as session:
-            yield UnitOfWork(session, self._clock)
+            yield UnitOfWork(session, self._clock, self._connections.home.id)
 
     @contextmanager
     def write(self, *plans: str) -> Generator[UnitOfWork]:
         with self._connections.transaction(writes=True, plans=plans) as session:
-            transaction = UnitOfWork(session, self._clock)
+            transaction = UnitOfWork(session, self._clock, self._connections.home.id)
             for check in self._on_begin:
                 check(transaction)
             yield transaction
         # After the block: what is told must be durable.
         events = transaction.events.added()
         for event in events[-1:]:
-            self._connections.newest_event.saw(event)
+            self._connections.home.newest_event.saw(event)
         for event in events:
             for tell in self._on_event:
                 tell(event)
 
     def is_doubted(self) -> bool:
-        return self._connections.newest_event.is_doubted()
+        return self._connections.home.newest_event.is_doubted()
+
+    def trust(self) -> None:
+        self._connections.home.newest_event.trust()
+
+    def owns(self, sandbox: SandboxRef) -> bool:
+        return sandbox.home_id in (None, self._connections.home.id)
 
     def close(self) -> None:
         """Closes the connections; the next use opens the database again."""

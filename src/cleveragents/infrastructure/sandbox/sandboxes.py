@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
@@ -9,6 +10,7 @@ from typing import assert_never
 from cleveragents.application.ports.sandboxes import Sandboxes
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.plans.origin import SandboxOrigin
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import ProjectFacts, Resource, SandboxRef, SharedPlace
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
@@ -18,9 +20,8 @@ from cleveragents.infrastructure.sandbox.create.inspection import (
     inspect_database,
     inspect_directory,
 )
-from cleveragents.infrastructure.sandbox.create.maker import (
-    SandboxMaker,
-)
+from cleveragents.infrastructure.sandbox.create.maker import SandboxMaker, creation_errors
+from cleveragents.infrastructure.sandbox.create.origins import write_origin
 from cleveragents.infrastructure.sandbox.create.overlaps import shared_places
 from cleveragents.infrastructure.sandbox.create.overlays import OverlaySandboxes
 from cleveragents.infrastructure.sandbox.create.worktree import WorktreeSandboxes
@@ -82,6 +83,15 @@ class AllSandboxes(Sandboxes):
         snapshot_id: str,
     ) -> SandboxRef:
         return self._forks.fork(sandbox_id, plan_id, resource, ForkOrigin(source, snapshot_id))
+
+    def note_origin(self, origin: SandboxOrigin) -> None:
+        if origin.sandbox.strategy is not SandboxStrategy.NONE:
+            with creation_errors():
+                sandbox = origin.sandbox
+                write_origin(sandbox_place(self._home, sandbox.plan_id, sandbox.resource), origin)
+
+    def is_there(self, plan_id: str, resource: str) -> bool:
+        return os.path.lexists(sandbox_place(self._home, plan_id, resource))
 
     def check(self, sandbox: SandboxRef) -> None:
         self._makers[sandbox.strategy].check(sandbox)

@@ -117,7 +117,8 @@ def _warnings(store: CollectedStore) -> Iterator[str]:
         plans = counted(len(store.unknown_plans), "plan")
         yield (
             f"{store.project_key} has snapshots of {plans} that are not in the database; "
-            "they were kept, because the database may be older than that mirror, or the wrong one"
+            "they were kept, because the database may be older than that mirror, or the wrong one. "
+            "`agents doctor` names them, and `agents doctor --adopt` makes records for them"
         )
 
 

@@ -16,6 +16,7 @@ from cleveragents.domain.errors import (
     SandboxMissingError,
     SnapshotCorruptError,
 )
+from cleveragents.domain.plans.origin import origin_of
 from cleveragents.domain.sandboxes.sandbox import (
     Resource,
     SandboxRef,
@@ -110,12 +111,14 @@ class SandboxSetup:
         with self._database.read() as transaction:
             resources = transaction.sandboxes.resources(sandbox.plan_id)
             source = _source(transaction, sandbox)
+            plan = transaction.plans.get(sandbox.plan_id)
         resource = next(item for item in resources if item.id == sandbox.resource_id)
         self._sandboxes.remove(sandbox)
         if source is None:
             made = self._sandboxes.create(sandbox.id, sandbox.plan_id, resource)
         else:
             made = self._sandboxes.fork(sandbox.id, sandbox.plan_id, resource, *source)
+        self._sandboxes.note_origin(origin_of(plan, resource, made))
         return self._save(made, made.state)
 
     def _save(self, sandbox: SandboxRef, state: SandboxState) -> SandboxRef:
@@ -139,10 +142,15 @@ class SandboxSetup:
 
     def _make(self, plan_id: str, resources: Sequence[Resource]) -> Sequence[SandboxRef]:
         self._events.emit(Stage("Preparing the sandbox"))
+        if self._database.is_doubted():
+            self._refuse_unknown(plan_id, resources)
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
         made: list[SandboxRef] = []
         try:
             for resource in resources:
                 made.append(self._sandboxes.create(self._ids.new(), plan_id, resource))
+                self._sandboxes.note_origin(origin_of(plan, resource, made[-1]))
                 self._faults.reach(FaultPoint.SANDBOX_MADE)
         except BaseException:
             for sandbox in made:
@@ -155,6 +163,17 @@ class SandboxSetup:
         for sandbox in made:
             self._tell_what_is_missing(sandbox)
         return made
+
+    def _refuse_unknown(self, plan_id: str, resources: Sequence[Resource]) -> None:
+        """A sandbox that an older database does not know may hold finished work."""
+        for resource in resources:
+            if self._sandboxes.is_there(plan_id, resource.name):
+                raise BusinessRuleViolation(
+                    f"The plan {plan_id} has a sandbox that the database does not know: the "
+                    "database is older than the sandbox",
+                    hint="Run `agents doctor --adopt` to make records for what is there",
+                    plan_id=plan_id,
+                )
 
     def _tell_what_is_missing(self, sandbox: SandboxRef) -> None:
         if sandbox.strategy is SandboxStrategy.NONE:

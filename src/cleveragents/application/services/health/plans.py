@@ -90,7 +90,12 @@ class PlanHealth:
             found = [_record(transaction, plan) for plan in transaction.plans.list()]
         stores = self._installation.paths()["stores"]
         shared = self._inspection.is_shared()
-        return [record for record in found if not shared or record.is_in(stores)]
+        return [
+            record
+            for record in found
+            if all(map(self._database.owns, record.sandboxes))
+            and (not shared or record.is_in(stores))
+        ]
 
     def examine(self, records: Sequence[PlanRecord], *, fix: bool) -> list[Check]:
         """Looks at every plan; with `fix` it first ends what was interrupted."""

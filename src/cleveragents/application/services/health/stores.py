@@ -19,7 +19,10 @@ from cleveragents.domain.health.maintenance import StoreFindings
 from cleveragents.domain.sandboxes.sandbox import SandboxState
 from cleveragents.domain.wording import counted, listed, size
 
-_ELSEWHERE = "If they are in another database, set `core.database-url` to it; otherwise remove {}"
+_ADOPT = (
+    "Run `agents doctor --adopt` to make records for them, or set `core.database-url` to the "
+    "database that has them"
+)
 
 _REFS_LOST = (
     "nothing was removed from any mirror, because some checkpoints have lost the "
@@ -36,10 +39,8 @@ class StoreSurvey:
     """Known plans that have something in one of the stores."""
     strays: Mapping[str, Sequence[str]]
     """Sandboxes of known plans that have no record, by plan."""
-    abandoned: Sequence[str]
+    unknown: Sequence[str]
     """Plans with a directory that neither the records nor a store know."""
-    doubtful: Sequence[str]
-    """The same, where the records may be the wrong ones."""
     draft_bytes: int
 
     @property
@@ -128,16 +129,15 @@ class StoreHealth:
         # A store that was not looked through may hold something of a plan that is not known.
         all_seen = not any(store.problem for store in stores)
         lone = [plan for plan in apart if plan not in known and all_seen]
-        # Records that name nothing here belong to another home, or were lost.
         paths = {store.path for store in stores}
         doubted = self._database.is_doubted()
-        ours = list(dict.fromkeys(item.plan_id for item in recorded if item.store in paths))
+        here = [box for box in recorded if box.store in paths and self._database.owns(box)]
+        ours = list(dict.fromkeys(box.plan_id for box in here))
         return StoreSurvey(
             stores=stores,
             plans=ours,
             strays={plan: names for plan, names in strays.items() if names and not doubted},
-            abandoned=lone if ours and not doubted else (),
-            doubtful=() if ours and not doubted else lone,
+            unknown=lone,
             draft_bytes=drafts,
         )
 
@@ -145,8 +145,6 @@ class StoreHealth:
         try:
             if found.for_collection:
                 self._collect(found, tidied)
-            for plan in found.abandoned:
-                self._stores.remove_sandboxes(plan)
             for plan, names in found.strays.items():
                 self._remove_strays(plan, names)
         except ConflictError as error:
@@ -194,17 +192,17 @@ def _sandboxes(before: StoreSurvey, after: StoreSurvey, place: str, tidied: _Tid
     def paths(found: StoreSurvey) -> list[str]:
         strays = [f"{place}/{plan}/{name}" for plan in found.strays for name in found.strays[plan]]
         of_stores = [path for store in found.stores for path in store.sandboxes]
-        return [*of_stores, *strays, *(f"{place}/{plan}" for plan in found.abandoned)]
+        return [*of_stores, *strays]
 
-    if after.doubtful:
+    if after.unknown:
         return check(
             "orphaned-sandboxes",
             CheckStatus.WARNING,
-            f"The database does not know {listed(list(after.doubtful))}, of which there are "
+            f"The database does not know {listed(list(after.unknown))}, of which there are "
             "sandboxes; they were left alone, because it may be older than they are, or the wrong "
             "database",
-            _ELSEWHERE.format(f"them from {place}"),
-            sandboxes=[f"{place}/{plan}" for plan in after.doubtful],
+            _ADOPT,
+            sandboxes=[f"{place}/{plan}" for plan in after.unknown],
         )
     said = _Sentences("No plan has", "Every sandbox on disk belongs to a plan")
     return _judged("orphaned-sandboxes", said, paths(before), paths(after), tidied)
@@ -219,7 +217,7 @@ def _snapshots(before: StoreSurvey, after: StoreSurvey, tidied: _Tidiness) -> Ch
             CheckStatus.WARNING,
             f"The database does not know {listed(plans)}, of which there are snapshots; they "
             "were left alone, because it may be older than that mirror, or the wrong database",
-            _ELSEWHERE.format(listed([store.path for store in unknown])),
+            _ADOPT,
             plans=plans,
         )
     said = _Sentences("No record names", "Every snapshot has its record")

@@ -23,6 +23,7 @@ from cleveragents.domain.decisions.decision import (
     prompt_of,
 )
 from cleveragents.domain.plans.choices import resolve_choices
+from cleveragents.domain.plans.origin import origin_of
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.plan_file import PlanDefinition, SubplansDefinition
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN, SubplanMode
@@ -262,6 +263,7 @@ class ChildSpawner:
             for resource in resources:
                 source = sources[resource.name]
                 forks.append(self._sandboxes.fork(self._ids.new(), child.id, resource, *source))
+                self._sandboxes.note_origin(origin_of(child, resource, forks[-1]))
         except BaseException:
             for fork in forks:
                 self._sandboxes.remove(fork)

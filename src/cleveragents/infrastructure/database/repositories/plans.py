@@ -230,14 +230,19 @@ class PlanRepository(RecordRepository, PlanStore):
         )
 
 
+@dataclass(frozen=True)
 class SandboxRepository(RecordRepository, SandboxStore):
     """The resources of plans and the sandboxes made of them."""
+
+    _home_id: str | None = None
+    """The home directory that new sandboxes belong to."""
 
     def add_resource(self, resource: Resource) -> None:
         self._session.insert(RESOURCES, RESOURCES.row(resource))
 
     def add(self, sandbox: SandboxRef) -> None:
-        self._session.insert(SANDBOXES, SANDBOXES.row(sandbox))
+        row = SANDBOXES.row(sandbox)
+        self._session.insert(SANDBOXES, {**row, "home_id": sandbox.home_id or self._home_id})
         facts = (sandbox.resource, sandbox.strategy.value, sandbox.path, sandbox.branch)
         self._events.add(SandboxCreated(sandbox.plan_id, sandbox.id, *facts))
 

@@ -28,7 +28,8 @@ def measure(home: Path, keys: Iterable[str]) -> StoredBytes:
     known = ("mirrors", "sandboxes", "run")
     apart = [path for path in _children(home) if path.name not in known]
     of_plans = sum(sum(sizes.values()) for sizes in sandboxes.values())
-    rest = sum(map(removable_bytes, apart))
+    notes = [path for path in _children(home / "mirrors") if path.is_file()]
+    rest = sum(map(removable_bytes, (*apart, *notes)))
     return StoredBytes(
         total=sum(stores.values()) + of_plans + rest, stores=stores, sandboxes=sandboxes
     )

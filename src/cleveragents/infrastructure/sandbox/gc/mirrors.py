@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,13 +10,11 @@ from cleveragents.application.ports.maintenance import Mirrors, RecordLookup
 from cleveragents.domain.errors import ProjectRefusedError, SnapshotError
 from cleveragents.domain.health.health import StoredBytes
 from cleveragents.domain.health.maintenance import CollectedStore, StoreFindings
+from cleveragents.domain.plans.origin import FoundPlan
 from cleveragents.infrastructure.sandbox.gc.collect import collect, look
 from cleveragents.infrastructure.sandbox.gc.disk_use import measure
-from cleveragents.infrastructure.sandbox.gc.unrecorded import (
-    directories,
-    remove_stray,
-    remove_strays,
-)
+from cleveragents.infrastructure.sandbox.gc.quarantine import PlansOnDisk
+from cleveragents.infrastructure.sandbox.gc.unrecorded import directories, remove_stray
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import find_repository
 from cleveragents.infrastructure.sandbox.store.directories import is_held, reclaim
@@ -58,9 +56,17 @@ class ProjectMirrors(Mirrors):
         with _permitted(_NOT_REMOVED):
             remove_stray(self._home / "sandboxes" / plan_id / resource)
 
-    def remove_sandboxes(self, plan_id: str) -> None:
-        with _permitted(_NOT_REMOVED):
-            remove_strays(self._home / "sandboxes" / plan_id)
+    def on_disk(
+        self,
+        projects: Sequence[str],
+        *,
+        among: Collection[str] | None = None,
+        without: Collection[str] = (),
+    ) -> Sequence[FoundPlan]:
+        with _permitted(f"{self._home} cannot be read"):
+            found = PlansOnDisk(self._git, self._home, projects)
+            wanted = [plan for plan in found.plans() if plan not in without]
+            return [found.find(plan) for plan in wanted if among is None or plan in among]
 
     def repair(self, mirror: str, project: str) -> Sequence[str]:
         try:

@@ -53,15 +53,13 @@ def plans_of(git: Git, store: Path) -> set[str]:
 def find_orphans(git: Git, store: Path, sandboxes: Path, named: KnownRecords) -> Orphans:
     """Sorts out what no record names.
 
-    Plans that the records do not know go only if they know another plan of the
-    same store: records that know none belong to another home, or were lost. Where the
-    records are older than the store, nothing goes that they do not know.
+    What the records do not know of a plan that they do not know stays: it may be the only copy of
+    a user's work. Where the records are older than the store, everything stays.
     """
     plans = plans_of(git, store)
-    # Deleting the only copy of a user's work is worse than keeping garbage.
-    doubtful = plans if plans.isdisjoint(named.plans) else set[str]()
+    doubtful = plans - named.plans
     if named.doubted:
-        doubtful = plans - named.plans
+        return Orphans({}, 0, (), (), tuple(sorted(doubtful)))
     present = refs_of(git_on_mirror(git, store)) if store.is_dir() else dict[str, str]()
     refs = {
         name: object_id
@@ -69,14 +67,7 @@ def find_orphans(git: Git, store: Path, sandboxes: Path, named: KnownRecords) ->
         if _plan_of(name) not in doubtful and _is_orphan(name, named)
     }
     of_git = set(_worktrees(store))
-    # A plan that is known may be making a sandbox of another store at this moment.
-    found = {
-        (plan, name)
-        for plan in plans - named.plans
-        for name in _names(sandboxes / plan)
-        if not name.startswith(".")
-    }
-    found |= {item for item in named.given_up if os.path.lexists(sandboxes.joinpath(*item))}
+    found = {item for item in named.given_up if os.path.lexists(sandboxes.joinpath(*item))}
     lost = sorted(
         (plan, resource)
         for plan, resource in (of_git | found) - named.sandboxes
@@ -111,8 +102,6 @@ def _half_removed(place: Path) -> Iterator[Path]:
 
 def _is_orphan(name: str, named: KnownRecords) -> bool:
     snapshot = _SNAPSHOT.fullmatch(name)
-    if snapshot is not None and snapshot[1] in named.plans and named.doubted:
-        return False
     if snapshot is not None:
         return (snapshot[1], snapshot[2]) not in named.snapshots
     plan = _plan_of(name)

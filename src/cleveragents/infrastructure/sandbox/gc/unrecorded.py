@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from cleveragents.infrastructure.sandbox.create.overlays import remove_sandbox
-from cleveragents.infrastructure.sandbox.store.directories import remove_notes, remove_tree
+from cleveragents.infrastructure.sandbox.store.directories import remove_notes
 
 _PLAN = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
-_BEING_MADE = (".draft", ".draft.removed")
 
 
 def directories(sandboxes: Path) -> dict[str, list[str]]:
@@ -32,21 +30,6 @@ def remove_stray(sandbox: Path) -> None:
     # It may be mounted: through the mount one would reach what it was made of.
     remove_sandbox(sandbox)
     remove_notes(sandbox)
-
-
-def remove_strays(plan: Path) -> None:
-    """Removes all that is left of a plan, but for what `directories.reclaim` looks after."""
-    # Sandboxes first: the layers of an overlay have names with a dot, and may not be removed
-    # while it is mounted.
-    for sandbox in [path for path in _entries(plan) if not path.name.startswith(".")]:
-        remove_stray(sandbox)
-    for path in [path for path in _entries(plan) if not path.name.endswith(_BEING_MADE)]:
-        if path.is_dir() and not path.is_symlink():
-            remove_tree(path)
-        else:
-            path.unlink(missing_ok=True)
-    with suppress(OSError):
-        plan.rmdir()
 
 
 def _entries(place: Path) -> Iterator[Path]:

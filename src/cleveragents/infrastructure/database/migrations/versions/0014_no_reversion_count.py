@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0015_no_reversion_count"
-down_revision = "0012_plan_order"
+revision = "0014_no_reversion_count"
+down_revision = "0013_installation"
 
 
 def upgrade() -> None:
