@@ -55,3 +55,19 @@ Feature: What the user reads about a plan leads on
     When the user explains the decision at a terminal, and what was known
     Then the screen says "--mode revert --choose database --guidance WHY"
     And the screen says "relevant resources project"
+
+  Scenario: An empty directory in the place of a sandbox is not rolled back
+    Given the project has a directory `../assets` of 3 files
+    And the plan
+      """
+      name: local/assets
+      resources:
+        assets: {type: fs-directory, path: ../assets}
+      steps:
+        - {name: one, tool: write-file, with: {path: one.txt, content: "1\n"}}
+      """
+    And the plan has succeeded
+    And an empty directory is in the place of its sandbox
+    When the user types "agents plan rollback PLAN @first --yes" at a terminal
+    Then the exit code is 4
+    And the screen says "it is not what was there before"

@@ -80,3 +80,10 @@ def not_committed(context: Context, name: str) -> None:
 @when("the user explains the decision at a terminal, and what was known")
 def explain(context: Context) -> None:
     at_terminal(context.world, "plan", "explain", standing(context), "--show-context")
+
+
+@given("an empty directory is in the place of its sandbox")
+def empty_directory(context: Context) -> None:
+    (sandbox,) = (context.world.home / "sandboxes").glob("*/assets")
+    sandbox.rename(sandbox.with_name("moved"))
+    sandbox.mkdir()

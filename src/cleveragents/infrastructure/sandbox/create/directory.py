@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from cleveragents.application.ports.system import Clock
+from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.sandbox.create.maker import (
@@ -15,6 +17,7 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     require_directory,
 )
 from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
+from cleveragents.infrastructure.sandbox.files.tracker import state_path, was_replaced
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
 from cleveragents.infrastructure.sandbox.store.directories import (
@@ -58,8 +61,13 @@ class DirectorySandboxes(SandboxMaker):
 
     def check(self, sandbox: SandboxRef) -> None:
         require_directory(Path(sandbox.path))
+        if was_replaced(sandbox):
+            raise SandboxMissingError(sandbox.path, "is not what was there before")
 
     def reopen(self, sandbox: SandboxRef) -> None:
+        if not os.path.lexists(sandbox.path):
+            with creation_errors():
+                state_path(sandbox).unlink(missing_ok=True)  # It tells of what is gone.
         make_again(Path(sandbox.path))
 
     def remove(self, sandbox: SandboxRef) -> None:
