@@ -543,6 +543,16 @@ class AgentsCli:
     def the_user_writes_into_the_sandbox(self, path: str, *lines: str) -> None:
         Path(self.sandbox, path).write_text("".join(f"{line}\n" for line in lines))
 
+    @keyword("A FIFO Replaces A File Of The Sandbox")
+    def a_fifo_replaces(self, path: str) -> None:
+        Path(self.sandbox, path).unlink()
+        os.mkfifo(Path(self.sandbox, path))
+
+    @keyword("The Sandbox Has A FIFO")
+    def the_sandbox_has_a_fifo(self, path: str) -> None:
+        if not Path(self.sandbox, path).is_fifo():
+            raise AssertionError(f"{path} is not a FIFO")
+
     @keyword("The Sandbox Lacks The File")
     def the_sandbox_lacks(self, file: str) -> None:
         if Path(self.sandbox, file).exists():

@@ -59,7 +59,10 @@ from cleveragents.infrastructure.sandbox.states.three_way import (
     merge_states,
 )
 from cleveragents.infrastructure.sandbox.store.blobs import object_sizes
-from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    CapturedState,
+    without_special_files,
+)
 from cleveragents.infrastructure.sandbox.store.directories import scratch
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, not_ahead
 from cleveragents.infrastructure.sandbox.store.limits import Limits
@@ -151,7 +154,9 @@ class FileSandbox(SnapshotEngine):
         todo = difference(present, target, read, ahead)
         self._refuse_unless_possible(todo, present, target, snapshot_id)
         self._stored.objects.check(sorted({entry.object_id for _, entry in todo.write_files}))
-        return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
+        return RestorePreview(
+            changes=todo.changes, left_alone=todo.left_alone, replaced=todo.replaced
+        )
 
     def snapshot(self) -> SandboxCheckpoint:
         """Makes a durable snapshot of the sandbox as it is.
@@ -204,7 +209,8 @@ class FileSandbox(SnapshotEngine):
             # A killed restore may have restored the ignore rules already, so that what they hid
             # looks like something to remove: what the other did not hold counts as left out too.
             other = self._stored.load(sparing)
-            left_out = target.ignored | other.ignored | other.not_captured.keys()
+            unknown = {path for path, why in other.not_captured.items() if not why.is_special_file}
+            left_out = target.ignored | other.ignored | unknown
             target = replace(target, ignored=left_out)
         return self._restore_to(target, snapshot_id, self._stored.refs.name(snapshot_id))
 
@@ -315,7 +321,7 @@ class FileSandbox(SnapshotEngine):
             BusinessRuleViolation: something that no snapshot holds is in the way.
             SnapshotMissingError: there is no such snapshot.
         """
-        target = self._stored.load(snapshot_id)
+        target = without_special_files(self._stored.load(snapshot_id))
         ref = self._stored.refs.inherit(snapshot_id, source)
         if self._git is not None:
             target = replace(target, git=forked(target.git, source, self._sandbox))
@@ -382,6 +388,7 @@ class FileSandbox(SnapshotEngine):
         return RestoreReport(
             changes=todo.changes,
             left_alone=todo.left_alone,
+            replaced=todo.replaced,
             differences=tuple(wrong),
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,8 @@ _VERSION = 1
 LINK = "120000"
 EXECUTABLE = "100755"
 REGULAR = "100644"
+FIFO = "010000"
+"""Never in a tree: the usual mode of a FIFO follows that of a regular file."""
 LINK_MODE = stat.S_IFLNK | 0o777
 
 
@@ -93,6 +95,8 @@ class UsualModes:
             return self.directory
         if git_mode == LINK:
             return LINK_MODE
+        if git_mode == FIFO:
+            return stat.S_IFIFO | stat.S_IMODE(self.regular)
         return self.executable if git_mode == EXECUTABLE else self.regular
 
 
@@ -103,7 +107,8 @@ class CapturedState:
     tree: str
     usual: UsualModes
     unusual: Mapping[str, int]
-    """Modes that differ from the usual ones: of files with their type, of directories without."""
+    """Modes that differ from the usual ones: of files and FIFOs with their type, of directories
+    without."""
     top_mode: int
     """Permission bits of the sandbox's own directory."""
     empty_directories: Set[str]
@@ -118,6 +123,10 @@ class CapturedState:
     def bare_directories(self) -> Set[str]:
         """The empty directories and those above them, which a tree may not have."""
         return {place for path in self.empty_directories for place in (path, *ancestors(path))}
+
+    @cached_property
+    def fifos(self) -> Set[str]:
+        return {path for path, reason in self.not_captured.items() if reason.is_fifo}
 
     def mode_of(self, path: str, git_mode: str) -> int:
         mode = self.unusual.get(path)
@@ -174,6 +183,18 @@ def captured_from(document: bytes, ignored: Iterable[str]) -> CapturedState:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SnapshotCorruptError(f"A snapshot's document cannot be read: {error!r}") from error
+
+
+def without_special_files(state: CapturedState) -> CapturedState:
+    """Returns a state as a copy of the sandbox has it: special files are not copied."""
+    special = {path for path, reason in state.not_captured.items() if reason.is_special_file}
+    if not special:
+        return state
+    return replace(
+        state,
+        not_captured={path: why for path, why in state.not_captured.items() if path not in special},
+        unusual={path: mode for path, mode in state.unusual.items() if path not in special},
+    )
 
 
 def ancestors(path: str) -> Iterable[str]:
