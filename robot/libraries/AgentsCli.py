@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from robot.api import logger
+from robot.api import SkipExecution, logger
 from robot.api.deco import keyword, library
 
 Fingerprint = dict[str, str]
@@ -99,6 +99,7 @@ class AgentsCli:
         self.sandbox = ""
         self._repository_at_start: Fingerprint = {}
         self._started: subprocess.Popen[str] | None = None
+        self._mounted: Path | None = None
 
     @property
     def place(self) -> Path:
@@ -148,6 +149,9 @@ class AgentsCli:
             return
         if self._started is not None:
             self.the_run_is_killed()
+        if self._mounted is not None:
+            subprocess.run(["umount", "--lazy", str(self._mounted)], check=False)
+            self._mounted = None
         if result.passed:
             shutil.rmtree(self._place, ignore_errors=True)
         else:
@@ -588,6 +592,30 @@ class AgentsCli:
             f"[cleveragents.tools]\n{tool} = acme_tools:count_lines\n"
         )
         self.environment["PYTHONPATH"] = str(packages)
+
+    @keyword("The Repository Is On A Small Disk")
+    def the_repository_is_on_a_small_disk(self) -> None:
+        """Moves it onto a file system of its own, or skips the test where none can be mounted."""
+        aside = self.place / "aside"
+        shutil.copytree(self.repository, aside, symlinks=True)
+        mount = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=755", "tmpfs", str(self.repository)]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            raise SkipExecution("nothing can be mounted here")
+        self._mounted = self.repository
+        shutil.copytree(aside, self.repository, symlinks=True, dirs_exist_ok=True)
+        self._repository_at_start = fingerprint(self.repository)
+
+    @keyword("The Disk Of The Repository Has Room For Pages")
+    def the_disk_has_room_for(self, pages: int) -> None:
+        ballast = self.repository / ".git" / "ballast"
+        ballast.unlink(missing_ok=True)
+        disk = os.statvfs(self.repository)
+        with ballast.open("wb") as stream:
+            os.posix_fallocate(stream.fileno(), 0, (disk.f_bavail - int(pages)) * disk.f_frsize)
+
+    @keyword("The Disk Of The Repository Has Room Again")
+    def the_disk_has_room_again(self) -> None:
+        (self.repository / ".git" / "ballast").unlink()
 
     @keyword("The Sandbox Is Moved Away")
     def the_sandbox_is_moved_away(self) -> None:
