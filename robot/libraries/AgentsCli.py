@@ -28,7 +28,7 @@ from robot.api.deco import keyword, library
 
 Fingerprint = dict[str, str]
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 1200
 ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 ENVELOPE = ("command", "status", "exit_code", "data", "timing", "messages")
 
@@ -75,7 +75,7 @@ from cleveragents.tools import ParameterType, ToolParameter, ToolSpec, tool
 PATH = ToolParameter(type=ParameterType.STRING, description="A file")
 
 
-@tool(ToolSpec(name="count-lines", read_only=True, parameters={"path": PATH}, timeout=30))
+@tool(ToolSpec(name="count-lines", read_only=True, parameters={"path": PATH}))
 def count_lines(call):
     with open(call.input["path"]) as file:
         return str(sum(1 for _ in file))
@@ -186,7 +186,7 @@ class AgentsCli:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=110,
+            timeout=WAIT_SECONDS,
             check=False,
         )
         self.exit_code, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr

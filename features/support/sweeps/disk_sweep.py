@@ -51,6 +51,13 @@ def mounted(context: Context, place: Path) -> bool:
     return True
 
 
+def fill(place: Path, ballast: Path, pages: int) -> None:
+    """Leaves so many pages free on the disk that a place is on."""
+    disk = os.statvfs(place)
+    with ballast.open("ab") as stream:
+        os.posix_fallocate(stream.fileno(), 0, max(disk.f_bavail - pages, 1) * disk.f_frsize)
+
+
 class FillingAt(FaultPoints):
     """Fills the disk at a point, and has the command fail there if `fails`."""
 
@@ -158,9 +165,7 @@ class DiskSweep:
         return outcome
 
     def _fill(self, pages: int) -> None:
-        disk = os.statvfs(self._disk)
-        with self._ballast.open("ab") as stream:
-            os.posix_fallocate(stream.fileno(), 0, max(disk.f_bavail - pages, 1) * disk.f_frsize)
+        fill(self._disk, self._ballast, pages)
 
     @contextmanager
     def _from_here(self) -> Iterator[Callable[[], None]]:
