@@ -243,6 +243,12 @@ def campaign(session: nox.Session) -> None:
         session.run(PYTHON, "-m", "property_tests", "--profile", "long", name)
 
 
+@nox.session(default=False)
+def disk_sweep(session: nox.Session) -> None:
+    """Fills the disks at every page that a command writes; `unit_tests` fills them at some."""
+    session.run(PYTHON, "-m", "behave", "-D", "sweep=whole", "features/full_disks.feature")
+
+
 @nox.session
 def docs(session: nox.Session) -> None:
     """The generated pages are up to date, links lead somewhere, the site builds."""

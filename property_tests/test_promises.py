@@ -3,6 +3,12 @@
 A random plan is run, killed, edited, damaged, rolled back, undone and applied, with ignored
 files, low limits and triggers off. The model is only the files: it says what must be in the
 sandbox and in the project, and nothing about how that is achieved.
+
+It was measured with each of these defects put back into the code, by the profile `ci`: that an
+apply loses ignored files is found in the 4th example, that a plan whose first checkpoint was
+pruned cannot be applied in the 1st, and that `rollback-step` without triggers throws away
+finished steps in the 1st. Before plans were applied right after their run, and before low limits,
+no triggers and failures came often, it was the 6th, and not within 33 for either of the others.
 """
 
 from __future__ import annotations
@@ -44,8 +50,16 @@ CAPTURED = ("a.txt", "b.txt", "deep/c.txt")
 IGNORED = ("x.log", "deep/y.log")
 MINE = "mine.txt"
 START = {".gitignore": "*.log\n", "a.txt": "start\n", "deep/kept.txt": "kept\n"}
-TRIGGERS = ("before_tool_execute,after_tool_execute,on_error", "after_step", "on_error", "[]")
-LIMITS = (50, 50, 3, 2, 1)
+TRIGGERS = (
+    "[]",
+    "before_tool_execute,after_tool_execute,on_error",
+    "[]",
+    "on_error",
+    "[]",
+    "after_step",
+)
+LIMITS = (1, 50, 3, 2, 1)
+"""What loses work comes first and often: early examples take the first values."""
 OK, WITH_WARNING = 0, 3
 
 
@@ -83,7 +97,9 @@ steps = st.lists(
     min_size=1,
     max_size=5,
 )
-endings = st.one_of(st.just(""), st.just("fail"), st.just("stop"), st.integers(1, 5))
+endings = st.one_of(
+    *(st.just(end) for end in ("fail", "", "fail", "stop", "fail")), st.integers(1, 5)
+)
 """To the end, a step that fails, a stop after a step, or a kill within the nth one."""
 
 
@@ -121,12 +137,20 @@ class PromisesMachine(RuleBasedStateMachine):
         todo=steps,
         triggers=st.sampled_from(TRIGGERS),
         limit=st.sampled_from(LIMITS),
-        policy=st.sampled_from(("rollback-step", "rollback-step", "keep")),
+        policy=st.sampled_from(("rollback-step", "rollback-step", "rollback-step", "keep")),
         ending=endings,
+        applied=st.booleans(),
     )
     def run(
-        self, todo: list[Step], triggers: str, limit: int, policy: str, ending: str | int
+        self,
+        todo: list[Step],
+        triggers: str,
+        limit: int,
+        policy: str,
+        ending: str | int,
+        applied: bool,
     ) -> None:
+        """Runs a plan to its end, however its first run ends; most users then apply it."""
         self.triggers, self.limit, self.gate = triggers, limit, self.directory / "gate"
         self.gate.unlink(missing_ok=True)
         if ending != "fail":
@@ -151,6 +175,8 @@ class PromisesMachine(RuleBasedStateMachine):
                 self._expect(self.states[-1])
         self.ended = ended
         self._go_on()
+        if applied:
+            self._apply()
 
     @precondition(lambda self: self.plan_id)
     @rule(which=st.integers(0, 40), undone=st.booleans(), edited=st.booleans())
@@ -177,6 +203,9 @@ class PromisesMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.plan_id and not self.mine and self._is_unedited())
     @rule()
     def apply(self) -> None:
+        self._apply()
+
+    def _apply(self) -> None:
         """Everything the plan made reaches the project, or is still where it was made."""
         sandbox = self._place()
         made = self._sandbox()
@@ -343,7 +372,7 @@ def _captured(files: Files) -> Files:
 
 class Promises(PromisesMachine.TestCase):
     settings = settings(
-        max_examples=1_000 if settings().max_examples > 1_000 else 6,
+        max_examples=1_000 if settings().max_examples > 1_000 else 12,
         stateful_step_count=12 if settings().max_examples > 1_000 else 4,
     )
 

@@ -6,4 +6,4 @@ Documentation    What is tested here is the product as users get it: the wheel, 
 Resource         resources/agents.resource
 
 Suite Setup      The Command Is Installed From The Wheel
-Test Timeout     2 minutes
+Test Timeout     40 minutes

@@ -35,6 +35,20 @@ A Failed Apply Can Be Rolled Back
     And The Data Field 'verified' Is    ${True}
     And The User's Repository Is Untouched
 
+A Full Disk Leaves The Repository As It Was
+    Given The Repository Is On A Small Disk
+    And A Plan Has Run    applied.yaml
+    When The Disk Of The Repository Has Room For Pages    3
+    And The User Runs    agents plan apply ${PLAN} --yes --format json
+    And The Disk Of The Repository Has Room Again
+    Then The Error Has A Hint
+    And Git Says In    ${REPOSITORY}    Start    log    --format=%s
+    And Git Says In    ${REPOSITORY}    ${EMPTY}    status    --porcelain
+    And Git Says In    ${REPOSITORY}    README.md; run.sh    ls-files
+    When The User Runs    agents plan apply ${PLAN} --yes --format json
+    Then The Command Succeeds
+    And Git Says In    ${REPOSITORY}    README.md; new.txt    ls-files
+
 The Project Has Moved On
     Given A Plan Has Run    applied.yaml
     And The User Has Since Committed    ${REPOSITORY}    mine.txt    mine

@@ -81,3 +81,14 @@ The State Before A Rollback Is A Checkpoint Like Any Other
     When The User Runs    agents plan rollback ${PLAN} ${safety} --yes --format json
     Then The Data Field 'verified' Is    ${True}
     And The Sandbox Still Has The Mistake
+
+A FIFO In The Way Of A Rollback Comes Back When It Is Undone
+    Given An Agent Has Made A Mistake
+    And A FIFO Replaces A File Of The Sandbox    README.md
+    When The User Rolls Back
+    Then The Command Succeeds
+    And The Data Field 'special_files_replaced.0.path' Is    README.md
+    And The Sandbox Is Orderly Again
+    When The User Runs    agents plan undo ${PLAN} --yes --format json
+    Then The Command Succeeds
+    And The Sandbox Has A FIFO    README.md

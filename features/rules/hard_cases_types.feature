@@ -73,13 +73,26 @@ Feature: Any kind of file, and any swap of kinds
     Then the sandbox is exactly as it was, and so it is when that is undone
     And the checkpoint says it did not capture d/s (special file: socket)
 
-  Scenario: A file that became a FIFO is a file again
-    Given a sandbox in which the agent has run `echo 1 > f; mkdir d`
-    When the agent runs `rm f README.md; mkfifo f README.md; rmdir d; mkfifo d`, and then the sandbox is rolled back
-    Then afterwards the agent's `cat f README.md; ls -d d/` says `1 read me d/`
-    And what was left alone is nothing
+  Scenario Outline: A FIFO <place> gives way, and comes back when that is undone
+    Given a sandbox in which the agent has run `echo 1 > f; mkdir d; mkdir -p e/in; echo 1 > e/in/x`
+    When the agent runs `<command>`, and then the sandbox is rolled back
+    Then what was left alone is nothing
+    And the sandbox is exactly as it was, and so it is when that is undone
 
-  Scenario: A FIFO where a file should be a directory's neighbour is not deleted with it
-    Given a sandbox in which the agent has run `echo 1 > x`
-    When the agent runs `rm x; mkdir x; mkfifo x/pipe`, and then the sandbox is rolled back
-    Then it cannot be rolled back, because The rollback would overwrite what no checkpoint holds: x/pipe, and nothing has been touched
+    Examples:
+      | place                          | command                                           |
+      | where a file was               | rm f README.md; mkfifo f; mkfifo -m 600 README.md |
+      | where a directory was          | rmdir d; mkfifo -m 444 d                          |
+      | above a file                   | rm -r e/in; mkfifo e/in                           |
+      | in a directory that was a file | rm f; mkdir -p f/in; mkfifo f/in/p; echo 1 > f/x  |
+
+  Scenario: A FIFO beside a file that comes back stays
+    Given a sandbox in which the agent has run `mkdir x; echo 1 > x/f`
+    When the agent runs `rm x/f; mkfifo x/pipe`, and then the sandbox is rolled back
+    Then what was left alone is x/pipe (special file: fifo)
+    And afterwards the agent's `ls x` says `f pipe`
+
+  Scenario: A FIFO is not made where something ignored is
+    Given a sandbox in which the agent has run `mkdir c; mkfifo c/p`
+    When the agent runs `rm -r c; echo c > .gitignore; mkdir c; echo precious > c/p`, and then the sandbox is rolled back
+    Then afterwards the agent's `cat c/p` says `precious`

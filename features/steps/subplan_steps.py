@@ -20,6 +20,7 @@ from features.support.sweeps import fault_sweep as faults
 from features.support.trees import difference, tree
 
 from cleveragents.application.fault_points import FaultPoint
+from cleveragents.application.services.subplans.runner import SubplanRunner
 from cleveragents.infrastructure.system import SystemClock
 
 
@@ -137,10 +138,24 @@ def waits_over_at_once(context: Context) -> None:
     _replace_clock(context, StoppedClock(lambda: True))
 
 
+class _WaitingClock(SystemClock):
+    """Tells the time, and has a stopped clock for waits."""
+
+    def __init__(self, waits: StoppedClock) -> None:
+        self._waits = waits
+
+    def monotonic(self) -> float:
+        return self._waits.monotonic()
+
+
 def _replace_clock(context: Context, clock: StoppedClock) -> None:
-    context.world.on_close.enter_context(
-        patch.object(SystemClock, "monotonic", lambda _: clock.monotonic())
-    )
+    """Replaces the clock of those who wait for children; leases are renewed in real time."""
+    build = SubplanRunner.__init__
+
+    def built(runner: SubplanRunner, *arguments: Any, **named: Any) -> None:
+        build(runner, *arguments, **{**named, "clock": _WaitingClock(clock)})
+
+    context.world.on_close.enter_context(patch.object(SubplanRunner, "__init__", built))
 
 
 @given("its first subplan fails")

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-import errno
-from unittest.mock import patch
-
 from behave import given, then
 from behave.runner import Context
 from features.steps.apply_steps import define_with
 from features.support.plans import plans
 from features.support.situations.applies import applies
+from features.support.sweeps.disk_sweep import fill, mounted
 from features.support.trees import difference, tree
-
-from cleveragents.infrastructure.sandbox.files import uncaptured_files
 
 SELF_IGNORED = "mkdir -p .cache/d && echo '*' > .cache/.gitignore && echo 1 > .cache/d/f"
 IGNORED = (
@@ -40,10 +36,11 @@ def left_ignored(context: Context, run: str) -> None:
 
 @given("the disk next to the sandbox is full")
 def no_room(context: Context) -> None:
-    full = OSError(errno.ENOSPC, "No space left on device")
-    patched = patch.object(uncaptured_files, "copy_content", side_effect=full)
-    patched.start()
-    context.add_cleanup(patched.stop)
+    """The sandbox is on a disk of its own, with less room than an ignored file needs."""
+    place = plans(context).sandbox.parent
+    (plans(context).sandbox / "a.log").write_bytes(bytes(9 << 20))
+    if mounted(context, place):
+        fill(place, place / "ballast", pages=2 << 10)
 
 
 @then("the sandbox has no {name}")

@@ -77,7 +77,7 @@ LOCK = threading.Lock()
 def take_lock_act(call):
     with LOCK:
         return "taken"
-take_lock = makes("take-lock", take_lock_act, timeout=30)
+take_lock = makes("take-lock", take_lock_act)
 
 def leave_thread_act(call):
     threading.Thread(target=time.sleep, args=(60,)).start()

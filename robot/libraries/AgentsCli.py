@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from robot.api import logger
+from robot.api import SkipExecution, logger
 from robot.api.deco import keyword, library
 
 Fingerprint = dict[str, str]
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 1200
 ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 ENVELOPE = ("command", "status", "exit_code", "data", "timing", "messages")
 
@@ -75,7 +75,7 @@ from cleveragents.tools import ParameterType, ToolParameter, ToolSpec, tool
 PATH = ToolParameter(type=ParameterType.STRING, description="A file")
 
 
-@tool(ToolSpec(name="count-lines", read_only=True, parameters={"path": PATH}, timeout=30))
+@tool(ToolSpec(name="count-lines", read_only=True, parameters={"path": PATH}))
 def count_lines(call):
     with open(call.input["path"]) as file:
         return str(sum(1 for _ in file))
@@ -99,6 +99,7 @@ class AgentsCli:
         self.sandbox = ""
         self._repository_at_start: Fingerprint = {}
         self._started: subprocess.Popen[str] | None = None
+        self._mounted: Path | None = None
 
     @property
     def place(self) -> Path:
@@ -148,6 +149,9 @@ class AgentsCli:
             return
         if self._started is not None:
             self.the_run_is_killed()
+        if self._mounted is not None:
+            subprocess.run(["umount", "--lazy", str(self._mounted)], check=False)
+            self._mounted = None
         if result.passed:
             shutil.rmtree(self._place, ignore_errors=True)
         else:
@@ -182,7 +186,7 @@ class AgentsCli:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=110,
+            timeout=WAIT_SECONDS,
             check=False,
         )
         self.exit_code, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
@@ -543,6 +547,16 @@ class AgentsCli:
     def the_user_writes_into_the_sandbox(self, path: str, *lines: str) -> None:
         Path(self.sandbox, path).write_text("".join(f"{line}\n" for line in lines))
 
+    @keyword("A FIFO Replaces A File Of The Sandbox")
+    def a_fifo_replaces(self, path: str) -> None:
+        Path(self.sandbox, path).unlink()
+        os.mkfifo(Path(self.sandbox, path))
+
+    @keyword("The Sandbox Has A FIFO")
+    def the_sandbox_has_a_fifo(self, path: str) -> None:
+        if not Path(self.sandbox, path).is_fifo():
+            raise AssertionError(f"{path} is not a FIFO")
+
     @keyword("The Sandbox Lacks The File")
     def the_sandbox_lacks(self, file: str) -> None:
         if Path(self.sandbox, file).exists():
@@ -578,6 +592,30 @@ class AgentsCli:
             f"[cleveragents.tools]\n{tool} = acme_tools:count_lines\n"
         )
         self.environment["PYTHONPATH"] = str(packages)
+
+    @keyword("The Repository Is On A Small Disk")
+    def the_repository_is_on_a_small_disk(self) -> None:
+        """Moves it onto a file system of its own, or skips the test where none can be mounted."""
+        aside = self.place / "aside"
+        shutil.copytree(self.repository, aside, symlinks=True)
+        mount = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=755", "tmpfs", str(self.repository)]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            raise SkipExecution("nothing can be mounted here")
+        self._mounted = self.repository
+        shutil.copytree(aside, self.repository, symlinks=True, dirs_exist_ok=True)
+        self._repository_at_start = fingerprint(self.repository)
+
+    @keyword("The Disk Of The Repository Has Room For Pages")
+    def the_disk_has_room_for(self, pages: int) -> None:
+        ballast = self.repository / ".git" / "ballast"
+        ballast.unlink(missing_ok=True)
+        disk = os.statvfs(self.repository)
+        with ballast.open("wb") as stream:
+            os.posix_fallocate(stream.fileno(), 0, (disk.f_bavail - int(pages)) * disk.f_frsize)
+
+    @keyword("The Disk Of The Repository Has Room Again")
+    def the_disk_has_room_again(self) -> None:
+        (self.repository / ".git" / "ballast").unlink()
 
     @keyword("The Sandbox Is Moved Away")
     def the_sandbox_is_moved_away(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from robot.api.deco import keyword, library
 from robot.libraries.BuiltIn import BuiltIn
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 1200
 
 
 @library(scope="TEST", auto_keywords=False)

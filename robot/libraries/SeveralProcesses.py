@@ -15,7 +15,7 @@ from robot.libraries.BuiltIn import BuiltIn
 
 STEPS = ("one", "two", "three")
 NAMES = ("north", "east", "south", "west")
-WAIT_SECONDS = 60
+WAIT_SECONDS = 1200
 
 
 @library(scope="TEST", auto_keywords=False)

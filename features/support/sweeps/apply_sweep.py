@@ -42,7 +42,7 @@ class ApplySweep:
         with self._from_here() as back:
             done = self.plans.world.agents_here(*self.arguments)
             assert done.exit_code == 0, done
-            self.after = self._without_ids(applies.seen())
+            self.after = without_ids(applies, applies.seen())
             back()
             assert applies.seen() == self.before
 
@@ -84,18 +84,6 @@ class ApplySweep:
             back()
         return found
 
-    def with_free_pages(self, free: int) -> str:
-        """Has the project's disk be full but for some pages, and says where the apply led."""
-        ballast = self.applies.project / ".git" / "ballast"
-        with self._from_here() as back:
-            disk = os.statvfs(self.applies.project)
-            ballast.write_bytes(bytes(max(disk.f_bavail - free, 0) * disk.f_frsize))
-            self.plans.world.agents_here(*self.arguments)
-            ballast.unlink()
-            place = self._place()
-            back()
-        return place
-
     def _led_to(self, *arguments: str) -> str:
         self.plans.world.agents_here(*arguments)
         place = self._place()
@@ -108,19 +96,9 @@ class ApplySweep:
         applied = state["state"] == "applied"
         if seen == self.before and not applied:
             return "before"
-        if self._without_ids(seen) == self.after and applied:
+        if without_ids(self.applies, seen) == self.after and applied:
             return "after"
         return f"between: {state['phase']}/{state['state']}, {seen}"
-
-    def _without_ids(self, seen: Project) -> Project:
-        """A commit has a date, so its id differs each time; its tree and its parents do not."""
-        shell = self.applies.shell
-        tree = shell("git for-each-ref --format='%(tree) %(subject) %(refname)'")
-        first = shell("git log -1 --format=%P HEAD | cut -c-40") if "Apply plan" in tree else ""
-        logs = tuple(
-            None if log is None else str(log.count(b"\n")).encode() for log in seen.reflogs
-        )
-        return seen._replace(refs=tree + first, reflogs=logs)
 
     @contextmanager
     def _from_here(self) -> Iterator[Callable[[], None]]:
@@ -140,6 +118,14 @@ class ApplySweep:
 
             yield back
         shutil.rmtree(saved)
+
+
+def without_ids(applies: Applies, seen: Project) -> Project:
+    """A commit has a date, so its id differs each time; its tree and its parents do not."""
+    tree = applies.shell("git for-each-ref --format='%(tree) %(subject) %(refname)'")
+    first = applies.shell("git log -1 --format=%P HEAD | cut -c-40") if "Apply plan" in tree else ""
+    logs = tuple(None if log is None else str(log.count(b"\n")).encode() for log in seen.reflogs)
+    return seen._replace(refs=tree + first, reflogs=logs)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -58,6 +59,8 @@ Exit codes: 0 success, 1 failure, 2 usage error, 3 partial success, 4 refused,
 10 invalid configuration, 70 bug, 130 interrupted.
 """
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 root = LazyGroup(
     "agents",
     help="Run the plans of AI agents so that every step can be undone",
@@ -85,9 +88,19 @@ def main(argv: list[str] | None = None) -> int:
         silence(sys.stdout)
         return 1
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return output.show_failure(session, _no_space(error))
         from cleveragents.cli.bug import bug
 
         return output.show_failure(session, bug(error, session.environ))
+
+
+def _no_space(error: OSError) -> Failure:
+    """A full disk is not a bug, wherever it is met."""
+    hint = "Free some space and try again"
+    where = f" ({error.filename})" if error.filename else ""
+    message = f"There is no space left on the disk{where}: {error.strerror}"
+    return Failure("no_space", message, 1, hint, {}, None)
 
 
 @contextmanager

@@ -192,6 +192,7 @@ class Presence:
         self.holder = process.holder
         self._descriptor: int | None = None
         self._announced_by = 0
+        self._outlives = False
 
     def announce(self) -> None:
         """Tells the others that this process runs, until `withdraw` or its end; repeatable.
@@ -228,13 +229,20 @@ class Presence:
             raise
         return descriptor
 
+    def leave_behind(self) -> None:
+        """Has the file stay after the end, to tell the others that this process ended.
+
+        They need it where a lease of this process is still in the database.
+        """
+        self._outlives = True
+
     def withdraw(self) -> None:
         """Removes the file, which a process that holds nothing no longer needs; repeatable."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is None:
             return
         # A forked child has the descriptor too, but the file tells of its parent.
-        if os.getpid() == self._announced_by:
+        if os.getpid() == self._announced_by and not self._outlives:
             self._place(self.holder.owner_id).unlink(missing_ok=True)
         os.close(descriptor)
 

@@ -28,7 +28,12 @@ from datetime import datetime, timedelta
 from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
-from cleveragents.domain.errors import CleverAgentsError, ConflictError, OtherHomeError
+from cleveragents.domain.errors import (
+    CleverAgentsError,
+    ConflictError,
+    DatabaseError,
+    OtherHomeError,
+)
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.wording import counted
@@ -233,9 +238,20 @@ class DatabaseLocks(Locks):
             given_up = held.lost and held.trying_since is not None
             if not self._held:
                 self._stop_renewing(wait=not given_up)
-        if not given_up:
-            with self._database.write(plan_id) as transaction:
-                transaction.leases.release(plan_id, held.lease.holder.owner_id)
+        if given_up or not self._release(held.lease):
+            self._presence.leave_behind()
+
+    def _release(self, lease: Lease) -> bool:
+        """Returns False if the database refused, for example on a full disk.
+
+        What the process did under the lease is done or undone by then, so that is not an error.
+        """
+        try:
+            with self._database.write(lease.plan_id) as transaction:
+                transaction.leases.release(lease.plan_id, lease.holder.owner_id)
+        except DatabaseError:
+            return False
+        return True
 
     def _keep_renewing(self, ended: threading.Event) -> None:
         seconds = self._renewal_seconds

@@ -138,6 +138,8 @@ class RollbackPreview(Record):
     """Whether only some paths of the checkpoint are restored."""
     changes: tuple[FileChange, ...]
     left_alone: tuple[Uncaptured, ...]
+    replaced: tuple[Uncaptured, ...]
+    """Special files in the way; an undo can make only FIFOs again."""
     decisions_after: int
     tool_calls_after: int
     child_plans_after: int
@@ -160,6 +162,8 @@ class RollbackResult(Record):
     checkpoint: Checkpoint
     changes: tuple[FileChange, ...]
     left_alone: tuple[Uncaptured, ...]
+    replaced: tuple[Uncaptured, ...]
+    """Special files in the way; an undo can make only FIFOs again."""
     decisions_discarded: int
     decisions_brought_back: int
     tool_calls_undone: int

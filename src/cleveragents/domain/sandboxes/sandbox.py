@@ -160,6 +160,8 @@ class RestorePreview(Record):
     changes: tuple[FileChange, ...]
     left_alone: tuple[Uncaptured, ...]
     """Existing paths that are in no snapshot; a restore never touches them."""
+    replaced: tuple[Uncaptured, ...] = ()
+    """Special files in the way, which a restore removes; an undo can make only FIFOs again."""
 
 
 class RestoreReport(Record):
@@ -167,6 +169,7 @@ class RestoreReport(Record):
 
     changes: tuple[FileChange, ...]
     left_alone: tuple[Uncaptured, ...]
+    replaced: tuple[Uncaptured, ...] = ()
     differences: tuple[str, ...]
     """Paths that do not match the snapshot; empty means verified."""
 

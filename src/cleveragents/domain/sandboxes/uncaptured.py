@@ -45,11 +45,17 @@ class Reason:
         return self.kind is ReasonKind.SPECIAL_FILE
 
     @property
+    def is_fifo(self) -> bool:
+        """A FIFO is its name and its mode, so a restore can make it again."""
+        return self.text == _FIFO
+
+    @property
     def is_git_state(self) -> bool:
         return self.kind is ReasonKind.GIT_STATE
 
 
 _SPECIAL_FILE = "special file"
+_FIFO = f"{_SPECIAL_FILE}: fifo"
 _LARGER = "larger than"
 _STORED_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleveragents.domain.checkpoints.operation import RollbackPreview
+from cleveragents.domain.checkpoints.operation import RollbackPreview, RollbackResult
 from cleveragents.domain.sandboxes.sandbox import ChangeAction, FileChange, Uncaptured
+from cleveragents.domain.sandboxes.uncaptured import reason_from
 from cleveragents.domain.tools.tool import Effect
-from cleveragents.domain.wording import counted, first_lines
+from cleveragents.domain.wording import counted, first_lines, listed
 from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
 from cleveragents.reports.described import Description, Field
 from cleveragents.reports.report import Section, Table
@@ -40,10 +41,24 @@ def left_alone(items: Sequence[Uncaptured]) -> tuple[Section, ...]:
     )
 
 
-def not_undone(effects: Sequence[Effect]) -> tuple[str, ...]:
-    """Returns a warning about effects that a rollback cannot undo, if there are any."""
-    names = ", ".join(str(effect) for effect in effects)
-    return (f"A rollback cannot undo the effects of {names}",) if names else ()
+def replaced(items: Sequence[Uncaptured]) -> tuple[Section, ...]:
+    """Returns the table of special files that are in the way, if there are any."""
+    title = "Special Files Replaced"
+    return (UNCAPTURED.table(title, items, ("Path", "Reason"), limited=True),) if items else ()
+
+
+def not_undone(rollback: RollbackPreview | RollbackResult) -> tuple[str, ...]:
+    """Returns warnings about what a rollback, or its undo, cannot bring back."""
+    names = ", ".join(str(effect) for effect in rollback.effects_not_undone)
+    lost = [f"`{item.path}` ({item.reason})" for item in rollback.replaced if not _is_fifo(item)]
+    return (
+        *((f"A rollback cannot undo the effects of {names}",) if names else ()),
+        *((f"An undo cannot bring back {listed(lost)}",) if lost else ()),
+    )
+
+
+def _is_fifo(item: Uncaptured) -> bool:
+    return reason_from(item.reason).is_fifo
 
 
 def change_lines(changes: Sequence[FileChange]) -> list[str]:
@@ -58,7 +73,10 @@ def remarks(preview: RollbackPreview) -> list[str]:
         count = len(preview.left_alone)
         verb = "is" if count == 1 else "are"
         lines.append(f"{counted(count, 'uncaptured path')} {verb} left alone.")
-    lines += not_undone(preview.effects_not_undone)
+    fifos = [f"`{item.path}`" for item in preview.replaced if _is_fifo(item)]
+    if fifos:
+        lines.append(f"It replaces the FIFO {listed(fifos)}; an undo makes it again.")
+    lines += not_undone(preview)
     return [*lines, "The current state is saved as a checkpoint first."]
 
 

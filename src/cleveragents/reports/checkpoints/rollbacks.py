@@ -20,6 +20,7 @@ from cleveragents.reports.checkpoints.restores import (
     left_alone,
     not_undone,
     remarks,
+    replaced,
 )
 from cleveragents.reports.report import UNCHANGED, Commands, Fields, Report, Section
 
@@ -49,9 +50,10 @@ def preview_report(preview: RollbackPreview, part: str = "") -> Report:
         Fields("Impact", _impact(preview, impact, "would be ")),
         Fields("State Afterwards", state_rows(preview)),
         *left_alone(preview.left_alone),
+        *replaced(preview.replaced),
         Commands("Next", (("Do it", _command(preview, part)),)),
     )
-    warnings = not_undone(preview.effects_not_undone)
+    warnings = not_undone(preview)
     return Report(data, sections, (UNCHANGED,), did_something=False, warnings=warnings)
 
 
@@ -78,9 +80,10 @@ def result_report(result: RollbackResult) -> Report:
         Fields("Impact", _impact(result, impact, "")),
         Fields(f"Post-{name} State", (*state_rows(result), VERIFIED)),
         *left_alone(result.left_alone),
+        *replaced(result.replaced),
         Commands("Next", _next(result)),
     )
-    warnings = not_undone(result.effects_not_undone)
+    warnings = not_undone(result)
     return Report(data, sections, (f"{name} complete",), warnings=warnings)
 
 
@@ -145,6 +148,7 @@ def _data(rollback: Rollback, impact: Mapping[str, object]) -> dict[str, object]
         },
         "effects_not_undone": effects_data(rollback.effects_not_undone),
         "left_alone": UNCAPTURED.list(rollback.left_alone),
+        "special_files_replaced": UNCAPTURED.list(rollback.replaced),
     }
 
 

@@ -27,6 +27,7 @@ from cleveragents.reports.checkpoints.restores import (
     left_alone,
     not_undone,
     remarks,
+    replaced,
 )
 from cleveragents.reports.checkpoints.rollbacks import state_rows
 from cleveragents.reports.decisions.decision import DECISION
@@ -116,9 +117,10 @@ def preview_report(preview: CorrectionPreview, guidance: str, choose: str | None
         ),
         changes_to_do(rollback.changes),
         *left_alone(rollback.left_alone),
+        *replaced(rollback.replaced),
         Commands("Next", (("Do it", _HINT),)),
     )
-    warnings = not_undone(rollback.effects_not_undone)
+    warnings = not_undone(rollback)
     return Report(data, sections, (UNCHANGED,), did_something=False, warnings=warnings)
 
 
@@ -190,6 +192,7 @@ def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> R
         changes_done("Changes Reverted", rollback.changes),
         Fields("Post-Correction State", (*state_rows(rollback), VERIFIED)),
         *left_alone(rollback.left_alone),
+        *replaced(rollback.replaced),
         Commands(
             "Next",
             (
@@ -199,7 +202,7 @@ def revert_report(done: RevertResult, history: Sequence[CorrectionAttempt]) -> R
             ),
         ),
     )
-    warnings = not_undone(rollback.effects_not_undone)
+    warnings = not_undone(rollback)
     return Report(data, sections, ("Correction complete",), warnings=warnings)
 
 
@@ -320,6 +323,7 @@ def _rollback_data(rollback: RollbackPreview | RollbackResult) -> dict[str, obje
         "changes_reverted": changes_data(rollback.changes),
         "effects_not_undone": effects_data(rollback.effects_not_undone),
         "left_alone": UNCAPTURED.list(rollback.left_alone),
+        "special_files_replaced": UNCAPTURED.list(rollback.replaced),
     }
 
 

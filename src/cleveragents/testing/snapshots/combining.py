@@ -329,7 +329,7 @@ def unknown_snapshots_cannot_be_combined(make_sandbox: MakeSandbox) -> None:
 
 
 def special_files_cannot_be_taken(make_sandbox: MakeSandbox) -> None:
-    """A FIFO cannot be brought back and is refused; one in the way of a file gives way."""
+    """A path that was a FIFO cannot be named; a FIFO in the way of a file gives way."""
     work = make_sandbox()
     work.write("file")
     work.write("directory/in")

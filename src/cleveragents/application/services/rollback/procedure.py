@@ -99,7 +99,7 @@ class RollbackProcedure:
             some = paths.get(sandbox.resource_id, ()) if part else None
             with self._snapshots.open(sandbox) as opened:
                 restores.append(opened.preview(wanted, some))
-        changes, left_alone = _united(sandboxes, restores)
+        changes, left_alone, replaced = _united(sandboxes, restores)
         with self._database.read() as transaction:
             moved = positions.difference(transaction, plan_id, destination.after)
             visible = transaction.checkpoints.list(plan_id)
@@ -115,6 +115,7 @@ class RollbackProcedure:
             checkpoint=destination.checkpoint,
             changes=changes,
             left_alone=left_alone,
+            replaced=replaced,
             decisions_after=len(moved.decisions_gone),
             tool_calls_after=len(moved.calls_undone),
             child_plans_after=len(moved.children_gone),
@@ -167,13 +168,14 @@ class RollbackProcedure:
                 except BaseException as error:
                     self._compensate(lease, operation, sandboxes, error)
                     raise
-        changes, left_alone = _united(sandboxes, reports)
+        changes, left_alone, replaced = _united(sandboxes, reports)
         return RollbackResult(
             plan_id=plan_id,
             kind=destination.kind,
             checkpoint=checkpoint,
             changes=changes,
             left_alone=left_alone,
+            replaced=replaced,
             decisions_discarded=len(moved.decisions_gone),
             decisions_brought_back=len(moved.decisions_back),
             tool_calls_undone=len(moved.calls_undone),
@@ -271,6 +273,8 @@ class RollbackProcedure:
             ]
         if applied:
             raise ChildAppliedError(plan_id, applied)
+        for sandbox in sandboxes:
+            self._sandboxes.check(sandbox)  # What somebody put in its place is not ours to fill.
         part = destination.part
         return sandboxes, destination, self._paths(destination, part, sandboxes) if part else {}
 
@@ -484,14 +488,18 @@ def _set_aside_what_was_made_for(transaction: Transaction, operation: Operation)
 
 def _united(
     sandboxes: Sequence[SandboxRef], parts: Sequence[RestorePreview | RestoreReport]
-) -> tuple[tuple[FileChange, ...], tuple[Uncaptured, ...]]:
-    """Returns all changes in one list; with several resources a path names its resource first."""
+) -> tuple[tuple[FileChange, ...], tuple[Uncaptured, ...], tuple[Uncaptured, ...]]:
+    """Returns the changes, what is left alone and what is replaced, each in one list.
+
+    With several resources a path names its resource first.
+    """
     changes: list[FileChange] = []
     left_alone: list[Uncaptured] = []
+    replaced: list[Uncaptured] = []
     for sandbox, part in zip(sandboxes, parts, strict=True):
         prefix = "" if len(sandboxes) == 1 else f"{sandbox.resource}/"
         for change in part.changes:
             changes.append(change.model_copy(update={"file": f"{prefix}{change.file}"}))
-        for item in part.left_alone:
-            left_alone.append(item.model_copy(update={"path": f"{prefix}{item.path}"}))
-    return tuple(changes), tuple(left_alone)
+        for items, found in ((left_alone, part.left_alone), (replaced, part.replaced)):
+            items += [item.model_copy(update={"path": f"{prefix}{item.path}"}) for item in found]
+    return tuple(changes), tuple(left_alone), tuple(replaced)

@@ -21,7 +21,7 @@ from cleveragents.infrastructure.sandbox.apply.journal import (
     PathUpdates,
     store_journal,
 )
-from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles
+from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectFiles, SpecialFileError
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry, ancestors
@@ -170,6 +170,10 @@ def os_errors_refused(path: str) -> Generator[None]:
     """Says what a full disk or a missing permission means for an apply."""
     try:
         yield
+    except SpecialFileError as error:
+        raise TargetRefusedError(
+            path, error.strerror, hint="Move it away, then apply again; nothing was changed"
+        ) from error
     except OSError as error:
         raise TargetRefusedError(
             path,

@@ -22,6 +22,7 @@ from pathlib import Path
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.system import FaultPoints
 from cleveragents.domain.errors import TargetChangedError
+from cleveragents.domain.sandboxes.uncaptured import special_kind
 from cleveragents.infrastructure.files import fsync_directory
 from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.apply.journal import (
@@ -50,6 +51,13 @@ _NEW, _OLD, _RESERVE = "new-", "old-", "reserve"
 _RESERVED_BYTES = 64 << 10
 
 
+class SpecialFileError(OSError):
+    """A FIFO, socket or device is where a file should be read or written."""
+
+    def __init__(self, path: str, kind: str) -> None:
+        super().__init__(None, f"`{path}` is a special file ({kind})")
+
+
 @dataclass(frozen=True)
 class ProjectFiles:
     """A directory of the user, read path by path."""
@@ -71,7 +79,7 @@ class ProjectFiles:
                 if stat.S_ISDIR(status.st_mode):
                     return None
                 if not stat.S_ISREG(status.st_mode):
-                    raise OSError(None, f"{name} is neither a file nor a symlink")
+                    raise SpecialFileError(path, special_kind(status.st_mode))
                 descriptor = os.open(name, _READ, dir_fd=parent)
                 try:
                     return TreeEntry(hash_file(descriptor, status.st_size), status.st_mode)

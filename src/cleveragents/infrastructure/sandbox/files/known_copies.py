@@ -74,7 +74,9 @@ def state_of_copy(
     captured = replace(
         wanted,
         ignored=original.ignored,
-        not_captured=original.not_captured,
+        not_captured={
+            path: why for path, why in original.not_captured.items() if not why.is_special_file
+        },
         empty_directories=wanted.empty_directories & inodes.keys(),
     )
     remembered = RememberedFile(captured, inodes, os.lstat(copy.path).st_ino)

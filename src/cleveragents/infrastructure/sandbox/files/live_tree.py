@@ -35,6 +35,7 @@ from cleveragents.infrastructure.sandbox.git.objects import (
     hash_file,
 )
 from cleveragents.infrastructure.sandbox.store.captured_state import (
+    FIFO,
     LINK_MODE,
     CapturedState,
     GitState,
@@ -557,6 +558,8 @@ class LiveTree:
             blob, mode = NewObject.of(ObjectKind.BLOB, os.fsencode(os.readlink(full))), LINK_MODE
         elif not stat.S_ISREG(status.st_mode):
             self._lose(path, special_file(special_kind(status.st_mode)))
+            if stat.S_ISFIFO(status.st_mode):
+                self._note_mode(path, status.st_mode, FIFO)
             return
         elif most is not None and status.st_size > most:
             self._lose(path, too_large(most))
@@ -618,7 +621,7 @@ class LiveTree:
         self._state.not_captured[path] = reason
 
     def _note_mode(self, path: str, mode: int, git_mode: str) -> None:
-        if mode == self._state.usual[git_mode]:
+        if mode == self._state.usual.get(git_mode):
             self._state.unusual.pop(path, None)
         else:
             self._state.unusual[path] = mode

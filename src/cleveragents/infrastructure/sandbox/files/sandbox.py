@@ -60,7 +60,10 @@ from cleveragents.infrastructure.sandbox.states.three_way import (
     merge_states,
 )
 from cleveragents.infrastructure.sandbox.store.blobs import object_sizes
-from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState
+from cleveragents.infrastructure.sandbox.store.captured_state import (
+    CapturedState,
+    without_special_files,
+)
 from cleveragents.infrastructure.sandbox.store.directories import scratch
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, not_ahead
 from cleveragents.infrastructure.sandbox.store.limits import Limits
@@ -138,13 +141,13 @@ class FileSandbox(SnapshotEngine):
         return path_changes(self._stored.load(old), self._stored.load(new), self._stored.read_tree)
 
     def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
-        present, _ = self._tracker.present()
+        present, _ = self._present()
         return path_changes(self._stored.load(snapshot_id), present, self._stored.read_tree)
 
     def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
         """Raises what `restore` would raise before it touches anything."""
         target = self._stored.load(snapshot_id)
-        present, _ = self._tracker.present()
+        present, _ = self._present()
         read, ahead = self._stored.read_tree, self._stored.read_ahead
         if paths is not None:
             made = combined(present, target, NamedPaths(paths), read)
@@ -152,7 +155,9 @@ class FileSandbox(SnapshotEngine):
         todo = difference(present, target, read, ahead)
         self._refuse_unless_possible(todo, present, target, snapshot_id)
         self._stored.objects.check(sorted({entry.object_id for _, entry in todo.write_files}))
-        return RestorePreview(changes=todo.changes, left_alone=todo.left_alone)
+        return RestorePreview(
+            changes=todo.changes, left_alone=todo.left_alone, replaced=todo.replaced
+        )
 
     def snapshot(self) -> SandboxCheckpoint:
         """Makes a durable snapshot of the sandbox as it is.
@@ -205,7 +210,8 @@ class FileSandbox(SnapshotEngine):
             # A killed restore may have restored the ignore rules already, so that what they hid
             # looks like something to remove: what the other did not hold counts as left out too.
             other = self._stored.load(sparing)
-            left_out = target.ignored | other.ignored | other.not_captured.keys()
+            unknown = {path for path, why in other.not_captured.items() if not why.is_special_file}
+            left_out = target.ignored | other.ignored | unknown
             target = replace(target, ignored=left_out)
         return self._restore_to(target, snapshot_id, self._stored.refs.name(snapshot_id))
 
@@ -219,7 +225,7 @@ class FileSandbox(SnapshotEngine):
             self._restore_to_new(made.captured, made.trees)
 
     def uncaptured(self, start: str, original: str) -> Sequence[UncapturedFile]:
-        captured, _ = self._tracker.present()
+        captured, _ = self._present()
         return self._uncaptured.differing(captured, self._stored.load(start), original)
 
     def with_uncaptured(self, snapshot_id: str, paths: Collection[str]) -> str:
@@ -238,14 +244,14 @@ class FileSandbox(SnapshotEngine):
             ) from error
 
     def keep_uncaptured(self) -> None:
-        captured, _ = self._tracker.present()
+        captured, _ = self._present()
         with os_errors_as("What no checkpoint holds could not be copied"):
             self._uncaptured.keep(captured, self._tracker.directories())
 
     def restore_uncaptured(self) -> None:
         if not self._uncaptured.is_kept:
             return
-        captured, _ = self._tracker.present()
+        captured, _ = self._present()
         tree = LazyTree(captured.tree, self._stored.read_tree)
         with os_errors_as("What no checkpoint holds could not be restored"):
             self._uncaptured.restore(captured, tree.is_directory)
@@ -277,7 +283,7 @@ class FileSandbox(SnapshotEngine):
         names: MergeNames,
     ) -> ThreeWayResult:
         stored = self._stored
-        present, _ = self._tracker.present()
+        present, _ = self._present()
         left_out = {*mine.ignored, *mine.not_captured, *present.ignored, *present.not_captured}
         states = ThreeStates(base, mine, theirs, left_out)
         with (
@@ -289,7 +295,7 @@ class FileSandbox(SnapshotEngine):
 
     def compare_copy(self, snapshot_id: str, since: FileSystemTime) -> CopyComparison | None:
         """Compares the sandbox with a snapshot; None if it was touched since a moment."""
-        present, look = self._tracker.present()
+        present, look = self._present()
         wanted = self._stored.load(snapshot_id)
         todo = difference(present, wanted, self._stored.read_tree)
         if not self._tracker.is_unchanged_since(since):
@@ -316,7 +322,7 @@ class FileSandbox(SnapshotEngine):
             BusinessRuleViolation: something that no snapshot holds is in the way.
             SnapshotMissingError: there is no such snapshot.
         """
-        target = self._stored.load(snapshot_id)
+        target = without_special_files(self._stored.load(snapshot_id))
         ref = self._stored.refs.inherit(snapshot_id, source)
         if self._git is not None:
             target = replace(target, git=forked(target.git, source, self._sandbox))
@@ -358,10 +364,15 @@ class FileSandbox(SnapshotEngine):
         ref = self._stored.refs.name(made.snapshot_id)
         refuse_differences(self._restore_to(target, made.snapshot_id, ref))
 
+    def _present(self) -> tuple[CapturedState, ObservedGit]:
+        """Returns what the sandbox holds now; looking may write: git is asked about a copy."""
+        with os_errors_as("The sandbox could not be read"):
+            return self._tracker.present()
+
     def _restore_to(self, target: CapturedState, snapshot_id: str, ref: str) -> RestoreReport:
         """Restores the sandbox to a state; `ref` is what keeps that state stored."""
         self._stored.end_repacking()
-        present, _ = self._tracker.present()
+        present, _ = self._present()
         todo = difference(present, target, self._stored.read_tree, self._stored.read_ahead)
         with os_errors_as("The sandbox could not be restored"):
             self._refuse_unless_possible(todo, present, target, snapshot_id)
@@ -386,6 +397,7 @@ class FileSandbox(SnapshotEngine):
         return RestoreReport(
             changes=todo.changes,
             left_alone=todo.left_alone,
+            replaced=todo.replaced,
             differences=tuple(wrong),
         )
 

@@ -174,8 +174,6 @@ class SandboxTracker:
             if os.lstat(path).st_ino != live.top:
                 if self._git is not None:
                     self._git.require_links()
-                elif was_replaced(self._sandbox):
-                    raise SandboxMissingError(path, "is not what was there before")
                 self._moment = BEGINNING  # Another directory is in its place: nothing holds.
             if self._watch is not None and live.is_blind:
                 self._stop_watching()
@@ -407,17 +405,6 @@ class SandboxTracker:
 
 def state_path(sandbox: SandboxRef) -> Path:
     return Path(sandbox.path).parent / f".{sandbox.resource}.state.json"
-
-
-def was_replaced(sandbox: SandboxRef) -> bool:
-    """Whether an empty directory is in the place of the one that was last tracked.
-
-    One with content may be a copy that a backup put there, and is compared like any other.
-    """
-    known = load_state(sandbox)
-    if known is None or known.remembered.top == os.lstat(sandbox.path).st_ino:
-        return False
-    return known.remembered.captured.tree != EMPTY_TREE and not os.listdir(sandbox.path)
 
 
 def load_state(sandbox: SandboxRef) -> SavedState | None:

@@ -26,6 +26,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
 _OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _REWRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_FIFO = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NOT_IN_PLACE = (
     *(errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.EACCES),
     *(errno.ETXTBSY, errno.EPERM, errno.ENODEV),
@@ -59,7 +60,9 @@ class SandboxWriter:
             os.fchmod(self._root, mode | 0o700)
         synced = len(difference.touched) <= SYNCED_ONE_BY_ONE
         try:
-            for path in counted("Removing files", difference.remove_files):
+            # Special files first: what is written must never open one.
+            unwanted = (*(item.path for item in difference.replaced), *difference.remove_files)
+            for path in counted("Removing files", unwanted):
                 with suppress(FileNotFoundError):
                     parent, name = self._parent(path)
                     os.unlink(name, dir_fd=parent)
@@ -75,6 +78,9 @@ class SandboxWriter:
                     os.mkdir(name, 0o700, dir_fd=parent)
             for path, entry in counted("Writing files", difference.write_files):
                 self._write(path, entry, blob, synced=synced)
+            for path, mode in difference.make_fifos:
+                parent, name = self._parent(path)
+                _make_fifo(name, parent, mode)
             # What is above must be open before the first of these modes closes something.
             for path, _ in difference.set_modes:
                 with suppress(FileNotFoundError):
@@ -193,6 +199,17 @@ def _chmod_directory(name: str, parent: int, mode: int) -> None:
     descriptor = os.open(name, _OPEN_DIRECTORY, dir_fd=parent)
     try:
         os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def _make_fifo(name: str, parent: int, mode: int) -> None:
+    """Makes a FIFO with a mode, or gives the mode to the one that is there."""
+    with suppress(FileExistsError):
+        os.mkfifo(name, 0o600, dir_fd=parent)
+    descriptor = os.open(name, _OPEN_FIFO, dir_fd=parent)
+    try:
+        os.fchmod(descriptor, stat.S_IMODE(mode))
     finally:
         os.close(descriptor)
 

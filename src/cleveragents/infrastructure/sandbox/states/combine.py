@@ -139,7 +139,7 @@ def _of_git(state: CapturedState) -> dict[str, Reason]:
 def _require_captured(path: str, base: CapturedState, other: CapturedState) -> None:
     """Raises SnapshotError if nobody knows what one of the states has at a path.
 
-    A special file holds no bytes, so that it may go; but it cannot be brought back.
+    A special file holds no bytes, so it may go; but a path that was one cannot be named.
     """
     lost = [
         item for item in _left_out(path, other) if item[0] == path or not item[1].is_special_file

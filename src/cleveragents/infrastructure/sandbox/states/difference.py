@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cleveragents.domain.sandboxes.sandbox import ChangeAction, FileChange, Uncaptured
-from cleveragents.domain.sandboxes.uncaptured import DAMAGED_GIT, IGNORED
+from cleveragents.domain.sandboxes.uncaptured import DAMAGED_GIT, IGNORED, Reason
 from cleveragents.infrastructure.sandbox.store.captured_state import (
+    FIFO,
     CapturedState,
     TreeEntry,
     ancestors,
@@ -44,18 +45,24 @@ class StateDifference:
     """Uncaptured paths where the target has something else: nothing may be done."""
     touched: frozenset[str]
     """Every path that is written, removed or given another mode, except the sandbox itself."""
+    replaced: tuple[Uncaptured, ...] = ()
+    """Special files in the way of the target; they are removed before anything else."""
+    make_fifos: tuple[tuple[str, int], ...] = ()
+    """FIFOs that the target had, with type and permission bits."""
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
         """What a user would call changed; a directory ends with `/`."""
         shown = self.shown_directories
+        restored = [
+            *(path for path, _ in (*self.write_files, *self.make_fifos)),
+            *(f"{path}/" for path, _ in self.set_modes if path in shown),
+        ]
+        again = {path.rstrip("/") for path in restored}
         removed = [
             *self.remove_files,
+            *(item.path for item in self.replaced if item.path not in again),
             *(f"{path}/" for path in self.remove_directories if path in shown),
-        ]
-        restored = [
-            *(path for path, _ in self.write_files),
-            *(f"{path}/" for path, _ in self.set_modes if path in shown),
         ]
         changes = [FileChange(file=path, action=ChangeAction.REMOVED) for path in removed]
         changes += [FileChange(file=path, action=ChangeAction.RESTORED) for path in restored]
@@ -73,8 +80,14 @@ def difference(
     spared = {
         path for path in extra if sides.was_uncaptured(path) and not sides.is_directory_wanted(path)
     }
+    replaced = {
+        path: reason
+        for path, reason in present.not_captured.items()
+        if reason.is_special_file and sides.replaces(path, reason)
+    }
     # A directory stays if it holds what stays, or may have been there with nothing captured in it.
-    uncaptured = [path.rstrip("/") for path in (*present.ignored, *present.not_captured)]
+    staying = present.not_captured.keys() - replaced.keys()
+    uncaptured = [path.rstrip("/") for path in (*present.ignored, *staying)]
     holding = {above for path in (*spared, *uncaptured) for above in ancestors(path)}
     holding |= {path.rstrip("/") for path in present.not_captured if path.endswith("/")}
     gone = [path for path in sides.gone if path not in holding and not sides.was_uncaptured(path)]
@@ -86,8 +99,7 @@ def difference(
     alone = [(path, IGNORED.text) for path in present.ignored]
     alone += [(path, _NOT_IN_CHECKPOINT) for path in spared]
     for path, reason in present.not_captured.items():
-        wanted = sides.is_file_wanted(path) or sides.is_directory_wanted(path)
-        if reason != DAMAGED_GIT and not (reason.is_special_file and wanted):
+        if reason != DAMAGED_GIT and path not in replaced and path not in sides.fifos:
             alone.append((path, reason.text))
     return StateDifference(
         remove_files=tuple(sorted(extra - spared)),
@@ -100,7 +112,14 @@ def difference(
         ),
         left_alone=tuple(Uncaptured(path=path, reason=reason) for path, reason in sorted(alone)),
         in_the_way=_in_the_way(present, sides, spared),
-        touched=frozenset({*(extra - spared), *removed, *modes, *(path for path, _ in written)}),
+        touched=frozenset(
+            {*(extra - spared), *removed, *modes, *(path for path, _ in written)}
+            | {*replaced, *sides.fifos}
+        ),
+        replaced=tuple(
+            Uncaptured(path=path, reason=replaced[path].text) for path in sorted(replaced)
+        ),
+        make_fifos=tuple(sorted(sides.fifos.items())),
     )
 
 
@@ -118,9 +137,16 @@ class _Sides:
         self.made: list[str] = []
         self.common: list[str] = []
         """Directories only in the present, only in the target, and in both with another mode."""
-        self._uncaptured_then = {
-            path.rstrip("/") for path in (*target.ignored, *target.not_captured)
+        # A special file holds no bytes: what is in its place by now is not spared for it.
+        unknown = (path for path, why in target.not_captured.items() if not why.is_special_file)
+        self._uncaptured_then = {path.rstrip("/") for path in (*target.ignored, *unknown)}
+        self._fifos = _wanted_fifos(present, target)
+        self.fifos = {
+            path: mode
+            for path, mode in self._fifos.items()
+            if path not in present.fifos or present.mode_of(path, FIFO) != mode
         }
+        """FIFOs to make, or to give another mode."""
         directories: set[str] = set()
         for path, old, new in tree_changes(read, present.tree, target.tree, ahead):
             if new is not None and new[0] != DIRECTORY:
@@ -153,7 +179,14 @@ class _Sides:
                 self.made.append(path)
 
     def is_file_wanted(self, path: str) -> bool:
-        return self._after.is_file(path)
+        return self._after.is_file(path) or path in self._fifos
+
+    def replaces(self, path: str, reason: Reason) -> bool:
+        """Says whether a special file has to go for what the target has there or above."""
+        if path in self._fifos and reason.is_fifo:
+            return False
+        wanted = self.is_file_wanted(path) or self.is_directory_wanted(path)
+        return wanted or any(self.is_file_wanted(above) for above in ancestors(path))
 
     def is_directory_wanted(self, path: str) -> bool:
         return path in self._target.bare_directories or self._after.is_directory(path)
@@ -168,6 +201,17 @@ class _Sides:
         )
 
 
+def _wanted_fifos(present: CapturedState, target: CapturedState) -> dict[str, int]:
+    """Returns the FIFOs of the target, with their modes, unless something unknown is there."""
+    others = (path for path, why in present.not_captured.items() if not why.is_special_file)
+    unknown = {path.rstrip("/") for path in (*present.ignored, *target.ignored, *others)}
+    return {
+        path: target.mode_of(path, FIFO)
+        for path in target.fifos
+        if unknown.isdisjoint((path, *ancestors(path)))
+    }
+
+
 def _in_the_way(present: CapturedState, sides: _Sides, spared: Iterable[str]) -> tuple[str, ...]:
     """Returns uncaptured paths that a restore would have to overwrite or delete."""
     uncaptured = [(path, IGNORED) for path in (*present.ignored, *spared)]
@@ -179,7 +223,7 @@ def _in_the_way(present: CapturedState, sides: _Sides, spared: Iterable[str]) ->
             bare == path and sides.is_directory_wanted(bare)
         )
         around_a_file = bare != path and sides.holds_wanted_files(bare)
-        if below_a_file or around_a_file or (same_place and not reason.is_special_file):
+        if (below_a_file or around_a_file or same_place) and not reason.is_special_file:
             blocked.add(path)
     return tuple(sorted(blocked))
 
@@ -192,6 +236,7 @@ def in_terms_of(present: CapturedState, target: CapturedState, read: ReadTree) -
         for above in ancestors(path):
             nodes[above] = DIRECTORY
     nodes |= dict.fromkeys(target.empty_directories, DIRECTORY)
+    nodes |= dict.fromkeys(target.fifos, FIFO)
     modes = {path: target.mode_of(path, git_mode) for path, git_mode in nodes.items()}
     usual = present.usual
     unusual = {path: mode for path, mode in modes.items() if mode != usual.get(nodes[path])}

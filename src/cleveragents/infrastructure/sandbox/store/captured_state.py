@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,8 @@ _VERSION = 1
 LINK = "120000"
 EXECUTABLE = "100755"
 REGULAR = "100644"
+FIFO = "010000"
+"""Never in a tree, and never usual: the mode of each FIFO is written down."""
 LINK_MODE = stat.S_IFLNK | 0o777
 
 
@@ -94,7 +96,8 @@ class CapturedState:
     tree: str
     usual: UsualModes
     unusual: Mapping[str, int]
-    """Modes that differ from the usual ones: of files with their type, of directories without."""
+    """Modes that differ from the usual ones: of files and FIFOs with their type, of directories
+    without."""
     top_mode: int
     """Permission bits of the sandbox's own directory."""
     empty_directories: Set[str]
@@ -110,9 +113,15 @@ class CapturedState:
         """The empty directories and those above them, which a tree may not have."""
         return {place for path in self.empty_directories for place in (path, *ancestors(path))}
 
+    @cached_property
+    def fifos(self) -> Set[str]:
+        return {path for path, reason in self.not_captured.items() if reason.is_fifo}
+
     def mode_of(self, path: str, git_mode: str) -> int:
         # Old versions of git wrote other modes of regular files into trees.
         usual = self.usual.get(git_mode, self.usual[REGULAR])
+        if git_mode == FIFO:  # An earlier version did not write its mode down.
+            usual = stat.S_IFIFO | stat.S_IMODE(usual)
         return self.unusual.get(path, usual)
 
     def entry_of(self, path: str, node: Node) -> TreeEntry:
@@ -171,6 +180,18 @@ def captured_from(document: bytes, ignored: Iterable[str]) -> CapturedState:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SnapshotCorruptError(f"A snapshot's document cannot be read: {error!r}") from error
+
+
+def without_special_files(state: CapturedState) -> CapturedState:
+    """Returns a state as a copy of the sandbox has it: special files are not copied."""
+    special = {path for path, reason in state.not_captured.items() if reason.is_special_file}
+    if not special:
+        return state
+    return replace(
+        state,
+        not_captured={path: why for path, why in state.not_captured.items() if path not in special},
+        unusual={path: mode for path, mode in state.unusual.items() if path not in special},
+    )
 
 
 def ancestors(path: str) -> Iterable[str]:

@@ -243,8 +243,8 @@ class StoredSnapshots:
         free = disk.f_bavail * disk.f_frsize
         if free < needed + _RESERVE:
             raise SnapshotError(
-                f"There is not enough room for the snapshot: it needs {size(needed)}, "
-                f"{size(free)} are free",
+                f"There is not enough room for the snapshot: it needs {size(needed)} "
+                f"and {size(_RESERVE)} must stay free; {size(free)} are free",
                 hint="Make room in the home directory of CleverAgents; "
                 "`agents gc` may reclaim some",
             )

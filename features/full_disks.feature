@@ -1,0 +1,43 @@
+@disk
+Feature: Disks that fill at any write
+  The disk of the project or of the home directory fills at each page that a command writes in turn.
+  The command ends with an error, never as a bug. The project is as before or as after, down to
+  its index, refs and reflogs, and the same command succeeds when there is room again.
+  `behave -D sweep=whole` tries every number of free pages, otherwise a few.
+
+  Rule: the project's disk
+
+    Scenario: An apply
+      Given a plan whose result is to be applied, and the project on a small disk
+      When the command is tried with ever more free pages, until it succeeds
+      Then nothing was lost in any try, and the command succeeded when there was room
+
+    Scenario Outline: The disk is full when the apply is at each of its points, and the apply <goes>
+      Given a plan whose result is to be applied, and the project on a small disk
+      When the disk fills when the apply is at each of its points, and the apply <goes>
+      Then nothing was lost in any try, and the command succeeded when there was room
+
+      Examples:
+        | goes      |
+        | continues |
+        | fails     |
+
+  Rule: the disk of the home directory
+
+    Scenario Outline: <command>
+      Given <situation>, and the home directory on a small disk
+      When the command is tried with ever more free pages, until it succeeds
+      Then nothing was lost in any try, and the command succeeded when there was room
+
+      Examples:
+        | command      | situation                             |
+        | An apply     | a plan whose result is to be applied  |
+        | A checkpoint | a plan that a checkpoint is made of   |
+        | A rollback   | a plan that is rolled back            |
+        | An undo      | a plan whose rollback is undone       |
+        | A collection | a plan whose deleted checkpoints are reclaimed |
+
+    Scenario: The disk is full when the apply is at each of its points
+      Given a plan whose result is to be applied, and the home directory on a small disk
+      When the disk fills when the apply is at each of its points, and the apply continues
+      Then nothing was lost in any try, and the command succeeded when there was room
