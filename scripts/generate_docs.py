@@ -175,7 +175,7 @@ def command_line() -> str:
 
 
 def events() -> str:
-    from dataclasses import fields
+    from msgspec.structs import fields
 
     from cleveragents.application import events as progress
     from cleveragents.domain.plans.events import EVENT_TYPES

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from pydantic import Field
-
 from cleveragents.domain.record import Record
 from cleveragents.domain.wording import counted
 
@@ -14,7 +12,7 @@ from cleveragents.domain.wording import counted
 class CheckpointRetentionPolicy(Record):
     """The limit counts different states: groups of one state count once."""
 
-    max_checkpoints_per_plan: int = Field(default=50, ge=1)
+    max_checkpoints_per_plan: int = 50
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import JsonValue, ValidationError
+import msgspec
 
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
@@ -36,7 +36,7 @@ from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.plans.plan_file import PlanDefinition
 from cleveragents.domain.plans.validation import ValidationResult
-from cleveragents.domain.record import Record
+from cleveragents.domain.record import JsonValue, Record
 from cleveragents.domain.sandboxes.change import AuthoredChange, PathChange
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.domain.tools.tool import ToolCall
@@ -49,6 +49,7 @@ RecordT = TypeVar("RecordT")
 UNREADABLE = "unreadable"
 """Replaces a text of a checkpoint's metadata that cannot be read."""
 
+_UNREADABLE_ROW = (ValueError, TypeError, LookupError, RecursionError, msgspec.ValidationError)
 _LONGEST_PROBLEM = 200
 """Some errors quote the whole value, which may be a file."""
 
@@ -115,7 +116,7 @@ class Model(Generic[RecordT]):
         """
         self.table = table
         self.noun = noun
-        types = {name: kind for name, kind in _field_types(record).items() if name not in without}
+        types = {name: kind for name, kind in get_type_hints(record).items() if name not in without}
         chosen = {name: codecs.get(name) or _codec(kind) for name, kind in types.items()}
         names = {name: columns.get(name, name) for name in types}
         self.key = key or names.get("id", "")
@@ -157,8 +158,8 @@ class Model(Generic[RecordT]):
                 field: null if value is None else value if decode is None else decode(value)
                 for (field, decode, null), value in zip(self._decoders, row, strict=True)
             }
-            return self._record(**values, **given)
-        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            return msgspec.convert({**values, **given}, self._record)
+        except _UNREADABLE_ROW as error:
             raise self._unreadable(row, error) from error
 
     def _unreadable(self, row: Row, error: Exception) -> DatabaseError:
@@ -174,12 +175,6 @@ class Model(Generic[RecordT]):
         )
 
 
-def _field_types(record: type[Any]) -> dict[str, Any]:
-    if issubclass(record, Record):
-        return {name: field.annotation for name, field in record.model_fields.items()}
-    return get_type_hints(record)
-
-
 def _codec(kind: Any) -> Codec:
     """Returns how a field of this type is stored."""
     if isinstance(kind, UnionType):
@@ -188,13 +183,15 @@ def _codec(kind: Any) -> Codec:
         return _JSON
     if issubclass(kind, StrEnum):
         return _ENUM
+    if issubclass(kind, bool):
+        return _FLAG
     return _TIME if issubclass(kind, datetime) else Codec()
 
 
 def _problem(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_input=False)[0]
-        return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+    if isinstance(error, msgspec.ValidationError):
+        what, _, where = str(error).rstrip("`").partition(" - at `$")
+        return ": ".join(filter(None, (where.lstrip("."), what)))
     if isinstance(error, LookupError):
         return f"{error} is missing"
     return str(error).splitlines()[0][:_LONGEST_PROBLEM]
@@ -202,8 +199,7 @@ def _problem(error: Exception) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, Record):
-        # Not `model_dump(mode="json")`: it replaces lone surrogates in keys.
-        return value.model_dump(by_alias=True)
+        return value.model_dump()
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} cannot be stored as JSON")
@@ -224,19 +220,25 @@ def load_metadata(text: str) -> CheckpointMetadata:
     the plan at a wrong step; the repository then completes it from the group.
     """
     stored = load_object(text)
-    known = {name: stored[name] for name in CheckpointMetadata.model_fields if name in stored}
+    fields = {field.name: field.type for field in msgspec.structs.fields(CheckpointMetadata)}
+    known = {name: stored[name] for name in fields if name in stored}
     if isinstance(listed := known.get("not_captured"), list):
         known["not_captured"] = [_known_of_uncaptured(entry) for entry in listed]
     if "last_completed_step" not in known:
         known.pop("state_hash", None)
+    wrong = {name for name, value in known.items() if not _is_readable(value, fields[name])}
+    if wrong & _POSITION:
+        wrong.add("state_hash")
+    readable = {name: value for name, value in known.items() if name not in wrong}
+    return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **readable})
+
+
+def _is_readable(value: JsonValue, kind: Any) -> bool:
     try:
-        return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **known})
-    except ValidationError as error:
-        wrong = {problem["loc"][0] for problem in error.errors(include_input=False)}
-        if wrong & _POSITION:
-            wrong.add("state_hash")
-        readable = {name: value for name, value in known.items() if name not in wrong}
-        return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **readable})
+        msgspec.convert(value, kind)
+    except _UNREADABLE_ROW:
+        return False
+    return True
 
 
 def load_object(text: str) -> dict[str, JsonValue]:
@@ -254,6 +256,11 @@ def _known_of_uncaptured(entry: JsonValue) -> JsonValue:
     return {name: entry[name] for name in ("path", "reason") if name in entry}
 
 
+def _flag(stored: object) -> object:
+    """Returns a truth value, which SQLite stores as a number."""
+    return bool(stored) if stored in (0, 1) else stored
+
+
 @lru_cache(maxsize=8)
 def _definition(text: str) -> PlanDefinition:
     """Parses a definition once: a running plan is read often, and its definition never changes."""
@@ -261,6 +268,7 @@ def _definition(text: str) -> PlanDefinition:
 
 
 _JSON = Codec(lambda value: None if value is None else dump(value), json.loads)
+_FLAG = Codec(decode=_flag)
 _ENUM = Codec(lambda value: None if value is None else value.value)
 # A `DatabaseSession` returns times as text, whatever the database does.
 _TIME = Codec(decode=datetime.fromisoformat)

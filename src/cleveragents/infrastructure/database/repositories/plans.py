@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pydantic import JsonValue
+import msgspec
 
 from cleveragents.application.ports.records import (
     EventStore,
@@ -36,6 +36,7 @@ from cleveragents.domain.plans.events import (
 from cleveragents.domain.plans.lease import Lease
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
+from cleveragents.domain.record import JsonValue
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.database.models import (
     EVENTS,
@@ -90,7 +91,7 @@ class EventRepository(EventStore):
         now = self.clock.now()
         facts: dict[str, JsonValue] = {
             name: list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType] # the only tuples are of texts
-            for name, value in vars(event).items()
+            for name, value in msgspec.structs.asdict(event).items()
             if name != "plan_id"
         }
         number = self._session.generated(
