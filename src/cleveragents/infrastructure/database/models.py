@@ -199,7 +199,7 @@ def _problem(error: Exception) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, Record):
-        return value.model_dump()
+        return msgspec.to_builtins(value, builtin_types=(datetime,))
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} cannot be stored as JSON")
@@ -230,7 +230,7 @@ def load_metadata(text: str) -> CheckpointMetadata:
     if wrong & _POSITION:
         wrong.add("state_hash")
     readable = {name: value for name, value in known.items() if name not in wrong}
-    return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **readable})
+    return msgspec.convert({**_PLACEHOLDERS, **readable}, CheckpointMetadata)
 
 
 def _is_readable(value: JsonValue, kind: Any) -> bool:
@@ -264,7 +264,7 @@ def _flag(stored: object) -> object:
 @lru_cache(maxsize=8)
 def _definition(text: str) -> PlanDefinition:
     """Parses a definition once: a running plan is read often, and its definition never changes."""
-    return PlanDefinition.model_validate(json.loads(text))
+    return msgspec.convert(json.loads(text), PlanDefinition)
 
 
 _JSON = Codec(lambda value: None if value is None else dump(value), json.loads)
