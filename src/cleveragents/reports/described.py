@@ -7,10 +7,11 @@ fields by their headings, so they cannot show anything that the description does
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Generic, Literal, TypeVar, cast
+
+import msgspec
 
 from cleveragents.reports.report import Column, Fields, Table
 
@@ -47,8 +48,7 @@ def times(heading: str, values: Sequence[datetime], *, seconds: bool = True) -> 
     return Column(f"{heading} (UTC)", tuple(map(shown, values)), narrow)
 
 
-@dataclass(frozen=True)
-class Field(Generic[RecordT]):
+class Field(msgspec.Struct, Generic[RecordT], frozen=True):
     """One value of a record."""
 
     name: str | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
@@ -58,8 +59,7 @@ from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxS
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 
 
-@dataclass(frozen=True)
-class PlanStatus:
+class PlanStatus(msgspec.Struct, frozen=True):
     """A plan with everything its status shows."""
 
     plan: Plan
@@ -86,8 +86,7 @@ class PlanStatus:
     retention: RetentionSummary
 
 
-@dataclass(frozen=True)
-class Cancellation:
+class Cancellation(msgspec.Struct, frozen=True):
     """A cancelled plan, and what is left of its children's work."""
 
     status: PlanStatus
@@ -95,8 +94,7 @@ class Cancellation:
     """How many files its children changed in sandboxes that are still there."""
 
 
-@dataclass(frozen=True)
-class PlanProblems:
+class PlanProblems(msgspec.Struct, frozen=True):
     """What went wrong with a plan, and what can be done about it."""
 
     status: PlanStatus

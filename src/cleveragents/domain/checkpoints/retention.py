@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from cleveragents.domain.record import Record
 from cleveragents.domain.wording import counted
@@ -15,8 +16,7 @@ class CheckpointRetentionPolicy(Record):
     max_checkpoints_per_plan: int = 50
 
 
-@dataclass(frozen=True)
-class RetentionSummary:
+class RetentionSummary(msgspec.Struct, frozen=True):
     """What the limit has left and taken of a plan's checkpoints."""
 
     limit: int
@@ -38,8 +38,7 @@ class RetentionSummary:
         )
 
 
-@dataclass(frozen=True)
-class CountedGroup:
+class CountedGroup(msgspec.Struct, frozen=True):
     """A group that counts toward the limit; safety checkpoints do not."""
 
     id: str

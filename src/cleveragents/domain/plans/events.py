@@ -7,7 +7,6 @@ removed. `docs/reference/events.md` is generated from here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import ClassVar
@@ -298,8 +297,7 @@ EVENT_TYPES: Mapping[str, type[PlanEventRecord]] = MappingProxyType(
 """Every class of event record, by its type name."""
 
 
-@dataclass(frozen=True)
-class StoredEvent:
+class StoredEvent(msgspec.Struct, frozen=True):
     """A stored event, as the database holds it and as it is streamed once it is stored."""
 
     sequence: int

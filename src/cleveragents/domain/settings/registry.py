@@ -7,10 +7,11 @@ reads files or variables: `cleveragents.infrastructure.config` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+import msgspec
 
 from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.errors import ConfigurationError
@@ -44,8 +45,7 @@ class Level(StrEnum):
     DEFAULT = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Key(Generic[T]):
+class Key(msgspec.Struct, Generic[T], frozen=True):
     """One setting: its row on the reference page, and how its values are read."""
 
     name: str
@@ -237,8 +237,7 @@ class ResolvedValue(NamedTuple):
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """The values in effect, each with the values of weaker levels."""
 
     chains: Mapping[str, tuple[ResolvedValue, ...]]

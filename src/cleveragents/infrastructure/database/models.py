@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
@@ -44,7 +43,7 @@ from cleveragents.domain.tools.tool import ToolCall
 Row: TypeAlias = tuple[Any, ...]
 """The values of a row, in the order of the columns that the statement names."""
 
-RecordT = TypeVar("RecordT")
+RecordT = TypeVar("RecordT", bound=msgspec.Struct)
 
 UNREADABLE = "unreadable"
 """Replaces a text of a checkpoint's metadata that cannot be read."""
@@ -70,8 +69,7 @@ _POSITION = frozenset({"last_completed_step", "effective_calls", "tool_calls"})
 """The fields that say where the plan was."""
 
 
-@dataclass(frozen=True)
-class Codec:
+class Codec(msgspec.Struct, frozen=True):
     """How one field is stored. Without a function, the value is stored as it is."""
 
     encode: Callable[[Any], Any] | None = None
@@ -81,8 +79,7 @@ class Codec:
     """What NULL means."""
 
 
-@dataclass(frozen=True)
-class Influence:
+class Influence(msgspec.Struct, frozen=True):
     """A decision and one of those that it depends on besides its parent."""
 
     decision_id: str
@@ -116,9 +113,11 @@ class Model(Generic[RecordT]):
         """
         self.table = table
         self.noun = noun
-        types = {name: kind for name, kind in get_type_hints(record).items() if name not in without}
-        chosen = {name: codecs.get(name) or _codec(kind) for name, kind in types.items()}
-        names = {name: columns.get(name, name) for name in types}
+        names = {
+            name: columns.get(name, name)
+            for name in record.__struct_fields__
+            if name not in without
+        }
         self.key = key or names.get("id", "")
         """The column whose value messages quote, and that `update` finds the row by."""
         qualified = [name if "." in name else f"{table}.{name}" for name in names.values()]
@@ -128,8 +127,22 @@ class Model(Generic[RecordT]):
             list(names.values()).index(self.key) if self.key in names.values() else None
         )
         self._record = record
-        self._encoders = [(field, names[field], chosen[field].encode) for field in names]
-        self._decoders = [(field, chosen[field].decode, chosen[field].null) for field in names]
+        self._columns = names
+        self._given_codecs = codecs
+
+    @cached_property
+    def _codecs(self) -> Mapping[str, Codec]:
+        """How each field is stored. Reading the types takes long, and a command needs few."""
+        types = get_type_hints(self._record)
+        return {name: self._given_codecs.get(name) or _codec(types[name]) for name in self._columns}
+
+    @cached_property
+    def _encoders(self) -> list[tuple[str, str, Callable[[Any], Any] | None]]:
+        return [(name, self._columns[name], codec.encode) for name, codec in self._codecs.items()]
+
+    @cached_property
+    def _decoders(self) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
+        return [(name, codec.decode, codec.null) for name, codec in self._codecs.items()]
 
     def row(self, record: RecordT) -> dict[str, Any]:
         """Returns the values to store, by column."""

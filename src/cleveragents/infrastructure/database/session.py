@@ -16,11 +16,10 @@ import threading
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from cleveragents.domain.errors import DatabaseError, DuplicateError, NotFoundError
 from cleveragents.infrastructure.database.failures import (
@@ -28,7 +27,7 @@ from cleveragents.infrastructure.database.failures import (
     is_missing_reference,
     is_refused_row,
 )
-from cleveragents.infrastructure.database.models import Model, Row
+from cleveragents.infrastructure.database.models import Model, RecordT, Row
 
 GENERATED = "/* generated */"
 """Marks a statement whose answer is another one each time: a number or a time of the server."""
@@ -54,8 +53,6 @@ MIGRATION_LOCK = WRITE_LOCK + 2
 
 TRANSACTION_NUMBER = "SELECT txid_current()"
 """Ends the beginning of a write transaction; its number tells later whether it was committed."""
-
-RecordT = TypeVar("RecordT")
 
 
 class Cursor(Protocol):
@@ -175,13 +172,12 @@ class ConnectionPool:
             connection.close()
 
 
-@dataclass(frozen=True)
 class DatabaseSession:
     """The statements of one transaction."""
 
-    connection: DriverConnection
-    _: KW_ONLY
-    is_sqlite: bool
+    def __init__(self, connection: DriverConnection, *, is_sqlite: bool) -> None:
+        self.connection = connection
+        self.is_sqlite = is_sqlite
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Returns the rows; times are text in UTC."""

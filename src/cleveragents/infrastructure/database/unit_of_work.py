@@ -6,9 +6,9 @@ import os
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock
@@ -108,8 +108,7 @@ class NewestEvent:
         return self._doubt.exists()
 
 
-@dataclass(frozen=True)
-class _OpenDatabase:
+class _OpenDatabase(NamedTuple):
     """A database that was checked and can be used."""
 
     pool: ConnectionPool

@@ -7,7 +7,6 @@ the events that follow from a record together with the record.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
@@ -78,13 +77,13 @@ _ADD_EVENT = (
 _LATER = f"{EVENTS.select} WHERE plan_id = :plan_id AND sequence > :after"
 
 
-@dataclass(frozen=True)
 class EventRepository(EventStore):
     """The events of plans; the database numbers them."""
 
-    _session: DatabaseSession
-    clock: Clock
-    _added: list[Callable[[], StoredEvent]] = field(default_factory=list[Callable[[], StoredEvent]])
+    def __init__(self, session: DatabaseSession, clock: Clock) -> None:
+        self._session = session
+        self.clock = clock
+        self._added: list[Callable[[], StoredEvent]] = []
 
     def add(self, event: PlanEventRecord) -> None:
         # The time of storing, not one of the record's: so time and sequence grow together.
@@ -120,12 +119,12 @@ class EventRepository(EventStore):
         return [stored() for stored in self._added]
 
 
-@dataclass(frozen=True)
 class RecordRepository:
     """A repository that stores the events that follow from what it stores."""
 
-    _session: DatabaseSession
-    _events: EventRepository
+    def __init__(self, session: DatabaseSession, events: EventRepository) -> None:
+        self._session = session
+        self._events = events
 
     def _ids_starting_with(
         self,
@@ -150,12 +149,13 @@ class RecordRepository:
         return [row[0] for row in rows]
 
 
-@dataclass(frozen=True)
 class PlanRepository(RecordRepository, PlanStore):
     """The plans of one database."""
 
-    _known: dict[str, Plan] = field(default_factory=dict[str, Plan])
-    """The plans as this transaction has read or written them."""
+    def __init__(self, session: DatabaseSession, events: EventRepository) -> None:
+        super().__init__(session, events)
+        self._known: dict[str, Plan] = {}
+        """The plans as this transaction has read or written them."""
 
     def add(self, plan: Plan) -> None:
         if not self._session.is_sqlite:
