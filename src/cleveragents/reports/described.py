@@ -28,7 +28,7 @@ def shown(value: object) -> str:
         case Enum():
             return str(value.value)
         case datetime():
-            return value.strftime("%Y-%m-%d %H:%M:%S")
+            return value.isoformat(" ", "seconds")[:19]
         case list() | tuple():
             return ", ".join(map(shown, cast("Iterable[object]", value)))
         case _:

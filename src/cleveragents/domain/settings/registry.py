@@ -7,7 +7,6 @@ reads files or variables: `cleveragents.infrastructure.config` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -289,6 +288,8 @@ def find_key(entry: SettingEntry) -> Key[Any]:
     for key in REGISTRY:
         if folded in (key.name, *key.aliases, *key.deprecated):
             return key
+    from difflib import get_close_matches
+
     names = [key.name for key in REGISTRY]
     nearest = get_close_matches(folded, names, n=1, cutoff=0.5)
     suggestion = f"Did you mean `{nearest[0]}`? " if nearest else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -108,6 +107,8 @@ class ToolCallStatus(StrEnum):
 
 def input_hash(given: Mapping[str, JsonValue]) -> str:
     """Returns a hash of the input, to compare inputs with."""
+    import hashlib
+
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 

@@ -181,7 +181,8 @@ class DatabaseSession:
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Returns the rows; times are text in UTC."""
-        return [_from_driver(row) for row in self._execute(sql, values).fetchall()]
+        found = self._execute(sql, values).fetchall()
+        return found if self.is_sqlite else [_from_driver(row) for row in found]
 
     def generated(self, sql: str, **values: object) -> Callable[[], Any]:
         """Runs a statement that returns one value, which the database generates.
@@ -207,7 +208,7 @@ class DatabaseSession:
         """Yields records; reads only as many rows as the caller takes."""
         with closing(self._execute(sql, values)) as cursor:
             while (row := cursor.fetchone()) is not None:
-                yield model.read(_from_driver(row))
+                yield model.read(row if self.is_sqlite else _from_driver(row))
 
     def insert(self, model: Model[Any], *rows: Mapping[str, Any]) -> None:
         """Stores new rows, all or none; the transaction stays usable after a failure.
@@ -300,14 +301,16 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Reverses `escape`."""
+    if _ESCAPE not in text:
+        return text
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def _from_driver(row: Sequence[Any]) -> Row:
-    """Reverses the replacements in the values of a row, and makes times text on PostgreSQL too."""
+    """Reverses the replacements in the values of a row of PostgreSQL, and makes times text."""
     return tuple(
         unescape(value)
-        if isinstance(value, str) and _ESCAPE in value
+        if isinstance(value, str)
         else value.astimezone(UTC).isoformat()
         if isinstance(value, datetime)
         else value
