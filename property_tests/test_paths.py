@@ -9,9 +9,9 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import JsonValue
 
 from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.record import JsonValue
 from cleveragents.domain.tools.tool import ToolInvocation
 from cleveragents.infrastructure.system import SignalInterruption
 from cleveragents.infrastructure.tools.files.quoting import quote_if_needed

@@ -1,16 +1,21 @@
 """Writes the reference pages that follow from the code; `--check` only says which are out of date.
 
-A page is a function without arguments that returns Markdown, entered in `PAGES`.
+A page is a function without arguments that returns Markdown, entered in `PAGES`. The stored help
+of `agents` is written here too.
 Imports are in the functions, so that a page can be made while another part is broken.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
+
+from cleveragents.cli.start import HELP_WIDTHS, help_file
 
 if TYPE_CHECKING:
     from click import Context, Parameter
@@ -175,7 +180,7 @@ def command_line() -> str:
 
 
 def events() -> str:
-    from dataclasses import fields
+    from msgspec.structs import fields
 
     from cleveragents.application import events as progress
     from cleveragents.domain.plans.events import EVENT_TYPES
@@ -216,6 +221,16 @@ def option_row(param: Parameter, ctx: Context) -> tuple[str, ...]:
     return f"`{spelled}{metavar}`", param.help or ""
 
 
+def help_of_agents(width: int) -> str:
+    """What Click prints for `agents --help` on a screen of that width."""
+    from click import Context
+
+    from cleveragents.cli.main import root
+
+    os.environ["COLUMNS"] = str(width)
+    return f"{root.get_help(Context(root, info_name='agents', **root.context_settings))}\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "concepts/plan-states.md": plan_states,
     "reference/configuration.md": configuration,
@@ -223,6 +238,10 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/events.md": events,
     "reference/exit-codes.md": exit_codes,
     "reference/cli.md": command_line,
+    **{
+        os.path.relpath(help_file(width), DOCS): partial(help_of_agents, width)
+        for width in HELP_WIDTHS
+    },
 }
 
 

@@ -13,8 +13,8 @@ from features.support.tools import (
     vanish_after_first_look,
 )
 from features.support.values import plain, table_rows
-from pydantic import JsonValue
 
+from cleveragents.domain.record import JsonValue
 from cleveragents.infrastructure.tools.files.patch import APPLY_PATCH
 from cleveragents.infrastructure.tools.files.search import SEARCH_FILES
 

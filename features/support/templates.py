@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.plans.plan_file import (
     Location,
@@ -14,6 +12,7 @@ from cleveragents.domain.plans.plan_file import (
     default_resources,
 )
 from cleveragents.domain.plans.template import render, render_value
+from cleveragents.domain.record import JsonValue
 
 NESTED: JsonValue = {"{{ who }}": ["{{ who }}", {"a": "hi {{ who }}"}, 1, True, None]}
 FILLED: JsonValue = {"{{ who }}": ["world", {"a": "hi world"}, 1, True, None]}

@@ -21,10 +21,10 @@ from unittest.mock import patch
 from behave.runner import Context
 from features.support.clocks import has_content, wait_until
 from features.support.values import plain
-from pydantic import JsonValue, ValidationError
 
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.domain.errors import ExecutionError
+from cleveragents.domain.record import JsonValue
 from cleveragents.domain.tools.tool import (
     ParameterType,
     ToolInvocation,
@@ -244,7 +244,7 @@ def raises_validation_error() -> Iterator[list[str]]:
     messages: list[str] = []
     try:
         yield messages
-    except ValidationError as error:
+    except ValueError as error:
         messages.append(str(error))
 
 

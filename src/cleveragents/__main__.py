@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from cleveragents.cli.main import main
+from cleveragents.cli.start import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,7 +1,8 @@
 """The composition root: the only place that builds services.
 
 Everything is built when it is first asked for and then kept, so a command pays
-for what it uses. Imports are inside the methods for the same reason.
+for what it uses. Imports are inside the methods for the same reason. What holds
+the code of sandboxes, tools and plan files is built only when a service uses it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from cleveragents.domain.settings.registry import (
     AUTO_CREATE_ON,
@@ -30,8 +31,10 @@ from cleveragents.domain.settings.registry import (
 )
 
 if TYPE_CHECKING:
+    from cleveragents.application.ports.maintenance import Mirrors
     from cleveragents.application.ports.plans import ChildPlans, PlanFiles
     from cleveragents.application.ports.records import Database
+    from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
     from cleveragents.application.ports.system import (
         Clock,
         EventSink,
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
         IdSource,
         Interruption,
     )
+    from cleveragents.application.ports.targets import Targets
+    from cleveragents.application.ports.tools import ToolBackend
     from cleveragents.application.services.apply.procedure import ApplyProcedure
     from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
     from cleveragents.application.services.apply.validation_runner import ValidationRunner
@@ -65,11 +70,8 @@ if TYPE_CHECKING:
     from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
     from cleveragents.infrastructure.database.unit_of_work import Connections
     from cleveragents.infrastructure.locks import DatabaseLocks
-    from cleveragents.infrastructure.sandbox.apply.targets import AllTargets
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-    from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
     from cleveragents.infrastructure.sandbox.git.command import Git
-    from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
     from cleveragents.infrastructure.tools.registry import Tools
 
 
@@ -99,6 +101,23 @@ def _built_once(build: Callable[[Container], _T]) -> Callable[[Container], _T]:
     return get
 
 
+class _Deferred:
+    """Stands for an adapter, and builds it when it is first used."""
+
+    def __init__(self, build: Callable[[], object]) -> None:
+        self._build = build
+
+    def __getattr__(self, name: str) -> object:
+        found = getattr(self._build(), name)
+        # Python does not ask again for what it finds here.
+        vars(self)[name] = found
+        return found
+
+
+def _deferred(build: Callable[[], _T]) -> _T:
+    return cast("_T", _Deferred(build))
+
+
 class Container:
     """Services wired to one home directory and one set of settings."""
 
@@ -118,6 +137,24 @@ class Container:
         self._environment = environment
         self._events = events
 
+    def with_settings(self, settings: Settings) -> Container:
+        """Returns other services on the same database and leases.
+
+        Args:
+            settings: Those of a project, which cannot choose the database or the lease time.
+        """
+        other = Container(
+            home=self._home,
+            settings=settings,
+            environment=self._environment,
+            events=self._events,
+            stop_with=self._stop_with,
+        )
+        vars(other).update(
+            _connections=self._connections, _locks=self.locks(), _database=self.database()
+        )
+        return other
+
     def close(self) -> None:
         """Closes the database."""
         if "_locks" in self.__dict__:
@@ -129,7 +166,7 @@ class Container:
     def artifact_service(self) -> ArtifactService:
         from cleveragents.application.services.artifact_service import ArtifactService
 
-        return ArtifactService(self.database(), self.checkpoint_manager())
+        return ArtifactService(self.database(), self._snapshots)
 
     @_built_once
     def checkpoint_service(self) -> CheckpointService:
@@ -137,7 +174,7 @@ class Container:
 
         return CheckpointService(
             database=self.database(),
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             locks=self.locks(),
             events=self._events,
             recorder=self._group_recorder,
@@ -152,7 +189,7 @@ class Container:
 
         return GroupRecorder(
             database=self.database(),
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
@@ -173,7 +210,7 @@ class Container:
 
         return RollbackProcedure(
             database=self.database(),
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             sandboxes=self._sandboxes,
             locks=self.locks(),
             recorder=self._group_recorder,
@@ -188,8 +225,8 @@ class Container:
 
         return Recovery(
             database=self.database(),
-            snapshots=self.checkpoint_manager(),
-            tools=self.tools(),
+            snapshots=self._snapshots,
+            tools=self._tool_backend,
             locks=self.locks(),
             events=self._events,
             applies=self._apply_procedure,
@@ -248,7 +285,7 @@ class Container:
         return MaintenanceService(
             database=self.database(),
             stores=self._stores,
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             locks=self.locks(),
             events=self._events,
         )
@@ -262,7 +299,7 @@ class Container:
             checkpoints=self.checkpoint_service(),
             recovery=self.recovery(),
             rollbacks=self.rollback_procedure(),
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             targets=self._targets,
             validations=self._validations,
             procedure=self._apply_procedure,
@@ -295,8 +332,8 @@ class Container:
             database=self.database(),
             checkpoints=self.checkpoint_service(),
             rollbacks=self.rollback_procedure(),
-            snapshots=self.checkpoint_manager(),
-            tools=self.tools(),
+            snapshots=self._snapshots,
+            tools=self._tool_backend,
             clock=self._clock,
             id_source=self._ids,
             events=self._events,
@@ -316,7 +353,7 @@ class Container:
             tools=self.tool_runner(),
             subplans=self._subplans,
             sandboxes=self._sandboxes,
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             locks=self.locks(),
             clock=self._clock,
             id_source=self._ids,
@@ -333,7 +370,7 @@ class Container:
             database=self.database(),
             executor=self.plan_executor(),
             sandboxes=self._sandboxes,
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             locks=self.locks(),
         )
 
@@ -363,7 +400,7 @@ class Container:
 
         return RetentionService(
             database=self.database(),
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             locks=self.locks(),
             events=self._events,
             faults=self._faults,
@@ -376,7 +413,7 @@ class Container:
         return PlanService(
             database=self.database(),
             plan_files=self._plan_files,
-            tools=self.tools(),
+            tools=self._tool_backend,
             sandboxes=self._sandboxes,
             locks=self.locks(),
             clock=self._clock,
@@ -399,7 +436,7 @@ class Container:
             recorder=self._group_recorder,
             recovery=self.recovery(),
             sandboxes=self._sandboxes,
-            snapshots=self.checkpoint_manager(),
+            snapshots=self._snapshots,
             locks=self.locks(),
             clock=self._clock,
             id_source=self._ids,
@@ -428,7 +465,7 @@ class Container:
                 self.database(),
                 self.checkpoint_service(),
                 self._group_recorder,
-                self.checkpoint_manager(),
+                self._snapshots,
                 self._clock,
                 self._ids,
                 self._faults,
@@ -447,7 +484,7 @@ class Container:
 
         return ToolRunner(
             database=self.database(),
-            tools=self.tools(),
+            tools=self._tool_backend,
             checkpoints=self.checkpoint_service(),
             recorder=self._group_recorder,
             clock=self._clock,
@@ -471,19 +508,31 @@ class Container:
         return CheckpointManager(self.git(), limits)
 
     @cached_property
-    def _sandboxes(self) -> AllSandboxes:
+    def _snapshots(self) -> SnapshotStore:
+        return _deferred(self.checkpoint_manager)
+
+    @cached_property
+    def _sandboxes(self) -> Sandboxes:
+        return _deferred(self._all_sandboxes)
+
+    @_built_once
+    def _all_sandboxes(self) -> Sandboxes:
         from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 
         return AllSandboxes(self.git(), self._home, self._clock, self.checkpoint_manager())
 
     @cached_property
-    def _stores(self) -> ProjectMirrors:
+    def _stores(self) -> Mirrors:
         from cleveragents.infrastructure.sandbox.gc.mirrors import ProjectMirrors
 
         return ProjectMirrors(self.git(), self._home)
 
     @cached_property
-    def _targets(self) -> AllTargets:
+    def _targets(self) -> Targets:
+        return _deferred(self._all_targets)
+
+    @_built_once
+    def _all_targets(self) -> Targets:
         from cleveragents.infrastructure.sandbox.apply.targets import AllTargets
 
         return AllTargets(self.git(), self._home, self._faults)
@@ -493,6 +542,10 @@ class Container:
         from cleveragents.infrastructure.sandbox.git.command import Git
 
         return Git(self._environment, self._home)
+
+    @cached_property
+    def _tool_backend(self) -> ToolBackend:
+        return _deferred(self.tools)
 
     @_built_once
     def tools(self) -> Tools:
@@ -520,6 +573,10 @@ class Container:
 
     @cached_property
     def _plan_files(self) -> PlanFiles:
+        return _deferred(self._yaml_plan_files)
+
+    @_built_once
+    def _yaml_plan_files(self) -> PlanFiles:
         from cleveragents.infrastructure.plan_files import YamlPlanFiles
 
         return YamlPlanFiles(self.tools().specs())

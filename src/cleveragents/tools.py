@@ -62,6 +62,10 @@ class Tool:
     spec: ToolSpec
     run: ToolFunction
 
+    def __post_init__(self) -> None:
+        """Raises an error if what the tool declares has wrong types."""
+        ToolSpec.model_validate(self.spec.model_dump())
+
     def __call__(self, call: ToolInvocation) -> ToolResult | str:
         """Calls the function as it is: here, and without a time limit."""
         return self.run(call)

@@ -6,14 +6,14 @@ Progress is shown and forgotten. What happens to a plan is stored first, see
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from cleveragents.domain.plans.events import StoredEvent
 
 
-@dataclass(frozen=True)
-class PlanStarted:
+class PlanStarted(msgspec.Struct, frozen=True):
     """Execution began, or went on at `first_step`."""
 
     type: ClassVar[str] = "progress.plan_started"
@@ -22,8 +22,7 @@ class PlanStarted:
     steps: int
 
 
-@dataclass(frozen=True)
-class StepStarted:
+class StepStarted(msgspec.Struct, frozen=True):
     """A tool is about to run."""
 
     type: ClassVar[str] = "progress.step_started"
@@ -34,8 +33,7 @@ class StepStarted:
     tool: str
 
 
-@dataclass(frozen=True)
-class StepFinished:
+class StepFinished(msgspec.Struct, frozen=True):
     """A step ended, well or not."""
 
     type: ClassVar[str] = "progress.step_finished"
@@ -46,8 +44,7 @@ class StepFinished:
     succeeded: bool
 
 
-@dataclass(frozen=True)
-class PlanFinished:
+class PlanFinished(msgspec.Struct, frozen=True):
     """Execution ended, well or not."""
 
     type: ClassVar[str] = "progress.plan_finished"
@@ -55,8 +52,7 @@ class PlanFinished:
     succeeded: bool
 
 
-@dataclass(frozen=True)
-class SubplanStarted:
+class SubplanStarted(msgspec.Struct, frozen=True):
     """A child plan began to run, or went on; `attempt` counts from 1."""
 
     type: ClassVar[str] = "progress.subplan_started"
@@ -66,8 +62,7 @@ class SubplanStarted:
     attempt: int
 
 
-@dataclass(frozen=True)
-class SubplanFinished:
+class SubplanFinished(msgspec.Struct, frozen=True):
     """A child plan ended, well or not."""
 
     type: ClassVar[str] = "progress.subplan_finished"
@@ -77,16 +72,14 @@ class SubplanFinished:
     succeeded: bool
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(msgspec.Struct, frozen=True):
     """A long piece of work began: for a progress line."""
 
     type: ClassVar[str] = "progress.stage"
     name: str
 
 
-@dataclass(frozen=True)
-class ProgressAdvanced:
+class ProgressAdvanced(msgspec.Struct, frozen=True):
     """Of a long piece of work, `done` of `total` equal parts are behind us: for a progress bar."""
 
     type: ClassVar[str] = "progress.advanced"
@@ -95,8 +88,7 @@ class ProgressAdvanced:
     total: int
 
 
-@dataclass(frozen=True)
-class ToolPrinted:
+class ToolPrinted(msgspec.Struct, frozen=True):
     """A tool or validation that runs has printed something."""
 
     type: ClassVar[str] = "progress.output"
@@ -105,8 +97,7 @@ class ToolPrinted:
     stderr: bool
 
 
-@dataclass(frozen=True)
-class WarningIssued:
+class WarningIssued(msgspec.Struct, frozen=True):
     """Something the user must not miss."""
 
     type: ClassVar[str] = "progress.warned"

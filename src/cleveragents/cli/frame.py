@@ -7,7 +7,6 @@ name of the command; the last one wins.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -114,6 +113,8 @@ class LazyGroup(_Framed, click.Group):
         known = self.list_commands(ctx)
         if args[0] in known or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
+
         nearest = get_close_matches(args[0], known, n=1, cutoff=0.5)
         suggestion = f" Did you mean '{nearest[0]}'?" if nearest else ""
         raise click.UsageError(f"No such command '{args[0]}'.{suggestion}", ctx)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from cleveragents.application.events import (
     Event,
@@ -158,7 +159,7 @@ def _json_line(event: Event) -> dict[str, object]:
             "sequence": event.sequence,
             "data": event.data,
         }
-    facts = asdict(event)
+    facts = msgspec.structs.asdict(event)
     return {
         "type": event.type,
         "plan_id": facts.pop("plan_id", None),

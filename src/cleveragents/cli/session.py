@@ -52,6 +52,7 @@ class Session:
         self._format: OutputFormat | None = None
         self._format_was_chosen = False
         self._settings: dict[Path | None, Settings] = {}
+        self._container: Container | None = None
         self._shows_work = False
         self._open = ExitStack()
 
@@ -139,20 +140,26 @@ class Session:
         return self._settings[project]
 
     def container(self, project: Path | None) -> Container:
-        """Builds services with a project's settings; they are closed when the command ends.
+        """Returns services with a project's settings; they are closed when the command ends.
+
+        All of them use one connection to the database.
 
         Raises:
             ConfigurationError: as `settings` does.
         """
-        return self._container(self.settings(project))
+        settings = self.settings(project)
+        if self._container is None:
+            self._container = self._new_container(settings)
+            return self._container
+        return self._container.with_settings(settings)
 
     def default_container(self) -> Container:
         """Builds services with default settings, for use when the configuration is invalid."""
         from cleveragents.domain.settings.registry import resolve_settings
 
-        return self._container(resolve_settings([]))
+        return self._new_container(resolve_settings([]))
 
-    def _container(self, settings: Settings) -> Container:
+    def _new_container(self, settings: Settings) -> Container:
         from cleveragents.application.events import ProgressAdvanced, Stage
         from cleveragents.cli.progress import events_for
         from cleveragents.container import Container

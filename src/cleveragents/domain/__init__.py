@@ -1,6 +1,6 @@
 """Records and rules, without input or output.
 
-Records are frozen pydantic models. Rules are pure functions over them: which transition a plan
+Records are frozen structs of msgspec. Rules are pure functions over them: which transition a plan
 may make, which checkpoints are pruned, how two changes merge. Everything here can be tested
 without a disk, a database or a clock.
 

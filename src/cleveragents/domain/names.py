@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
@@ -18,6 +17,8 @@ PLAN_NAME = re.compile(r"(?:[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*", re.ASCII)
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Returns a hint: the most similar known name, or else all of them."""
+    import difflib
+
     names = sorted(known)
     if found := difflib.get_close_matches(name, names, n=1):
         return f"Did you mean `{found[0]}`?"

@@ -12,6 +12,7 @@ still runs, also from another container that has the same host name and the same
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -19,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
-from pydantic import ValidationError
+import msgspec
 
 from cleveragents.domain.errors import ConflictError, DatabaseError
 from cleveragents.domain.plans.lease import LONGEST_LEASE_SECONDS, Holder
@@ -221,7 +222,7 @@ class Presence:
         descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            os.write(descriptor, self._process.model_dump_json().encode())
+            os.write(descriptor, json.dumps(self._process.model_dump()).encode())
             draft.rename(place)
         except BaseException:
             os.close(descriptor)
@@ -262,9 +263,9 @@ class Presence:
                     or take_lock(descriptor, fcntl.LOCK_SH)
                 ):
                     continue
-                with suppress(ValidationError):
+                with suppress(ValueError, msgspec.ValidationError):
                     text = os.read(descriptor, _MOST_BYTES)
-                    found.append(RunningProcess.model_validate_json(text))
+                    found.append(RunningProcess.model_validate(json.loads(text)))
         return found
 
     def _place(self, owner_id: str) -> Path:

@@ -9,9 +9,7 @@ next command finishes what was left, as after a kill.
 from __future__ import annotations
 
 import os
-import secrets
 import signal
-import socket
 import sys
 import threading
 import time
@@ -20,8 +18,6 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ulid import StrictMonotonicPolicy, ULIDGenerator
-
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource, Interruption
 from cleveragents.domain.plans.lease import Holder
@@ -29,6 +25,7 @@ from cleveragents.infrastructure.descriptors import readable
 
 _UNKNOWN = "unknown"
 
+_ULID_DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -43,13 +40,17 @@ class SystemClock(Clock):
 
 
 class MonotonicUlids(IdSource):
-    """ULIDs that increase, also within one millisecond."""
+    """ULIDs that increase, also within one millisecond or when the clock goes back."""
 
     def __init__(self) -> None:
-        self._generator = ULIDGenerator(policy=StrictMonotonicPolicy())
+        self._last = 0
+        self._making = threading.Lock()
 
     def new(self) -> str:
-        return str(self._generator.generate())
+        milliseconds, chance = time.time_ns() // 1_000_000, int.from_bytes(os.urandom(10))
+        with self._making:
+            number = self._last = max(milliseconds << 80 | chance, self._last + 1)
+        return "".join(_ULID_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
 
 
 class NoFaults(FaultPoints):
@@ -153,8 +154,8 @@ def _process_start(process: str = "self") -> str:
 def this_process() -> Holder:
     """Returns the holder that leases of this process name."""
     return Holder(
-        owner_id=secrets.token_hex(8),
-        host=socket.gethostname(),
+        owner_id=os.urandom(8).hex(),
+        host=os.uname().nodename,
         process_id=os.getpid(),
         process_started=_process_start(),
         command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:4]])[:120],

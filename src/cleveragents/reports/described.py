@@ -7,10 +7,11 @@ fields by their headings, so they cannot show anything that the description does
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Generic, Literal, TypeVar, cast
+
+import msgspec
 
 from cleveragents.reports.report import Column, Fields, Table
 
@@ -27,7 +28,7 @@ def shown(value: object) -> str:
         case Enum():
             return str(value.value)
         case datetime():
-            return value.strftime("%Y-%m-%d %H:%M:%S")
+            return value.isoformat(" ", "seconds")[:19]
         case list() | tuple():
             return ", ".join(map(shown, cast("Iterable[object]", value)))
         case _:
@@ -47,8 +48,7 @@ def times(heading: str, values: Sequence[datetime], *, seconds: bool = True) -> 
     return Column(f"{heading} (UTC)", tuple(map(shown, values)), narrow)
 
 
-@dataclass(frozen=True)
-class Field(Generic[RecordT]):
+class Field(msgspec.Struct, Generic[RecordT], frozen=True):
     """One value of a record."""
 
     name: str | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias
+
+import msgspec
 
 from cleveragents.domain.errors import CleverAgentsError
 
@@ -13,8 +14,7 @@ UNCHANGED = "Dry run: nothing was changed"
 Status: TypeAlias = Literal["ok", "warn", "error"]
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(msgspec.Struct, frozen=True):
     """Named values of one thing."""
 
     title: str
@@ -27,8 +27,7 @@ def paragraph(name: str, text: str) -> list[tuple[str, str]]:
     return [(name, first), *(("", line) for line in rest)]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One column of a list, and how it gives way on a narrow screen."""
 
     heading: str
@@ -41,8 +40,7 @@ class Column:
     """Left out, with a remark, if the cut columns would become too narrow otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """Several things of one kind, one row each."""
 
     title: str
@@ -56,8 +54,7 @@ class Table:
     """Whether people see only the first rows, unless they ask for all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Commands:
+class Commands(msgspec.Struct, frozen=True):
     """What the user can do next: each row ends with a reason and the command."""
 
     title: str
@@ -65,8 +62,7 @@ class Commands:
     empty: str = "Nothing needs to be done."
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """Preformatted text, such as a diff."""
 
     title: str
@@ -76,8 +72,7 @@ class Text:
 Section: TypeAlias = Fields | Table | Commands | Text
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(msgspec.Struct, frozen=True):
     """The outcome of one command."""
 
     data: Mapping[str, object]
@@ -98,8 +93,7 @@ class Report:
     """What the `error` of a document says if the status is `error`; the sections say it too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """What went wrong, for people and programs."""
 
     code: str

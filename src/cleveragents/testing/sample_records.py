@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from pydantic import JsonValue
-
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointGroup,
@@ -38,6 +36,7 @@ from cleveragents.domain.plans.plan_file import (
     StepDefinition,
 )
 from cleveragents.domain.plans.validation import ValidationMode, ValidationResult, ValidationStatus
+from cleveragents.domain.record import JsonValue
 from cleveragents.domain.sandboxes.change import ChangeOperation, PathChange
 from cleveragents.domain.sandboxes.sandbox import (
     CopyMethod,

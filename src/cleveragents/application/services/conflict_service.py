@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
@@ -25,6 +23,7 @@ from cleveragents.domain.plans.subplan_merge import (
     OpenConflict,
     open_conflicts,
 )
+from cleveragents.domain.record import JsonValue
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 from cleveragents.domain.wording import listed

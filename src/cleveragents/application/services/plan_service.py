@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
@@ -60,8 +61,7 @@ from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxS
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, expected_seconds
 
 
-@dataclass(frozen=True)
-class PlanStatus:
+class PlanStatus(msgspec.Struct, frozen=True):
     """A plan with everything its status shows."""
 
     plan: Plan
@@ -93,8 +93,7 @@ class PlanStatus:
     unless it runs."""
 
 
-@dataclass(frozen=True)
-class Cancellation:
+class Cancellation(msgspec.Struct, frozen=True):
     """A cancelled plan, and what is left of its children's work."""
 
     status: PlanStatus
@@ -104,8 +103,7 @@ class Cancellation:
     """Whether the plan was cancelled before."""
 
 
-@dataclass(frozen=True)
-class PlanProblems:
+class PlanProblems(msgspec.Struct, frozen=True):
     """What went wrong with a plan, and what can be done about it."""
 
     status: PlanStatus

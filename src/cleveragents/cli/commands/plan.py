@@ -116,11 +116,7 @@ class Execute(Protocol):
 @contextmanager
 def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
     """Yields the plan that `text` names, and services with the settings of its project."""
-    finder = session.container(None)
-    try:
-        found = finder.plan_service().find(text, session.nearby())
-    finally:
-        finder.close()
+    found = session.container(None).plan_service().find(text, session.nearby())
     container = session.container(Path(found.project))
     try:
         yield container, found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
-from pydantic import Field
+import msgspec
 
 from cleveragents.domain.record import Record
 from cleveragents.domain.wording import counted
@@ -14,11 +13,10 @@ from cleveragents.domain.wording import counted
 class CheckpointRetentionPolicy(Record):
     """The limit counts different states: groups of one state count once."""
 
-    max_checkpoints_per_plan: int = Field(default=50, ge=1)
+    max_checkpoints_per_plan: int = 50
 
 
-@dataclass(frozen=True)
-class RetentionSummary:
+class RetentionSummary(msgspec.Struct, frozen=True):
     """What the limit has left and taken of a plan's checkpoints."""
 
     limit: int
@@ -40,8 +38,7 @@ class RetentionSummary:
         )
 
 
-@dataclass(frozen=True)
-class CountedGroup:
+class CountedGroup(msgspec.Struct, frozen=True):
     """A group that counts toward the limit; safety checkpoints do not."""
 
     id: str

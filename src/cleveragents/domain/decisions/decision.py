@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import JsonValue
-
-from cleveragents.domain.record import Record
+from cleveragents.domain.record import JsonValue, Record
 
 RECORD_DECISION = "record-decision"
 """The tool that records a decision."""

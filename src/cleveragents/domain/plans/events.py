@@ -7,13 +7,13 @@ removed. `docs/reference/events.md` is generated from here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from types import MappingProxyType
 from typing import ClassVar
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+import msgspec
+
+from cleveragents.domain.record import JsonValue
 
 _OPERATIONS = {
     "rollback": "Rolled back",
@@ -23,16 +23,14 @@ _OPERATIONS = {
 }
 
 
-@dataclass(frozen=True)
-class PlanEventRecord:
+class PlanEventRecord(msgspec.Struct, frozen=True):
     """Something that happened to a plan. The fields that a subclass adds are its facts."""
 
     type: ClassVar[str]
     plan_id: str
 
 
-@dataclass(frozen=True)
-class PlanCreated(PlanEventRecord):
+class PlanCreated(PlanEventRecord, frozen=True):
     """A plan was created from a plan file."""
 
     type = "plan.created"
@@ -42,8 +40,7 @@ class PlanCreated(PlanEventRecord):
     state: str
 
 
-@dataclass(frozen=True)
-class PlanPhaseChanged(PlanEventRecord):
+class PlanPhaseChanged(PlanEventRecord, frozen=True):
     """The plan entered another phase."""
 
     type = "plan.phase_changed"
@@ -51,8 +48,7 @@ class PlanPhaseChanged(PlanEventRecord):
     after: str
 
 
-@dataclass(frozen=True)
-class PlanStateChanged(PlanEventRecord):
+class PlanStateChanged(PlanEventRecord, frozen=True):
     """The plan's state changed, within its phase or with it."""
 
     type = "plan.state_changed"
@@ -61,8 +57,7 @@ class PlanStateChanged(PlanEventRecord):
     after: str
 
 
-@dataclass(frozen=True)
-class PlanErrored(PlanEventRecord):
+class PlanErrored(PlanEventRecord, frozen=True):
     """The plan failed."""
 
     type = "plan.errored"
@@ -73,16 +68,14 @@ class PlanErrored(PlanEventRecord):
     checkpoint_id: str | None
 
 
-@dataclass(frozen=True)
-class PlanCancelled(PlanEventRecord):
+class PlanCancelled(PlanEventRecord, frozen=True):
     """The plan was cancelled."""
 
     type = "plan.cancelled"
     reason: str
 
 
-@dataclass(frozen=True)
-class PlanApplied(PlanEventRecord):
+class PlanApplied(PlanEventRecord, frozen=True):
     """The plan's result is in the project."""
 
     type = "plan.applied"
@@ -93,8 +86,7 @@ class PlanApplied(PlanEventRecord):
     """The new commits, one for each repository that changed."""
 
 
-@dataclass(frozen=True)
-class ValidationStarted(PlanEventRecord):
+class ValidationStarted(PlanEventRecord, frozen=True):
     """A validation is about to run."""
 
     type = "validation.started"
@@ -102,8 +94,7 @@ class ValidationStarted(PlanEventRecord):
     mode: str
 
 
-@dataclass(frozen=True)
-class ValidationPassed(PlanEventRecord):
+class ValidationPassed(PlanEventRecord, frozen=True):
     """A validation passed."""
 
     type = "validation.passed"
@@ -113,8 +104,7 @@ class ValidationPassed(PlanEventRecord):
     duration_ms: int
 
 
-@dataclass(frozen=True)
-class ValidationFailed(PlanEventRecord):
+class ValidationFailed(PlanEventRecord, frozen=True):
     """A validation failed or could not be run."""
 
     type = "validation.failed"
@@ -125,8 +115,7 @@ class ValidationFailed(PlanEventRecord):
     message: str
 
 
-@dataclass(frozen=True)
-class DecisionCreated(PlanEventRecord):
+class DecisionCreated(PlanEventRecord, frozen=True):
     """A decision was made."""
 
     type = "decision.created"
@@ -137,8 +126,7 @@ class DecisionCreated(PlanEventRecord):
     step_index: int | None
 
 
-@dataclass(frozen=True)
-class DecisionSuperseded(PlanEventRecord):
+class DecisionSuperseded(PlanEventRecord, frozen=True):
     """A decision is no longer in effect."""
 
     type = "decision.superseded"
@@ -147,8 +135,7 @@ class DecisionSuperseded(PlanEventRecord):
     superseded_by: str
 
 
-@dataclass(frozen=True)
-class DecisionReinstated(PlanEventRecord):
+class DecisionReinstated(PlanEventRecord, frozen=True):
     """A superseded decision is in effect again."""
 
     type = "decision.reinstated"
@@ -156,8 +143,7 @@ class DecisionReinstated(PlanEventRecord):
     question: str
 
 
-@dataclass(frozen=True)
-class DecisionCorrected(PlanEventRecord):
+class DecisionCorrected(PlanEventRecord, frozen=True):
     """The user corrected a decision."""
 
     type = "decision.corrected"
@@ -168,8 +154,7 @@ class DecisionCorrected(PlanEventRecord):
     choose: str | None
 
 
-@dataclass(frozen=True)
-class ToolInvoked(PlanEventRecord):
+class ToolInvoked(PlanEventRecord, frozen=True):
     """A tool is about to run."""
 
     type = "tool.invoked"
@@ -179,8 +164,7 @@ class ToolInvoked(PlanEventRecord):
     resource: str
 
 
-@dataclass(frozen=True)
-class ToolCompleted(PlanEventRecord):
+class ToolCompleted(PlanEventRecord, frozen=True):
     """A tool finished successfully."""
 
     type = "tool.completed"
@@ -191,8 +175,7 @@ class ToolCompleted(PlanEventRecord):
     duration_ms: int | None
 
 
-@dataclass(frozen=True)
-class ToolErrored(PlanEventRecord):
+class ToolErrored(PlanEventRecord, frozen=True):
     """A tool failed."""
 
     type = "tool.errored"
@@ -204,8 +187,7 @@ class ToolErrored(PlanEventRecord):
     message: str
 
 
-@dataclass(frozen=True)
-class ToolRetried(PlanEventRecord):
+class ToolRetried(PlanEventRecord, frozen=True):
     """A step whose tool failed is about to be retried."""
 
     type = "tool.retried"
@@ -216,8 +198,7 @@ class ToolRetried(PlanEventRecord):
     max_retries: int
 
 
-@dataclass(frozen=True)
-class SandboxCreated(PlanEventRecord):
+class SandboxCreated(PlanEventRecord, frozen=True):
     """A sandbox, the private copy of a resource, was created."""
 
     type = "sandbox.created"
@@ -228,8 +209,7 @@ class SandboxCreated(PlanEventRecord):
     branch: str | None
 
 
-@dataclass(frozen=True)
-class SandboxRolledBack(PlanEventRecord):
+class SandboxRolledBack(PlanEventRecord, frozen=True):
     """An operation rolled back a sandbox."""
 
     type = "sandbox.rolled_back"
@@ -239,8 +219,7 @@ class SandboxRolledBack(PlanEventRecord):
     operation_id: str
 
 
-@dataclass(frozen=True)
-class SandboxCommitted(PlanEventRecord):
+class SandboxCommitted(PlanEventRecord, frozen=True):
     """The content of a sandbox is in the project."""
 
     type = "sandbox.committed"
@@ -249,8 +228,7 @@ class SandboxCommitted(PlanEventRecord):
     operation_id: str
 
 
-@dataclass(frozen=True)
-class CheckpointCreated(PlanEventRecord):
+class CheckpointCreated(PlanEventRecord, frozen=True):
     """A checkpoint of every resource is durable."""
 
     type = "checkpoint.created"
@@ -265,8 +243,7 @@ class CheckpointCreated(PlanEventRecord):
     """The resources that changed, or all of them in the first group."""
 
 
-@dataclass(frozen=True)
-class CheckpointRestored(PlanEventRecord):
+class CheckpointRestored(PlanEventRecord, frozen=True):
     """Plan and sandboxes were restored to the checkpoint."""
 
     type = "checkpoint.restored"
@@ -278,8 +255,7 @@ class CheckpointRestored(PlanEventRecord):
     """The kind of the operation: `rollback`, `correction`, `undo` or `redo`."""
 
 
-@dataclass(frozen=True)
-class CheckpointPruned(PlanEventRecord):
+class CheckpointPruned(PlanEventRecord, frozen=True):
     """A checkpoint was removed because the plan had more than its limit."""
 
     type = "checkpoint.pruned"
@@ -288,8 +264,7 @@ class CheckpointPruned(PlanEventRecord):
     label: str
 
 
-@dataclass(frozen=True)
-class CheckpointDeleted(PlanEventRecord):
+class CheckpointDeleted(PlanEventRecord, frozen=True):
     """The user deleted a checkpoint."""
 
     type = "checkpoint.deleted"
@@ -298,8 +273,7 @@ class CheckpointDeleted(PlanEventRecord):
     label: str
 
 
-@dataclass(frozen=True)
-class CheckpointPinned(PlanEventRecord):
+class CheckpointPinned(PlanEventRecord, frozen=True):
     """A checkpoint was pinned: the limit no longer removes it."""
 
     type = "checkpoint.pinned"
@@ -308,8 +282,7 @@ class CheckpointPinned(PlanEventRecord):
     label: str
 
 
-@dataclass(frozen=True)
-class CheckpointUnpinned(PlanEventRecord):
+class CheckpointUnpinned(PlanEventRecord, frozen=True):
     """A checkpoint was unpinned: the limit may remove it."""
 
     type = "checkpoint.unpinned"
@@ -324,8 +297,7 @@ EVENT_TYPES: Mapping[str, type[PlanEventRecord]] = MappingProxyType(
 """Every class of event record, by its type name."""
 
 
-@dataclass(frozen=True)
-class StoredEvent:
+class StoredEvent(msgspec.Struct, frozen=True):
     """A stored event, as the database holds it and as it is streamed once it is stored."""
 
     sequence: int
@@ -344,11 +316,6 @@ class StoredEvent:
         if kind is None:
             return None
         try:
-            return _reader(kind).validate_python({**self.data, "plan_id": self.plan_id})
-        except ValidationError:
+            return msgspec.convert({**self.data, "plan_id": self.plan_id}, kind)
+        except msgspec.ValidationError:
             return None
-
-
-@cache
-def _reader(kind: type[PlanEventRecord]) -> TypeAdapter[PlanEventRecord]:
-    return TypeAdapter(kind)

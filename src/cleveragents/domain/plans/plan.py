@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cleveragents.domain.errors import DatabaseError, PlanStateError
 from cleveragents.domain.plans.plan_file import PlanDefinition, StepDefinition
@@ -202,7 +202,7 @@ class PlannedStep(NamedTuple):
     """The chosen option, if the step is a decision."""
 
 
-class Plan(Record):
+class Plan(Record, dict=True):
     """One run of a plan file against a project."""
 
     id: str
@@ -265,12 +265,6 @@ class Plan(Record):
     def tools(self) -> list[str]:
         """The tool of each step that runs."""
         return [item.step.tool for item in self.step_sequence]
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Plan:
-        """Copies the plan without its cached step sequence, which pydantic would copy too."""
-        copied = super().model_copy(update=update, deep=deep)
-        vars(copied).pop("step_sequence", None)
-        return copied
 
     def after(self, event: PlanAction, now: datetime) -> Plan:
         """Returns the plan after `event`."""

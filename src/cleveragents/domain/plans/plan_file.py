@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, cast
+from typing import Annotated
 
-from pydantic import Field, JsonValue, field_validator, model_validator
+import msgspec
 
 from cleveragents.domain.decisions.decision import RECORD_DECISION, DecisionType
 from cleveragents.domain.errors import UsageError
@@ -18,7 +18,7 @@ from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN, SubplanMode, waves
 from cleveragents.domain.plans.template import names_in, template_values, value_of
 from cleveragents.domain.plans.validation import Requirement, ValidationDefinition
-from cleveragents.domain.record import Record
+from cleveragents.domain.record import JsonValue, Record
 from cleveragents.domain.sandboxes.merge import MergeStrategy
 from cleveragents.domain.sandboxes.resource import (
     STRATEGIES,
@@ -27,7 +27,9 @@ from cleveragents.domain.sandboxes.resource import (
     default_strategy,
 )
 from cleveragents.domain.sandboxes.sandbox import SharedPlace
-from cleveragents.domain.tools.tool import MAX_TIMEOUT_SECONDS, ParameterType, ToolSpec
+from cleveragents.domain.tools.tool import ParameterType, TimeoutSeconds, ToolSpec
+
+Retries = Annotated[int, msgspec.Meta(ge=0, le=100)]
 
 
 class OnFailure(StrEnum):
@@ -46,7 +48,7 @@ class RollbackPolicy(Record):
     """A tool does not write unless a checkpoint can be made first."""
     require_sandbox: bool = True
     """No resource may have the strategy `none`."""
-    max_retries_per_step: int = Field(default=0, ge=0, le=100)
+    max_retries_per_step: Retries = 0
     """How often a failed step is retried, each time from the state before it."""
     allow_unsafe_tools: bool = False
     """The plan may use tools that are declared `unsafe`."""
@@ -82,14 +84,6 @@ class ArgumentDefinition(Record):
     """If there is none, the user has to give a value."""
     description: str = ""
 
-    @field_validator("default", mode="before")
-    @classmethod
-    def _numbers_are_text(cls, value: object) -> object:
-        """Accepts `default: 3` and `default: true`, as a file spells them without quotes."""
-        if isinstance(value, bool):
-            return str(value).lower()
-        return str(value) if isinstance(value, int) else value
-
 
 class OptionDefinition(Record):
     """One option of a decision, and the steps that it runs."""
@@ -107,7 +101,7 @@ class DecisionDefinition(Record):
     rationale: str = ""
     reasoning: str = ""
     """How whoever decided arrived there; only `plan explain --show-reasoning` shows it."""
-    confidence: float | None = Field(default=None, ge=0, le=1)
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     type: DecisionType = DecisionType.IMPLEMENTATION_CHOICE
     influenced_by: list[str] = []
     """Earlier decisions that it depends on: correcting one of them supersedes this one."""
@@ -129,14 +123,14 @@ class SubplansDefinition(Record):
     """The subplans of one step, and how they run."""
 
     mode: SubplanMode = SubplanMode.SEQUENTIAL
-    max_parallel: int = Field(default=5, ge=1, le=50)
+    max_parallel: Annotated[int, msgspec.Meta(ge=1, le=50)] = 5
     """How many run at the same time; the others wait."""
     merge_strategy: MergeStrategy = MergeStrategy.GIT_THREE_WAY
     fail_fast: bool = False
     """After a failure no more subplans start, and the result of running ones is not used."""
-    timeout_per_subplan_seconds: int | None = Field(default=None, ge=1, le=MAX_TIMEOUT_SECONDS)
+    timeout_per_subplan_seconds: TimeoutSeconds | None = None
     retry_failed: bool = True
-    max_retries: int = Field(default=2, ge=0, le=100)
+    max_retries: Retries = 2
     plans: dict[str, SubplanDefinition]
 
     @property
@@ -153,46 +147,16 @@ class StepDefinition(Record):
 
     name: str
     tool: str
-    input: dict[str, JsonValue] = Field(default={}, alias="with")
+    input: dict[str, JsonValue] = msgspec.field(default_factory=dict[str, JsonValue], name="with")
     resource: str | None = None
     save_as: str | None = None
     decision: DecisionDefinition | None = None
     subplans: SubplansDefinition | None = None
 
-    model_config = {"frozen": True, "extra": "forbid", "populate_by_name": True}
-
     @property
     def is_appended(self) -> bool:
         """Whether a correction added it; no plan file can, as the input of subplans is derived."""
         return self.subplans is not None and self.input.get(_APPENDED) is True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _completed(cls, values: Any) -> Any:
-        """Adds what a plan file leaves out: a step's name, and the tool of other kinds of steps."""
-        if not isinstance(values, dict):
-            return values
-        step = cast("dict[str, Any]", {**values})
-        if step.get("tool") == SPAWN_SUBPLAN and "subplans" not in step:
-            step["subplans"] = step.pop("with", None) or {}
-        decision, subplans, name = step.get("decision"), step.get("subplans"), step.get("tool")
-        if decision is not None:
-            name = _item(decision, "question")
-            step.setdefault("tool", RECORD_DECISION)
-        elif subplans is not None:
-            name = "subplans " + ", ".join(_names(_item(subplans, "plans")))
-            step.setdefault("tool", SPAWN_SUBPLAN)
-        step.setdefault("name", str(name))
-        return step
-
-
-def _item(data: Any, key: str) -> Any:
-    """Returns one value of data that is not validated yet."""
-    return cast("dict[str, Any]", data).get(key) if isinstance(data, dict) else None
-
-
-def _names(data: Any) -> list[str]:
-    return list(cast("dict[str, Any]", data)) if isinstance(data, dict) else []
 
 
 class PlanDefinition(Record):
@@ -372,17 +336,13 @@ def decision_step(name: str, decision: DecisionDefinition) -> StepDefinition:
         given["confidence"] = decision.confidence
     if decision.influenced_by:
         given["influenced_by"] = list(decision.influenced_by)
-    return StepDefinition.model_validate(
-        {"name": name, "tool": RECORD_DECISION, "with": given, "decision": decision}
-    )
+    return StepDefinition(name=name, tool=RECORD_DECISION, input=given, decision=decision)
 
 
 def subplans_step(name: str, subplans: SubplansDefinition) -> StepDefinition:
     """Returns the step that starts subplans."""
     given: dict[str, JsonValue] = {"plans": list(subplans.plans), "mode": subplans.mode.value}
-    return StepDefinition.model_validate(
-        {"name": name, "tool": SPAWN_SUBPLAN, "with": given, "subplans": subplans}
-    )
+    return StepDefinition(name=name, tool=SPAWN_SUBPLAN, input=given, subplans=subplans)
 
 
 def appended_step(name: str, subplan: SubplanDefinition) -> StepDefinition:

@@ -6,13 +6,12 @@ therefore undoes both, and an undo restores them, like everything else that a pl
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from pydantic import JsonValue
-
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
-from cleveragents.domain.record import Record
+from cleveragents.domain.record import JsonValue, Record
 from cleveragents.domain.sandboxes.merge import MergeConflict
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus
 
@@ -49,6 +48,13 @@ class SubplanMerge(Record):
     name: str
     child_plan_id: str
     resources: tuple[ResourceMerge, ...]
+
+    @classmethod
+    def read(cls, output: str) -> SubplanMerge:
+        return cls.model_validate(json.loads(output))
+
+    def written(self) -> str:
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
 
     @property
     def has_conflicts(self) -> bool:
@@ -111,7 +117,7 @@ def open_conflicts(calls: Sequence[ToolCall]) -> list[OpenConflict]:
 
 def _merges(calls: Iterable[ToolCall]) -> list[tuple[ToolCall, SubplanMerge]]:
     return [
-        (call, SubplanMerge.model_validate_json(call.output or ""))
+        (call, SubplanMerge.read(call.output or ""))
         for call in calls
         if call.tool == SPAWN_SUBPLAN and _counts(call)
     ]

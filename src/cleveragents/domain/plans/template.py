@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pydantic import JsonValue
-
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import nearest
+from cleveragents.domain.record import JsonValue
 
 LITERAL_BRACES = "{{ '{{' }}"
 

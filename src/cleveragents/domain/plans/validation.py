@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field
-
 from cleveragents.domain.plans.template import names_in
 from cleveragents.domain.record import Record
 from cleveragents.domain.tools.tool import (
     DEFAULT_TIMEOUT_SECONDS,
-    MAX_TIMEOUT_SECONDS,
     ParameterType,
+    TimeoutSeconds,
     ToolParameter,
     ToolSpec,
 )
@@ -35,7 +33,7 @@ class ValidationDefinition(Record):
     run: str
     """A command for `/bin/sh`, whose placeholders are arguments of the plan."""
     mode: ValidationMode = ValidationMode.REQUIRED
-    timeout: int = Field(default=DEFAULT_TIMEOUT_SECONDS, ge=1, le=MAX_TIMEOUT_SECONDS)
+    timeout: TimeoutSeconds = DEFAULT_TIMEOUT_SECONDS
 
     @property
     def tool(self) -> ToolSpec:

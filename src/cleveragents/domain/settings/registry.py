@@ -7,10 +7,10 @@ reads files or variables: `cleveragents.infrastructure.config` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+import msgspec
 
 from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.errors import ConfigurationError
@@ -46,8 +46,7 @@ class Level(StrEnum):
     DEFAULT = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Key(Generic[T]):
+class Key(msgspec.Struct, Generic[T], frozen=True):
     """One setting: its row on the reference page, and how its values are read."""
 
     name: str
@@ -263,8 +262,7 @@ class ResolvedValue(NamedTuple):
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """The values in effect, each with the values of weaker levels."""
 
     chains: Mapping[str, tuple[ResolvedValue, ...]]
@@ -316,6 +314,8 @@ def find_key(entry: SettingEntry) -> Key[Any]:
     for key in REGISTRY:
         if folded in (key.name, *key.aliases, *key.deprecated):
             return key
+    from difflib import get_close_matches
+
     names = [key.name for key in REGISTRY]
     nearest = get_close_matches(folded, names, n=1, cutoff=0.5)
     suggestion = f"Did you mean `{nearest[0]}`? " if nearest else ""

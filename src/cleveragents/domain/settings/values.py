@@ -6,7 +6,6 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import cast
 
 from cleveragents.domain.checkpoints.checkpoint import Trigger
@@ -144,6 +143,8 @@ def _trigger(name: object) -> Trigger:
         for trigger in Trigger:
             if name == trigger.value:
                 return trigger
+    from difflib import get_close_matches
+
     known: Iterable[str] = [*Trigger]
     nearest = get_close_matches(str(name), known, n=1, cutoff=0.4)
     suggestion = f"; did you mean {nearest[0]}?" if nearest else ""

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated, Any, cast
 
-from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
+import msgspec
 
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.names import nearest
-from cleveragents.domain.record import Record
+from cleveragents.domain.record import JsonValue, Record
 
 IRREVERSIBLE = "irreversible"
 """The side effect that no restore can undo: a push, an e-mail."""
+READS_AND_WRITES = "a tool cannot be both `read_only` and `writes`"
 DEFAULT_TIMEOUT_SECONDS = 600
 MAX_TIMEOUT_SECONDS = 86_400
+TimeoutSeconds = Annotated[int, msgspec.Meta(ge=1, le=MAX_TIMEOUT_SECONDS)]
+_LIKE_WRITES: Any = None
 
 
 class ParameterType(StrEnum):
@@ -63,36 +66,27 @@ class ToolSpec(Record):
     """May change the sandbox: a checkpoint is made before and after it."""
     read_only: bool = False
     write_scope: str | None = None
-    checkpointable: bool = False
+    checkpointable: bool = _LIKE_WRITES
     """Defaults to `writes`: a tool whose writes cannot be rolled back must declare it."""
     checkpoint_scope: str = CheckpointScope.SANDBOX.value
     side_effects: list[str] = []
     """`irreversible` marks what no restore can undo."""
     idempotent: bool = False
     unsafe: bool = False
-    timeout: int = Field(default=DEFAULT_TIMEOUT_SECONDS, ge=1, le=MAX_TIMEOUT_SECONDS)
+    timeout: TimeoutSeconds = DEFAULT_TIMEOUT_SECONDS
     run: str | None = None
     """The shell command of a tool that a plan file defines; built-in tools have none."""
+
+    def __post_init__(self) -> None:
+        """Raises: ValueError, if the tool is declared to write and not to."""
+        if self.read_only and self.writes:
+            raise ValueError(READS_AND_WRITES)
+        if cast("bool | None", self.checkpointable) is None:
+            msgspec.structs.force_setattr(self, "checkpointable", self.writes)
 
     @property
     def is_irreversible(self) -> bool:
         return IRREVERSIBLE in self.side_effects
-
-    @model_validator(mode="before")
-    @classmethod
-    def _writers_are_checkpointable(cls, values: object) -> object:
-        if isinstance(values, dict) and "checkpointable" not in values:
-            return {**values, "checkpointable": bool(values.get("writes", False))}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportUnknownArgumentType] # raw input of any shape
-        return values  # pyright: ignore[reportUnknownVariableType] # pydantic reports what is not a mapping
-
-    # A validator of the field: one of the whole model would run again for each call that
-    # contains the spec.
-    @field_validator("read_only")
-    @classmethod
-    def _reading_excludes_writing(cls, read_only: bool, info: ValidationInfo) -> bool:
-        if read_only and info.data.get("writes"):
-            raise ValueError("a tool cannot be both `read_only` and `writes`")
-        return read_only
 
 
 class KnownTool(Record):
@@ -113,6 +107,8 @@ class ToolCallStatus(StrEnum):
 
 def input_hash(given: Mapping[str, JsonValue]) -> str:
     """Returns a hash of the input, to compare inputs with."""
+    import hashlib
+
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 

@@ -16,7 +16,6 @@ from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.settings.registry import Key, Level, SettingEntry, find_key, plain_value
 from cleveragents.domain.wording import size
 from cleveragents.infrastructure.file_locks import wait_for_lock
-from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.home import create_private_directory
 
 MAX_BYTES = 1024 * 1024
@@ -106,6 +105,8 @@ def _make_directory(path: Path, level: Level) -> None:
 def _changing(path: Path, level: Level, key: Key[Any]) -> Generator[tuple[Any, list[SettingEntry]]]:
     """Yields the document to change and its values of the key; then replaces the file."""
     import tomlkit
+
+    from cleveragents.infrastructure.files import write_durably
 
     path = Path(os.path.realpath(path))
     try:

@@ -7,9 +7,10 @@ answer from a server that is stopped, or behind a link that was cut.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.infrastructure.database.session import DriverConnection
@@ -22,8 +23,7 @@ _HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:\d*)?")
 _PASSWORDS = re.compile(r"(?<=:)[^@/?]*(?=@)|(?<=[?&]password=)[^&]*")
 
 
-@dataclass(frozen=True)
-class SqliteLocation:
+class SqliteLocation(msgspec.Struct, frozen=True):
     """A file."""
 
     path: Path
@@ -32,8 +32,7 @@ class SqliteLocation:
         return str(self.path)
 
 
-@dataclass(frozen=True)
-class PostgresLocation:
+class PostgresLocation(msgspec.Struct, frozen=True):
     """A server. The address is a URI of libpq."""
 
     address: str

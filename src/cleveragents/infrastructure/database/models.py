@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import JsonValue, ValidationError
+import msgspec
 
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
@@ -36,7 +35,7 @@ from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.plans.plan_file import PlanDefinition
 from cleveragents.domain.plans.validation import ValidationResult
-from cleveragents.domain.record import Record
+from cleveragents.domain.record import JsonValue, Record
 from cleveragents.domain.sandboxes.change import AuthoredChange, PathChange
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.domain.tools.tool import ToolCall
@@ -44,11 +43,12 @@ from cleveragents.domain.tools.tool import ToolCall
 Row: TypeAlias = tuple[Any, ...]
 """The values of a row, in the order of the columns that the statement names."""
 
-RecordT = TypeVar("RecordT")
+RecordT = TypeVar("RecordT", bound=msgspec.Struct)
 
 UNREADABLE = "unreadable"
 """Replaces a text of a checkpoint's metadata that cannot be read."""
 
+_UNREADABLE_ROW = (ValueError, TypeError, LookupError, RecursionError, msgspec.ValidationError)
 _LONGEST_PROBLEM = 200
 """Some errors quote the whole value, which may be a file."""
 
@@ -69,8 +69,7 @@ _POSITION = frozenset({"last_completed_step", "effective_calls", "tool_calls"})
 """The fields that say where the plan was."""
 
 
-@dataclass(frozen=True)
-class Codec:
+class Codec(msgspec.Struct, frozen=True):
     """How one field is stored. Without a function, the value is stored as it is."""
 
     encode: Callable[[Any], Any] | None = None
@@ -80,8 +79,7 @@ class Codec:
     """What NULL means."""
 
 
-@dataclass(frozen=True)
-class Influence:
+class Influence(msgspec.Struct, frozen=True):
     """A decision and one of those that it depends on besides its parent."""
 
     decision_id: str
@@ -115,9 +113,11 @@ class Model(Generic[RecordT]):
         """
         self.table = table
         self.noun = noun
-        types = {name: kind for name, kind in _field_types(record).items() if name not in without}
-        chosen = {name: codecs.get(name) or _codec(kind) for name, kind in types.items()}
-        names = {name: columns.get(name, name) for name in types}
+        names = {
+            name: columns.get(name, name)
+            for name in record.__struct_fields__
+            if name not in without
+        }
         self.key = key or names.get("id", "")
         """The column whose value messages quote, and that `update` finds the row by."""
         qualified = [name if "." in name else f"{table}.{name}" for name in names.values()]
@@ -127,8 +127,22 @@ class Model(Generic[RecordT]):
             list(names.values()).index(self.key) if self.key in names.values() else None
         )
         self._record = record
-        self._encoders = [(field, names[field], chosen[field].encode) for field in names]
-        self._decoders = [(field, chosen[field].decode, chosen[field].null) for field in names]
+        self._columns = names
+        self._given_codecs = codecs
+
+    @cached_property
+    def _codecs(self) -> Mapping[str, Codec]:
+        """How each field is stored. Reading the types takes long, and a command needs few."""
+        types = get_type_hints(self._record)
+        return {name: self._given_codecs.get(name) or _codec(types[name]) for name in self._columns}
+
+    @cached_property
+    def _encoders(self) -> list[tuple[str, str, Callable[[Any], Any] | None]]:
+        return [(name, self._columns[name], codec.encode) for name, codec in self._codecs.items()]
+
+    @cached_property
+    def _decoders(self) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
+        return [(name, codec.decode, codec.null) for name, codec in self._codecs.items()]
 
     def row(self, record: RecordT) -> dict[str, Any]:
         """Returns the values to store, by column."""
@@ -157,8 +171,8 @@ class Model(Generic[RecordT]):
                 field: null if value is None else value if decode is None else decode(value)
                 for (field, decode, null), value in zip(self._decoders, row, strict=True)
             }
-            return self._record(**values, **given)
-        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            return msgspec.convert({**values, **given}, self._record)
+        except _UNREADABLE_ROW as error:
             raise self._unreadable(row, error) from error
 
     def _unreadable(self, row: Row, error: Exception) -> DatabaseError:
@@ -174,12 +188,6 @@ class Model(Generic[RecordT]):
         )
 
 
-def _field_types(record: type[Any]) -> dict[str, Any]:
-    if issubclass(record, Record):
-        return {name: field.annotation for name, field in record.model_fields.items()}
-    return get_type_hints(record)
-
-
 def _codec(kind: Any) -> Codec:
     """Returns how a field of this type is stored."""
     if isinstance(kind, UnionType):
@@ -188,13 +196,15 @@ def _codec(kind: Any) -> Codec:
         return _JSON
     if issubclass(kind, StrEnum):
         return _ENUM
+    if issubclass(kind, bool):
+        return _FLAG
     return _TIME if issubclass(kind, datetime) else Codec()
 
 
 def _problem(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_input=False)[0]
-        return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+    if isinstance(error, msgspec.ValidationError):
+        what, _, where = str(error).rstrip("`").partition(" - at `$")
+        return ": ".join(filter(None, (where.lstrip("."), what)))
     if isinstance(error, LookupError):
         return f"{error} is missing"
     return str(error).splitlines()[0][:_LONGEST_PROBLEM]
@@ -202,8 +212,7 @@ def _problem(error: Exception) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, Record):
-        # Not `model_dump(mode="json")`: it replaces lone surrogates in keys.
-        return value.model_dump(by_alias=True)
+        return msgspec.to_builtins(value, builtin_types=(datetime,))
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} cannot be stored as JSON")
@@ -215,7 +224,7 @@ dump = json.JSONEncoder(ensure_ascii=True, default=_plain).encode
 
 def _dump_metadata(metadata: CheckpointMetadata) -> str:
     """Returns the stored form; `tool_calls` is only there in records of older versions."""
-    fields = metadata.model_dump(by_alias=True)
+    fields = metadata.model_dump()
     if not metadata.tool_calls:
         del fields["tool_calls"]
     return dump(fields)
@@ -232,19 +241,25 @@ def load_metadata(text: str) -> CheckpointMetadata:
     the plan at a wrong step; the repository then completes it from the group.
     """
     stored = load_object(text)
-    known = {name: stored[name] for name in CheckpointMetadata.model_fields if name in stored}
+    fields = {field.name: field.type for field in msgspec.structs.fields(CheckpointMetadata)}
+    known = {name: stored[name] for name in fields if name in stored}
     if isinstance(listed := known.get("not_captured"), list):
         known["not_captured"] = [_known_of_uncaptured(entry) for entry in listed]
     if "last_completed_step" not in known:
         known.pop("state_hash", None)
+    wrong = {name for name, value in known.items() if not _is_readable(value, fields[name])}
+    if wrong & _POSITION:
+        wrong.add("state_hash")
+    readable = {name: value for name, value in known.items() if name not in wrong}
+    return msgspec.convert({**_PLACEHOLDERS, **readable}, CheckpointMetadata)
+
+
+def _is_readable(value: JsonValue, kind: Any) -> bool:
     try:
-        return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **known})
-    except ValidationError as error:
-        wrong = {problem["loc"][0] for problem in error.errors(include_input=False)}
-        if wrong & _POSITION:
-            wrong.add("state_hash")
-        readable = {name: value for name, value in known.items() if name not in wrong}
-        return CheckpointMetadata.model_validate({**_PLACEHOLDERS, **readable})
+        msgspec.convert(value, kind)
+    except _UNREADABLE_ROW:
+        return False
+    return True
 
 
 def load_object(text: str) -> dict[str, JsonValue]:
@@ -262,13 +277,19 @@ def _known_of_uncaptured(entry: JsonValue) -> JsonValue:
     return {name: entry[name] for name in ("path", "reason") if name in entry}
 
 
+def _flag(stored: object) -> object:
+    """Returns a truth value, which SQLite stores as a number."""
+    return bool(stored) if stored in (0, 1) else stored
+
+
 @lru_cache(maxsize=8)
 def _definition(text: str) -> PlanDefinition:
     """Parses a definition once: a running plan is read often, and its definition never changes."""
-    return PlanDefinition.model_validate(json.loads(text))
+    return msgspec.convert(json.loads(text), PlanDefinition)
 
 
 _JSON = Codec(lambda value: None if value is None else dump(value), json.loads)
+_FLAG = Codec(decode=_flag)
 _ENUM = Codec(lambda value: None if value is None else value.value)
 # A `DatabaseSession` returns times as text, whatever the database does.
 _TIME = Codec(decode=datetime.fromisoformat)

@@ -146,12 +146,8 @@ def create_sqlite_file(path: Path, revision: str, *, busy_seconds: float) -> Non
 
 
 def _for_migration(path: Path, busy_seconds: float) -> Callable[[], sqlite3.Connection]:
-    """Returns what opens an existing file for a migration.
-
-    Foreign keys are off: SQLite can change a table only by creating it again, and
-    dropping the old one would delete the rows that refer to it.
-    """
-    return partial(sqlite_file.connect, path, busy_seconds=busy_seconds, foreign_keys=False)
+    """Returns what opens an existing file for a migration."""
+    return partial(sqlite_file.connect, path, busy_seconds=busy_seconds, migrates=True)
 
 
 def _create_sqlite(path: Path, busy_seconds: float) -> None:

@@ -16,11 +16,10 @@ import threading
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from cleveragents.domain.errors import DatabaseError, DuplicateError, NotFoundError
 from cleveragents.infrastructure.database.failures import (
@@ -28,7 +27,7 @@ from cleveragents.infrastructure.database.failures import (
     is_missing_reference,
     is_refused_row,
 )
-from cleveragents.infrastructure.database.models import Model, Row
+from cleveragents.infrastructure.database.models import Model, RecordT, Row
 
 GENERATED = "/* generated */"
 """Marks a statement whose answer is another one each time: a number or a time of the server."""
@@ -54,8 +53,6 @@ MIGRATION_LOCK = WRITE_LOCK + 2
 
 TRANSACTION_NUMBER = "SELECT txid_current()"
 """Ends the beginning of a write transaction; its number tells later whether it was committed."""
-
-RecordT = TypeVar("RecordT")
 
 
 class Cursor(Protocol):
@@ -175,17 +172,17 @@ class ConnectionPool:
             connection.close()
 
 
-@dataclass(frozen=True)
 class DatabaseSession:
     """The statements of one transaction."""
 
-    connection: DriverConnection
-    _: KW_ONLY
-    is_sqlite: bool
+    def __init__(self, connection: DriverConnection, *, is_sqlite: bool) -> None:
+        self.connection = connection
+        self.is_sqlite = is_sqlite
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Returns the rows; times are text in UTC."""
-        return [_from_driver(row) for row in self._execute(sql, values).fetchall()]
+        found = self._execute(sql, values).fetchall()
+        return found if self.is_sqlite else [_from_driver(row) for row in found]
 
     def generated(self, sql: str, **values: object) -> Callable[[], Any]:
         """Runs a statement that returns one value, which the database generates.
@@ -211,7 +208,7 @@ class DatabaseSession:
         """Yields records; reads only as many rows as the caller takes."""
         with closing(self._execute(sql, values)) as cursor:
             while (row := cursor.fetchone()) is not None:
-                yield model.read(_from_driver(row))
+                yield model.read(row if self.is_sqlite else _from_driver(row))
 
     def insert(self, model: Model[Any], *rows: Mapping[str, Any]) -> None:
         """Stores new rows, all or none; the transaction stays usable after a failure.
@@ -304,14 +301,16 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Reverses `escape`."""
+    if _ESCAPE not in text:
+        return text
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def _from_driver(row: Sequence[Any]) -> Row:
-    """Reverses the replacements in the values of a row, and makes times text on PostgreSQL too."""
+    """Reverses the replacements in the values of a row of PostgreSQL, and makes times text."""
     return tuple(
         unescape(value)
-        if isinstance(value, str) and _ESCAPE in value
+        if isinstance(value, str)
         else value.astimezone(UTC).isoformat()
         if isinstance(value, datetime)
         else value

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from cleveragents.domain.errors import DatabaseError, SchemaVersionError
 from cleveragents.infrastructure.database.failures import busy, damaged, denied
+from cleveragents.infrastructure.database.session import unescape
 from cleveragents.infrastructure.file_locks import (
     lock_file,
     lock_holder,
@@ -95,8 +96,13 @@ def is_ours(path: Path) -> bool:
     return True
 
 
-def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sqlite3.Connection:
-    """Opens an existing file. Only explicit statements begin a transaction."""
+def connect(path: Path, *, busy_seconds: float, migrates: bool = False) -> sqlite3.Connection:
+    """Opens an existing file. Only explicit statements begin a transaction.
+
+    A migration gets the text as it is stored, since it writes it back. Foreign keys are off for
+    it: SQLite can change a table only by creating it again, and dropping the old one would delete
+    the rows that refer to it.
+    """
     connection = sqlite3.connect(
         f"file:{quote(os.fsencode(path))}?mode=rw",
         uri=True,
@@ -105,14 +111,18 @@ def connect(path: Path, *, busy_seconds: float, foreign_keys: bool = True) -> sq
         check_same_thread=False,
     )
     # Damaged text is read too, so that the record can be named that holds it.
-    connection.text_factory = _text
+    connection.text_factory = _stored_text if migrates else _text
     connection.execute("PRAGMA synchronous=FULL")
-    connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+    connection.execute(f"PRAGMA foreign_keys={'OFF' if migrates else 'ON'}")
     return connection
 
 
-def _text(stored: bytes) -> str:
+def _stored_text(stored: bytes) -> str:
     return stored.decode("utf-8", "surrogateescape")
+
+
+def _text(stored: bytes) -> str:
+    return unescape(stored.decode("utf-8", "surrogateescape"))
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, FaultPoints
@@ -58,8 +58,7 @@ class UnitOfWork(Transaction):
         self.leases = repositories.LeaseRepository(session, events)
 
 
-@dataclass(frozen=True)
-class _OpenDatabase:
+class _OpenDatabase(NamedTuple):
     """A database that was checked and can be used."""
 
     pool: ConnectionPool

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from pydantic import JsonValue
-
 from cleveragents.domain.decisions.decision import RECORDED_BY_ACTORS
 from cleveragents.domain.names import IDENTIFIER, nearest
 from cleveragents.domain.plans.plan_file import (
@@ -21,6 +19,7 @@ from cleveragents.domain.plans.plan_file import (
 )
 from cleveragents.domain.plans.subplan import CircularDependency, SubplanMode
 from cleveragents.domain.plans.template import is_template
+from cleveragents.domain.record import JsonValue
 from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.tools.tool import CheckpointScope, ParameterType, ToolSpec, validate_input
 from cleveragents.infrastructure.plan_files.checks import check_name, check_plain

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import JsonValue
 
 from cleveragents.domain.errors import PlanFileError
 from cleveragents.domain.plans.plan_file import Location
+from cleveragents.domain.record import JsonValue
 
 MAX_BYTES = 10_000_000
 MAX_DEPTH = 64

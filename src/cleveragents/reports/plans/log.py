@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import msgspec
+
 from cleveragents.application.services.log_service import PlanLog, UndoneWork
 from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
 from cleveragents.domain.plans import events
@@ -160,7 +162,7 @@ def _sentence(event: StoredEvent, step_names: Mapping[str, str]) -> str:
     record = event.record
     if record is None:
         return json.dumps(dict(event.data), ensure_ascii=False)
-    facts: dict[str, Any] = vars(record)
+    facts: dict[str, Any] = msgspec.structs.asdict(record)
     # Words that depend on a fact; a sentence picks the ones that its kind of event has.
     operation = facts.get("operation")
     step = step_names.get(facts.get("tool_call_id", ""))

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import JsonValue
-
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.services.checkpoints.group_recorder import Taken
 from cleveragents.domain.checkpoints.checkpoint import EffectiveRecords
@@ -21,6 +19,7 @@ from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.plan import Plan, PlannedStep
 from cleveragents.domain.plans.plan_file import StepDefinition, every_step, work_places
+from cleveragents.domain.record import JsonValue
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash
 

@@ -146,7 +146,6 @@ class Adoption:
             phase=PlanPhase.EXECUTE,
             state=PlanState.COMPLETE,
             attempt=1,
-            reversion_count=0,
             last_completed_step=-1,
             last_checkpoint_id=None,
             decision_root_id=None,

@@ -187,7 +187,7 @@ class ChildMerger:
         ended = call.model_copy(
             update={
                 "status": ToolCallStatus.SUCCEEDED,
-                "output": merge.model_dump_json(),
+                "output": merge.written(),
                 "finished_at": self._clock.now(),
             }
         )

@@ -7,10 +7,9 @@ the events that follow from a record together with the record.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
-from pydantic import JsonValue
+import msgspec
 
 from cleveragents.application.ports.records import (
     EventStore,
@@ -36,6 +35,7 @@ from cleveragents.domain.plans.events import (
 from cleveragents.domain.plans.lease import Lease
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
+from cleveragents.domain.record import JsonValue
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.database.models import (
     EVENTS,
@@ -84,20 +84,20 @@ _ADD_EVENT = (
 _LATER = f"{EVENTS.select} WHERE plan_id = :plan_id AND sequence > :after"
 
 
-@dataclass(frozen=True)
 class EventRepository(EventStore):
     """The events of plans; the database numbers them."""
 
-    _session: DatabaseSession
-    clock: Clock
-    _added: list[Callable[[], StoredEvent]] = field(default_factory=list[Callable[[], StoredEvent]])
+    def __init__(self, session: DatabaseSession, clock: Clock) -> None:
+        self._session = session
+        self.clock = clock
+        self._added: list[Callable[[], StoredEvent]] = []
 
     def add(self, event: PlanEventRecord) -> None:
         # The time of storing, not one of the record's: so time and sequence grow together.
         now = self.clock.now()
         facts: dict[str, JsonValue] = {
             name: list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType] # the only tuples are of texts
-            for name, value in vars(event).items()
+            for name, value in msgspec.structs.asdict(event).items()
             if name != "plan_id"
         }
         number = self._session.generated(
@@ -126,12 +126,12 @@ class EventRepository(EventStore):
         return [stored() for stored in self._added]
 
 
-@dataclass(frozen=True)
 class RecordRepository:
     """A repository that stores the events that follow from what it stores."""
 
-    _session: DatabaseSession
-    _events: EventRepository
+    def __init__(self, session: DatabaseSession, events: EventRepository) -> None:
+        self._session = session
+        self._events = events
 
     def _ids_starting_with(
         self,
@@ -156,12 +156,13 @@ class RecordRepository:
         return [row[0] for row in rows]
 
 
-@dataclass(frozen=True)
 class PlanRepository(RecordRepository, PlanStore):
     """The plans of one database."""
 
-    _known: dict[str, Plan] = field(default_factory=dict[str, Plan])
-    """The plans as this transaction has read or written them."""
+    def __init__(self, session: DatabaseSession, events: EventRepository) -> None:
+        super().__init__(session, events)
+        self._known: dict[str, Plan] = {}
+        """The plans as this transaction has read or written them."""
 
     def add(self, plan: Plan) -> None:
         if not self._session.is_sqlite:
@@ -230,12 +231,15 @@ class PlanRepository(RecordRepository, PlanStore):
         )
 
 
-@dataclass(frozen=True)
 class SandboxRepository(RecordRepository, SandboxStore):
     """The resources of plans and the sandboxes made of them."""
 
-    _home_id: str | None = None
-    """The home directory that new sandboxes belong to."""
+    def __init__(
+        self, session: DatabaseSession, events: EventRepository, home_id: str | None = None
+    ) -> None:
+        """New sandboxes belong to the home directory `home_id`."""
+        super().__init__(session, events)
+        self._home_id = home_id
 
     def add_resource(self, resource: Resource) -> None:
         self._session.insert(RESOURCES, RESOURCES.row(resource))
