@@ -65,7 +65,7 @@ Feature: Mending the installation
         | a page of the database is damaged               | 1    | database           | problem | is damaged                           |
         | there is a setting that nobody knows            | 1    | database           | warning | The configuration cannot be read     |
         | stored bytes are gone                           | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be restored|
-        | the sandbox of a finished plan has been deleted | 0    | missing-sandboxes  | warning | SANDBOX is missing        |
+        | the sandbox of a finished plan has been deleted | 0    | missing-sandboxes  | warning | SANDBOX cannot be used: it is missing |
         | the project has been deleted                    | 0    | projects           | warning | Missing                              |
         | the database was lost, and a new one made       | 0    | orphaned-snapshots | warning | it may be older than that mirror     |
         | there is a directory that is not ours           | 0    | orphaned-sandboxes | ok      | Every sandbox on disk belongs to a   |
