@@ -28,3 +28,9 @@ Feature: A directory that is not the sandbox
     Given the agent has then run `rm -r f d`
     When the user rolls the plan back to its first checkpoint
     Then the exit code is 0
+
+  Scenario: A checkpoint meets one
+    Given in the place of the sandbox there is one made by `echo mine > mine.txt`
+    When the user makes a checkpoint in a new process
+    Then the exit code is 4
+    And nothing in that place has changed

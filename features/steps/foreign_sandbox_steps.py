@@ -26,6 +26,11 @@ def back(context: Context) -> None:
     )
 
 
+@when("the user makes a checkpoint in a new process")
+def checkpointed(context: Context) -> None:
+    context.world.process_agents("plan", "checkpoint", "create", plans(context).plan_id)
+
+
 @then("nothing in that place has changed")
 def unchanged(context: Context) -> None:
     assert tree(context.place) == context.now, (tree(context.place), context.world.last)

@@ -273,8 +273,6 @@ class RollbackProcedure:
             ]
         if applied:
             raise ChildAppliedError(plan_id, applied)
-        for sandbox in sandboxes:
-            self._sandboxes.check(sandbox)  # What somebody put in its place is not ours to fill.
         part = destination.part
         return sandboxes, destination, self._paths(destination, part, sandboxes) if part else {}
 

@@ -172,7 +172,7 @@ def os_errors_refused(path: str) -> Generator[None]:
         yield
     except SpecialFileError as error:
         raise TargetRefusedError(
-            path, str(error.strerror), hint="Move it away, then apply again; nothing was changed"
+            path, error.reason, hint="Move it away, then apply again; nothing was changed"
         ) from error
     except OSError as error:
         raise TargetRefusedError(

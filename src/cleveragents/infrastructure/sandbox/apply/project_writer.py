@@ -55,7 +55,8 @@ class SpecialFileError(OSError):
     """A FIFO, socket or device is where a file should be read or written."""
 
     def __init__(self, path: str, kind: str) -> None:
-        super().__init__(None, f"`{path}` is a special file ({kind})")
+        self.reason = f"`{path}` is a special file ({kind})"
+        super().__init__(None, self.reason)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from cleveragents.application.ports.system import Clock
-from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.infrastructure.sandbox.create.maker import (
@@ -17,8 +15,8 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     require_directory,
 )
 from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
-from cleveragents.infrastructure.sandbox.files.tracker import load_state, state_path
-from cleveragents.infrastructure.sandbox.git.command import Git, GitCommandError, git_on_mirror
+from cleveragents.infrastructure.sandbox.files.tracker import state_path
+from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
 from cleveragents.infrastructure.sandbox.store.directories import (
     drafted,
@@ -61,8 +59,6 @@ class DirectorySandboxes(SandboxMaker):
 
     def check(self, sandbox: SandboxRef) -> None:
         require_directory(Path(sandbox.path))
-        if not self._is_ours(sandbox):
-            raise SandboxMissingError(sandbox.path, "is not what was there before")
 
     def reopen(self, sandbox: SandboxRef) -> None:
         make_again(Path(sandbox.path))
@@ -72,22 +68,3 @@ class DirectorySandboxes(SandboxMaker):
     def remove(self, sandbox: SandboxRef) -> None:
         place = Path(sandbox.path)
         remove_with_parent(place)
-
-    def _is_ours(self, sandbox: SandboxRef) -> bool:
-        """Returns whether it is the directory that was last tracked, or a copy of it.
-
-        A home that was restored from a backup has other inodes. So another directory counts if
-        it has most of the names that the sandbox had at its top.
-        """
-        known = load_state(sandbox)
-        if known is None or known.remembered.top == os.lstat(sandbox.path).st_ino:
-            return True
-        captured = known.remembered.captured
-        git = git_on_mirror(self._git, Path(sandbox.store))
-        try:
-            listing = git.run("ls-tree", "-z", "--name-only", captured.tree)
-        except GitCommandError:
-            return True  # The mirror is damaged, which is found and told elsewhere.
-        names = {os.fsdecode(name) for name in listing.split(b"\0")[:-1]}
-        names |= {path.partition("/")[0] for path in captured.empty_directories}
-        return 2 * len(names.intersection(os.listdir(sandbox.path))) >= len(names)

@@ -174,6 +174,10 @@ class SandboxTracker:
             if os.lstat(path).st_ino != live.top:
                 if self._git is not None:
                     self._git.require_links()
+                elif not _has_most(path, live.known_at_top()):
+                    # What somebody put in its place is not ours to fill. A copy is recognized by
+                    # its names: a home that was restored from a backup has other inodes.
+                    raise SandboxMissingError(path, "is not what was there before")
                 self._moment = BEGINNING  # Another directory is in its place: nothing holds.
             if self._watch is not None and live.is_blind:
                 self._stop_watching()
@@ -401,6 +405,10 @@ class SandboxTracker:
             self.evidence = Evidence.SCAN
         live.links.are_unknown = False
         self._moment = now
+
+
+def _has_most(directory: str, names: Set[str]) -> bool:
+    return 2 * len(names & {*os.listdir(directory)}) >= len(names)
 
 
 def state_path(sandbox: SandboxRef) -> Path:
