@@ -1,4 +1,4 @@
-"""A database as long use leaves it: 1,000 plans with 50 checkpoints each, made by the repositories."""
+"""A database as long use leaves it: 1,000 plans with 50 checkpoints each."""
 
 from __future__ import annotations
 
