@@ -288,6 +288,12 @@ def benchmark(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def startup(session: nox.Session) -> None:
+    """The common commands beside a bare interpreter; fails when one takes more than its limit."""
+    session.run(PYTHON, "-m", "benchmarks.startup_bench", *session.posargs)
+
+
+@nox.session(default=False)
 def compare(session: nox.Session) -> None:
     """Ours beside the techniques of other tools; `-- --quick` for a look, `-- --help` for more."""
     session.run(PYTHON, "-m", "benchmarks.compare.run", *session.posargs)

@@ -1,4 +1,4 @@
-"""A database as long use leaves it: 1,000 plans, each with 50 checkpoints, made by repositories."""
+"""A database as long use leaves it: 1,000 plans with 50 checkpoints each."""
 
 from __future__ import annotations
 

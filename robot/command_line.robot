@@ -11,8 +11,8 @@ The Program Names Its Version
     And Standard Output Contains    0.1.0
 
 The Version And The Help Load Nothing Heavy
-    The Option --version Loads None Of    alembic    msgspec    rich    sqlalchemy    yaml
-    The Option --help Loads None Of    alembic    msgspec    rich    sqlalchemy    yaml
+    The Option --version Loads None Of    alembic    click    msgspec    rich    sqlalchemy    yaml
+    The Option --help Loads None Of    alembic    click    msgspec    rich    sqlalchemy    yaml
 
 An Unknown Command Is A Usage Error
     When The User Runs    agents no-such-command

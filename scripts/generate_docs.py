@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -223,12 +224,10 @@ def option_row(param: Parameter, ctx: Context) -> tuple[str, ...]:
 
 def help_of_agents(width: int) -> str:
     """What Click prints for `agents --help` on a screen of that width."""
-    from click import Context
-
-    from cleveragents.cli.main import root
-
-    os.environ["COLUMNS"] = str(width)
-    return f"{root.get_help(Context(root, info_name='agents', **root.context_settings))}\n"
+    # In a process of its own: Click keeps the help option of the first context that asks for it.
+    program = "from cleveragents.cli.main import main; main(['--help'])"
+    environment = os.environ | {"COLUMNS": str(width)}
+    return subprocess.check_output([sys.executable, "-c", program], env=environment, text=True)
 
 
 PAGES: dict[str, Callable[[], str]] = {

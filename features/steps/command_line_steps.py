@@ -100,11 +100,44 @@ def import_for(context: Context, command: str) -> None:
     arguments = shlex.split(command)[1:]
     context.world.python(
         "import sys\n"
-        "from cleveragents.cli.main import main\n"
-        f"code = main({arguments!r})\n"
-        "print('loaded:', *sorted({name.partition('.')[0] for name in sys.modules}))\n"
+        "opened = []\n"
+        "sys.addaudithook(lambda name, _: name == 'sqlite3.connect' and opened.append(name))\n"
+        "from cleveragents.cli.start import main\n"
+        f"sys.argv[1:] = {arguments!r}\n"
+        "code = main()\n"
+        "print('opened:', len(opened))\n"
+        "print('loaded:', *sorted(sys.modules))\n"
         "sys.exit(code)\n"
     )
+
+
+@when("a program prints the help with and without Click")
+def print_help_twice(context: Context) -> None:
+    context.world.python(
+        "import sys\n"
+        "from cleveragents.cli import main, start\n"
+        "sys.argv[1:] = ['--help']\n"
+        "start.main()\n"
+        "print('-----')\n"
+        "main.main()\n"
+    )
+
+
+@then("both are the same")
+def same_help(context: Context) -> None:
+    ours, by_click = context.world.last.stdout.split("-----\n")
+    assert ours == by_click and "--version" in ours, (ours, by_click)
+
+
+@then("the database was opened once")
+def opened_once(context: Context) -> None:
+    assert "opened: 1" in context.world.last.stdout.splitlines(), context.world.last
+
+
+@then("neither {packages} of the infrastructure were loaded")
+def packages_not_loaded(context: Context, packages: str) -> None:
+    names = [f"cleveragents.infrastructure.{name}" for name in packages.split(" nor ")]
+    not_loaded(context, " nor ".join(names))
 
 
 @when("somebody reads the help of every command")
