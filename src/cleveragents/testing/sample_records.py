@@ -133,6 +133,7 @@ def sandbox(
         created_at=START,
         copied_by=CopyMethod.REFLINK,
         skipped=(Uncaptured(path=ODD, reason=ODD),),
+        home_id="HOME1",
     )
 
 
