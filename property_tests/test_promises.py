@@ -4,7 +4,8 @@ A random plan is run, killed, edited, damaged, rolled back, undone and applied, 
 files, low limits and triggers off. The model is only the files: it says what must be in the
 sandbox and in the project, and nothing about how that is achieved.
 
-It was measured with each of these defects put back into the code, by the profile `ci`: that an
+It was measured with each of these defects put back into the code, derandomized, with four steps
+an example and up to 40 examples, which is not quite the profile `ci`: that an
 apply loses ignored files is found in the 4th example, that a plan whose first checkpoint was
 pruned cannot be applied in the 1st, and that `rollback-step` without triggers throws away
 finished steps in the 1st. Before plans were applied right after their run, and before low limits,
