@@ -46,6 +46,14 @@ Feature: Whatever a plan did arrives in the project
         | git log -1 --format='%an %ae' HEAD^2       | Grace grace@example.org                   |
         | git reflog -1 --format='%gn'               | Grace                                     |
 
+    Scenario: Git's own variables say who the author is
+      Given a plan that ran `echo new > new.txt` after the user ran `git config user.name Grace; git config user.email grace@example.org`
+      And the environment of the user says that the author is Alan
+      When the user applies the plan
+      Then git says in the project
+        | command                                    | expected                                  |
+        | git log -1 --format='%an %ae %cn'          | Alan alan@example.org Grace               |
+
   Rule: what git ignores is not committed
 
     Scenario: It gets into the working tree only

@@ -50,6 +50,14 @@ def has_been_applied(context: Context) -> None:
     plans(context).prepare("plan", "apply", plans(context).plan_id, "--yes")
 
 
+@given("the environment of the user says that the author is Alan")
+def other_author(context: Context) -> None:
+    context.world.environment |= {
+        "GIT_AUTHOR_NAME": "Alan",
+        "GIT_AUTHOR_EMAIL": "alan@example.org",
+    }
+
+
 @when("the user applies the plan")
 def apply(context: Context) -> None:
     applies(context).apply()

@@ -130,12 +130,17 @@ class _GitPlan:
         self._request = request
         self._packs = packs
         known = self._project.settings(of_user=True)
-        name, email = known.get("user.name", "").strip(), known.get("user.email", "").strip()
         self._identity: dict[str, str] = {}
-        """Git's variables for who commits: the user, or nothing if no setting names one."""
-        if name and email:
-            for role in ("AUTHOR", "COMMITTER"):
-                self._identity |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": email}
+        """Git's variables for who commits: the user, or nothing if nothing names one."""
+        for role in ("AUTHOR", "COMMITTER"):
+            # As git decides it: a variable counts more than a setting.
+            named = {
+                f"GIT_{role}_{part}": git.environment.get(f"GIT_{role}_{part}", "").strip()
+                or known.get(f"user.{part.lower()}", "").strip()
+                for part in ("NAME", "EMAIL")
+            }
+            if all(named.values()):
+                self._identity |= named
         self._branch = facts.branch
         self._head = facts.head_commit
         self._head_ref = None if facts.branch is None else f"refs/heads/{facts.branch}"
