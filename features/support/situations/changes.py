@@ -40,7 +40,6 @@ class CallChanges:
 
     def call(self, command: str) -> None:
         """Runs a command in the first sandbox, and finds out what it did in all of them."""
-        plan_id = self._plans.plan_id
         if self._before is None:
             self.look()
         before = self._before
@@ -48,10 +47,11 @@ class CallChanges:
         place = self._plans.sandbox
         environment = {**self._plans.world.environment, "SANDBOXES": str(place.parent)}
         subprocess.run(["/bin/sh", "-c", command], cwd=place, env=environment, check=True)
-        after = snapshot_ids(self._service.take(self._lease))
-        found = self._service.changes_between(plan_id, before, after)
+        taken = self._service.take(self._lease)
+        after, sandboxes = snapshot_ids(taken), [sandbox for sandbox, _ in taken]
+        found = self._service.changes_between(sandboxes, before, after)
         self.changes = [(sandbox, list(changes)) for sandbox, changes in found]
-        self._service.forget_unnamed(self._lease, before, after)
+        self._service.forget_unnamed(self._lease, sandboxes, before, after)
         self._before = None
 
     def checkpoint(self, label: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
@@ -79,8 +79,7 @@ def _short(name: str, full: ReportCommand, form: _Form) -> ReportCommand:
         for param in full.params
         if isinstance(param, click.Option) and param.name not in _EVERYWHERE
     ]
-    run: Callable[..., Report] | None = full.callback
-    assert run is not None
+    run = cast("Callable[..., Report]", full.callback)
 
     def act(references: tuple[str, ...], **chosen: Any) -> Report:
         session: Session = click.get_current_context().obj

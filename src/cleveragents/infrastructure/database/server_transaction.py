@@ -178,7 +178,8 @@ class ServerTransaction:
         self._open().close()
 
     def _open(self) -> DriverConnection:
-        assert self._connection is not None, "the transaction was not begun"
+        if self._connection is None:  # pragma: no cover # `begin` is always called first
+            raise RuntimeError("The transaction was not begun")
         return self._connection
 
     def _begin_on(self, connection: DriverConnection) -> None:
