@@ -2,8 +2,9 @@
 
     python scripts/trace_calls.py [--list] [--limit ACT=MODULES/FUNCTIONS ...]
 
-The acts, each in a small git project, in a process that has done the same before, and with the
-database open: every command opens it, so that is not part of an act.
+The acts, each in a small git project, in a process that has done the same before, with the
+adapters built and the database open: every command that acts does both once, so that is not part
+of an act.
 
 - `step`: one `write-file` step of a plan with its two checkpoints, from the event that
   says that it begins to the one that says that the next begins;
@@ -123,6 +124,7 @@ class Acts:
         trace = Trace()
         self._make("one", "two", "three")
         with closing(self._plans.container(FromStepToStep(trace))) as container:
+            container.build_adapters()
             executor = container.plan_executor()
             with trace.installed():
                 executor.execute(self._plans.plan_id)
@@ -134,6 +136,7 @@ class Acts:
         self._plans.prepare("plan", "execute", self._plans.plan_id)
         checkpoint_id = self._plans.checkpoint("after one")["checkpoint_id"]
         with closing(self._plans.container(Nobody())) as container:
+            container.build_adapters()
             service = container.checkpoint_service()
             with container.database().read() as stored:
                 checkpoint = stored.checkpoints.get(checkpoint_id)
@@ -145,6 +148,7 @@ class Acts:
         self._make("one", "two")
         self._plans.prepare("plan", "execute", self._plans.plan_id)
         with closing(self._plans.container(Nobody())) as container:
+            container.build_adapters()
             service = container.plan_apply_service()
             with container.database().read() as stored:
                 stored.plans.get(self._plans.plan_id)
