@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cleveragents.cli.demo_project import make_repository
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
@@ -107,13 +108,12 @@ class Place:
             shutil.rmtree(project / ".git")
         home = self.directory / "home"
         self.sandboxes = AllSandboxes(self._git, home, SystemClock(), self.manager())
-        self._resource = resource().model_copy(
-            update={
-                "path": str(project),
-                "name": "project",
-                "strategy": strategy,
-                "type": ResourceType.GIT_CHECKOUT if self.with_git else ResourceType.FS_DIRECTORY,
-            }
+        self._resource = replace(
+            resource(),
+            path=str(project),
+            name="project",
+            strategy=strategy,
+            type=ResourceType.GIT_CHECKOUT if self.with_git else ResourceType.FS_DIRECTORY,
         )
         self._numbers = itertools.count()
 

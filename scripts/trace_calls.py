@@ -3,7 +3,8 @@
     python scripts/trace_calls.py [--list] [--limit ACT=MODULES/FUNCTIONS ...]
 
 The acts, each in a small git project, in a process that has done the same before, with the
-database open and the adapters built: every command does that, so it is not part of an act.
+adapters built and the database open: every command that acts does both once, so that is not part
+of an act.
 
 - `step`: one `write-file` step of a plan with its two checkpoints, from the event that
   says that it begins to the one that says that the next begins;
@@ -44,7 +45,6 @@ from features.support.world import World
 
 import cleveragents
 from cleveragents.application.events import Event, StepStarted
-from cleveragents.container import Container
 from cleveragents.domain.plans.apply import ApplyMode, ApplyRequest
 
 PACKAGE = f"{Path(cleveragents.__file__).parent}{os.sep}"
@@ -110,12 +110,6 @@ class Nobody:
         pass
 
 
-def build_adapters(container: Container) -> None:
-    """Builds what the container builds when it is first used."""
-    for name in ("checkpoint_manager", "tools", "_all_sandboxes", "_all_targets"):
-        getattr(container, name)()
-
-
 class Acts:
     """The acts, on a project of their own."""
 
@@ -130,8 +124,8 @@ class Acts:
         trace = Trace()
         self._make("one", "two", "three")
         with closing(self._plans.container(FromStepToStep(trace))) as container:
+            container.build_adapters()
             executor = container.plan_executor()
-            build_adapters(container)
             with trace.installed():
                 executor.execute(self._plans.plan_id)
         return trace
@@ -142,8 +136,8 @@ class Acts:
         self._plans.prepare("plan", "execute", self._plans.plan_id)
         checkpoint_id = self._plans.checkpoint("after one")["checkpoint_id"]
         with closing(self._plans.container(Nobody())) as container:
+            container.build_adapters()
             service = container.checkpoint_service()
-            build_adapters(container)
             with container.database().read() as stored:
                 checkpoint = stored.checkpoints.get(checkpoint_id)
             trace.of(lambda: service.rollback_to_checkpoint(self._plans.plan_id, checkpoint))
@@ -154,8 +148,8 @@ class Acts:
         self._make("one", "two")
         self._plans.prepare("plan", "execute", self._plans.plan_id)
         with closing(self._plans.container(Nobody())) as container:
+            container.build_adapters()
             service = container.plan_apply_service()
-            build_adapters(container)
             with container.database().read() as stored:
                 stored.plans.get(self._plans.plan_id)
             request = ApplyRequest(mode=ApplyMode.COMMIT)

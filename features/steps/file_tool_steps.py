@@ -13,6 +13,7 @@ from features.support.tools import (
     vanish_after_first_look,
 )
 from features.support.values import plain, table_rows
+from msgspec.structs import replace
 
 from cleveragents.domain.record import JsonValue
 from cleveragents.infrastructure.tools.files.patch import APPLY_PATCH
@@ -113,7 +114,7 @@ def apply_nothing(context: Context) -> None:
 
 @when("a tool applies the patch within {seconds:d} second")
 def apply_in_time(context: Context, seconds: int) -> None:
-    spec = APPLY_PATCH.model_copy(update={"timeout": seconds})
+    spec = replace(APPLY_PATCH, timeout=seconds)
     bench_of(context).run_spec(spec, {"patch": context.text})
 
 
@@ -159,7 +160,7 @@ def vanishing(context: Context, path: str) -> None:
 
 @when("a search for `{pattern}` has {seconds:d} second")
 def short_search(context: Context, pattern: str, seconds: int) -> None:
-    spec = SEARCH_FILES.model_copy(update={"timeout": seconds})
+    spec = replace(SEARCH_FILES, timeout=seconds)
     bench_of(context).run_spec(spec, {"pattern": pattern})
 
 

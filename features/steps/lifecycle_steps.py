@@ -11,6 +11,7 @@ from behave.runner import Context
 from features.support.faults import plan_faults
 from features.support.plans import data, plans
 from features.support.values import table_rows
+from msgspec.structs import replace
 
 from cleveragents.domain.sandboxes.sandbox import RestoreReport
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
@@ -38,7 +39,7 @@ def nothing_arrives(context: Context) -> None:
     real = FileSandbox.restore
 
     def broken(*arguments: Any) -> RestoreReport:
-        return real(*arguments).model_copy(update={"differences": ("a.txt should be restored",)})
+        return replace(real(*arguments), differences=("a.txt should be restored",))
 
     context.arriving = patch.object(FileSandbox, "restore", broken)
     context.arriving.start()

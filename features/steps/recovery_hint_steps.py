@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from behave import given, then, when
 from behave.runner import Context
+from msgspec.structs import replace
 
 from cleveragents.domain.errors import PlanStateError, SnapshotCorruptError
 from cleveragents.domain.plans.plan import TRANSITIONS, Plan, PlanAction, PlanPhase, PlanState
@@ -15,10 +16,8 @@ def plan_in_state(context: Context, phase: str, state: str, circumstance: str) -
     plan = sample.plan()
     kept = "FAILED" if circumstance == "with a checkpoint of its failure" else None
     assert plan.error is not None
-    error = plan.error.model_copy(update={"checkpoint": kept})
-    context.plan = plan.model_copy(
-        update={"phase": PlanPhase(phase), "state": PlanState(state), "error": error}
-    )
+    error = replace(plan.error, checkpoint=kept)
+    context.plan = replace(plan, phase=PlanPhase(phase), state=PlanState(state), error=error)
     context.holder = "agents" if circumstance == "held by a process" else None
     context.point = None if circumstance == "without any checkpoint" else "POINT"
 

@@ -7,6 +7,7 @@ from behave import given, then, when
 from behave.runner import Context
 from features.support.tools import ask_database, bench_of, lock_database, make_database
 from features.support.values import plain, table_rows
+from msgspec.structs import replace
 
 from cleveragents.infrastructure.tools.sql import tool as database
 from cleveragents.infrastructure.tools.sql.tool import SQL
@@ -70,7 +71,7 @@ def run_statement_with(context: Context, statement: str, more: str) -> None:
 
 @when("the statement `{statement}` has {seconds:d} second")
 def run_short_statement(context: Context, statement: str, seconds: int) -> None:
-    spec = SQL.model_copy(update={"timeout": seconds})
+    spec = replace(SQL, timeout=seconds)
     bench_of(context).run_spec(spec, {"statement": statement})
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from behave import then, when
 from behave.runner import Context
 from features.steps.plan_file_steps import reading
+from msgspec.structs import replace
 
 from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.testing import sample_records
@@ -15,11 +16,9 @@ def choose_again(context: Context, first: str, second: str) -> None:
     assert file.definition is not None, file.error
     choices = resolve_choices(file.definition, {})
     assert list(choices.values()) == [first]
-    plan = sample_records.plan().model_copy(
-        update={"definition": file.definition, "choices": choices}
-    )
+    plan = replace(sample_records.plan(), definition=file.definition, choices=choices)
     assert plan.step_sequence is plan.step_sequence
-    context.plan = plan.model_copy(update={"choices": dict.fromkeys(choices, second)})
+    context.plan = replace(plan, choices=dict.fromkeys(choices, second))
 
 
 @then("its steps are {steps}")

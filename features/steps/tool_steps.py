@@ -18,6 +18,7 @@ from features.support.tools import (
     without_proc,
 )
 from features.support.values import plain, row_values, table_rows
+from msgspec.structs import replace
 
 from cleveragents.domain.tools.tool import ToolSpec
 from cleveragents.infrastructure.tools.process import run as process_run
@@ -143,7 +144,7 @@ def run_plan_tool(context: Context, command: str) -> None:
 
 @when("a tool runs that nobody has")
 def run_unknown_tool(context: Context) -> None:
-    spec = SHELL.model_copy(update={"name": "teleport"})
+    spec = replace(SHELL, name="teleport")
     bench(context).run_spec(spec, {"command": "true"})
 
 

@@ -6,6 +6,7 @@ from features.support.plans import plans
 from features.support.sandboxes import watching_bench as support
 from features.support.sandboxes.sandbox_bench import bench
 from features.support.sandboxes.watching_bench import watching
+from msgspec.structs import replace
 
 
 @given("a {how} of the sandbox has begun")
@@ -62,8 +63,8 @@ def changed_without_process(context: Context, paths: str) -> None:
     with support.no_new_process():
         made = work.take()
     watching(context).go_on()
-    assert made.checkpoint == work.moments["after"].checkpoint.model_copy(
-        update={"size_bytes": made.checkpoint.size_bytes}
+    assert made.checkpoint == replace(
+        work.moments["after"].checkpoint, size_bytes=made.checkpoint.size_bytes
     )
     context.added = made.checkpoint.size_bytes
 

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import msgspec
+
 import cleveragents
 from cleveragents.application import services
 from cleveragents.container import Container
 from cleveragents.infrastructure.config import load_settings
 
 PACKAGE = Path(cleveragents.__file__).parent
+_NO_MAKERS = {"build_adapters", "close", "with_settings"}
 
 
 def service_classes() -> list[type]:
@@ -32,9 +35,13 @@ def service_classes() -> list[type]:
             found += [
                 item
                 for _, item in inspect.getmembers(loaded, inspect.isclass)
-                if item.__module__ == module.name and not is_dataclass(item)
+                if item.__module__ == module.name and not _is_record(item)
             ]
     return sorted(found, key=lambda item: item.__name__)
+
+
+def _is_record(item: type) -> bool:
+    return is_dataclass(item) or issubclass(item, msgspec.Struct)
 
 
 def built_by(container: Container) -> dict[type, Any]:
@@ -42,7 +49,7 @@ def built_by(container: Container) -> dict[type, Any]:
     makers = [
         method
         for name, method in inspect.getmembers(container, inspect.ismethod)
-        if not name.startswith("_") and name != "close"
+        if not name.startswith("_") and name not in _NO_MAKERS
     ]
     return {type(item): item for item in (maker() for maker in makers)}
 

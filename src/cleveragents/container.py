@@ -114,10 +114,6 @@ class _Deferred:
         return found
 
 
-def _deferred(build: Callable[[], _T]) -> _T:
-    return cast("_T", _Deferred(build))
-
-
 class Container:
     """Services wired to one home directory and one set of settings."""
 
@@ -154,6 +150,16 @@ class Container:
             _connections=self._connections, _locks=self.locks(), _database=self.database()
         )
         return other
+
+    def build_adapters(self) -> None:
+        """Builds now what the services would build when they first use it."""
+        for build in (self.checkpoint_manager, self._all_sandboxes, self._all_targets, self.tools):
+            build()
+
+    def _deferred(self, build: Callable[[], _T]) -> _T:
+        """Returns what a method builds, or a stand-in if it has not built it yet."""
+        built = vars(self).get(f"_{build.__name__}")
+        return cast("_T", built or _Deferred(build))
 
     def close(self) -> None:
         """Closes the database."""
@@ -509,11 +515,11 @@ class Container:
 
     @cached_property
     def _snapshots(self) -> SnapshotStore:
-        return _deferred(self.checkpoint_manager)
+        return self._deferred(self.checkpoint_manager)
 
     @cached_property
     def _sandboxes(self) -> Sandboxes:
-        return _deferred(self._all_sandboxes)
+        return self._deferred(self._all_sandboxes)
 
     @_built_once
     def _all_sandboxes(self) -> Sandboxes:
@@ -529,7 +535,7 @@ class Container:
 
     @cached_property
     def _targets(self) -> Targets:
-        return _deferred(self._all_targets)
+        return self._deferred(self._all_targets)
 
     @_built_once
     def _all_targets(self) -> Targets:
@@ -545,7 +551,7 @@ class Container:
 
     @cached_property
     def _tool_backend(self) -> ToolBackend:
-        return _deferred(self.tools)
+        return self._deferred(self.tools)
 
     @_built_once
     def tools(self) -> Tools:
@@ -573,7 +579,7 @@ class Container:
 
     @cached_property
     def _plan_files(self) -> PlanFiles:
-        return _deferred(self._yaml_plan_files)
+        return self._deferred(self._yaml_plan_files)
 
     @_built_once
     def _yaml_plan_files(self) -> PlanFiles:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from functools import partial
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.sandboxes import LockedSandbox
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
@@ -34,7 +36,7 @@ class Idle(FileSandbox):
 
 class Hoarding(FileSandbox):
     def snapshot(self) -> SandboxCheckpoint:
-        return super().snapshot().model_copy(update={"size_bytes": 1})
+        return replace(super().snapshot(), size_bytes=1)
 
 
 class Hasty(FileSandbox):

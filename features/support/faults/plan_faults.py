@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 from behave.runner import Context
 from features.support.plans import Plans
+from msgspec.structs import replace
 
 from cleveragents.domain.errors import DatabaseError, SnapshotError
 from cleveragents.infrastructure.database.repositories import (
@@ -60,7 +61,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
 
 def failing_rollback(stage: str) -> AbstractContextManager[None]:
     def found_wrong(real: Callable[[], Any]) -> Any:
-        return real().model_copy(update={"differences": ("docs.txt should be removed",)})
+        return replace(real(), differences=("docs.txt should be removed",))
 
     stages: dict[str, Callable[[], AbstractContextManager[None]]] = {
         "restoring the second sandbox": lambda: at_call(

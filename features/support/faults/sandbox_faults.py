@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 from features.support.faults import damaged_git
 from features.support.sandboxes.sandbox_bench import SandboxBench
+from msgspec.structs import replace
 
 from cleveragents.infrastructure import files
 from cleveragents.infrastructure.sandbox.files import git_state, writer
@@ -84,9 +85,7 @@ def forge(work: SandboxBench, change: Callable[[bytes], bytes]) -> None:
     name = write_object(work, "blob", document)
     forged = commit.replace(line, b"Document: " + name.encode())
     moment = work.moments["before"]
-    made = moment.checkpoint.model_copy(
-        update={"snapshot_id": write_object(work, "commit", forged)}
-    )
+    made = replace(moment.checkpoint, snapshot_id=write_object(work, "commit", forged))
     work.moments["before"] = type(moment)(made, moment.tree, moment.git)
 
 
@@ -109,7 +108,7 @@ def other_commit(work: SandboxBench) -> None:
     forge(work, lambda document: document)
     moment = work.moments["before"]
     head = work.agent("git rev-parse HEAD").strip()
-    made = moment.checkpoint.model_copy(update={"snapshot_id": head})
+    made = replace(moment.checkpoint, snapshot_id=head)
     work.moments["before"] = type(moment)(made, moment.tree, moment.git)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from features.support import postgres
+from msgspec.structs import replace
 from sqlalchemy import create_engine, text
 
 from cleveragents.application.ports.system import Clock
@@ -95,7 +96,7 @@ class Databases:
     def add_plan(self, plan_id: str = "PLAN1") -> list[str]:
         with self.open().write() as transaction:
             # Longer than a page, so that the database has to grow.
-            plan = sample.plan(plan_id).model_copy(update={"name": "long" * 5000})
+            plan = replace(sample.plan(plan_id), name="long" * 5000)
             transaction.plans.add(plan)
         return [plan_id]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from features.support.sandboxes.sandbox_bench import SandboxBench
 from features.support.sandboxes.strategy_bench import OFFERED, StrategyBench
+from msgspec.structs import replace
 
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource
@@ -37,7 +38,7 @@ def families(work: StrategyBench, strategy: SandboxStrategy) -> MakeFamily:
         if strategy is not SandboxStrategy.GIT_WORKTREE:
             return work.resource(strategy, plan_id)
         project = work.named(ResourceType.GIT_CHECKOUT, work.world.project)
-        return project.model_copy(update={"plan_id": plan_id})
+        return replace(project, plan_id=plan_id)
 
     def make_family() -> Family:
         plan_id = f"PARENT{next(numbers)}"

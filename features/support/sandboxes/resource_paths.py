@@ -7,6 +7,7 @@ from pathlib import Path
 
 from features.support.faults.strategy_faults import without_permission
 from features.support.sandboxes.strategy_bench import StrategyBench
+from msgspec.structs import replace
 
 from cleveragents.domain.sandboxes.resource import ResourceType
 from cleveragents.domain.sandboxes.sandbox import SharedPlace
@@ -100,7 +101,7 @@ class Pairs:
 
     def combine(self, one: str, other: str) -> None:
         chosen = [
-            self.work.named(*self._named(name)).model_copy(update={"id": name, "name": name})
+            replace(self.work.named(*self._named(name)), id=name, name=name)
             for name in (one, other)
         ]
         self.shared: Mapping[str, SharedPlace] = {}

@@ -13,6 +13,7 @@ from behave.runner import Context
 from features.support.commands import spelled_out
 from features.support.sandboxes.databases import NOBODY
 from features.support.world import World
+from msgspec.structs import replace
 
 from cleveragents.application.ports.sandboxes import LockedSandbox
 from cleveragents.domain.errors import CleverAgentsError
@@ -105,7 +106,7 @@ class SandboxBench:
         return Path(self.sandbox.store)
 
     def resource(self) -> Resource:
-        return resource().model_copy(update={"path": str(self.project), "name": "project"})
+        return replace(resource(), path=str(self.project), name="project")
 
     def sandbox_of(self, plan_id: str) -> SandboxRef:
         if plan_id not in self.sandboxes:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from behave.runner import Context
 from features.support.world import World
+from msgspec.structs import replace
 
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy, default_strategy
@@ -104,7 +105,7 @@ class StrategyBench:
         is_database = strategy is SandboxStrategy.TRANSACTION_ROLLBACK
         kind = ResourceType.SQLITE if is_database else ResourceType.FS_DIRECTORY
         path = self.database if is_database else self.data
-        return self.named(kind, path, strategy).model_copy(update={"plan_id": plan_id})
+        return replace(self.named(kind, path, strategy), plan_id=plan_id)
 
     def named(
         self, kind: ResourceType, path: Path, strategy: SandboxStrategy | None = None

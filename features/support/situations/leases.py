@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.plans.lease import Holder, Lease
@@ -96,7 +98,7 @@ class Host:
         """Stores a value that differs from what the other host stores."""
         with self.database.write() as transaction:
             plan = transaction.plans.get(PLAN)
-            transaction.plans.save(plan.model_copy(update={"name": self.holder.host}))
+            transaction.plans.save(replace(plan, name=self.holder.host))
 
     def hold(self) -> None:
         self.lease = self.work.enter_context(self.locks.hold(PLAN))

@@ -13,6 +13,7 @@ from unittest.mock import patch
 from features.support import postgres
 from features.support.sandboxes import databases as support
 from features.support.sandboxes.databases import Databases
+from msgspec.structs import replace
 
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.domain.plans.lease import Holder
@@ -82,7 +83,7 @@ class ServedDatabase:
                 support.execute_postgres(
                     self._databases.url, "UPDATE plans SET last_completed_step = 7"
                 )
-                transaction.plans.save(plan.model_copy(update={"last_completed_step": 1}))
+                transaction.plans.save(replace(plan, last_completed_step=1))
         except CleverAgentsError as error:
             self._databases.error = error
 

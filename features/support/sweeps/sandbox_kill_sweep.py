@@ -20,6 +20,7 @@ from unittest.mock import patch
 from features.support.faults.crash import measure_nothing
 from features.support.sandboxes.sandbox_bench import Moment, SandboxBench
 from features.support.world import World
+from msgspec.structs import replace as replace_fields
 
 from cleveragents.domain.sandboxes.merge import MergeStrategy
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
@@ -79,7 +80,7 @@ class Copies(SandboxBench):
     def make_copy(self) -> None:
         shutil.rmtree(self.project / ".git")
         strategy, kind = SandboxStrategy.FILESYSTEM_COPY, ResourceType.FS_DIRECTORY
-        directory = self.resource().model_copy(update={"strategy": strategy, "type": kind})
+        directory = replace_fields(self.resource(), strategy=strategy, type=kind)
         maker = DirectorySandboxes(self.git, self.world.home, SystemClock())
         self.sandboxes["FIRST"] = maker.create("S", "FIRST", directory)
 
@@ -158,7 +159,7 @@ def sweep_forking(work: SandboxBench, number: int) -> bool:
     """Of the sandbox as it was and as it is; of a killed attempt nothing is left after the next."""
     moment = work.moments[("first", "second")[number % 2]]
     go(work, work.moments["second"].id, work.moments["second"].tree)
-    resource = work.resource().model_copy(update={"strategy": work.sandbox.strategy})
+    resource = replace_fields(work.resource(), strategy=work.sandbox.strategy)
 
     def fork() -> SandboxRef:
         sandboxes = AllSandboxes(work.git, work.world.home, SystemClock(), work.store)
@@ -209,7 +210,7 @@ def merged(work: SandboxBench) -> Moment:
 
 def replaced(made: SandboxCheckpoint) -> SandboxCheckpoint:
     """What of it is the same each time."""
-    return made.model_copy(update={"size_bytes": 0, "created_at": datetime.min, "evidence": "scan"})
+    return replace_fields(made, size_bytes=0, created_at=datetime.min, evidence="scan")
 
 
 def go(work: SandboxBench, snapshot: str, expected: Tree, sparing: str | None = None) -> None:

@@ -7,7 +7,6 @@ code that calls it; `model_validate` checks all of them, for data that comes fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, dataclass_transform
 
@@ -50,10 +49,6 @@ class Record(msgspec.Struct, metaclass=RecordType, frozen=True, forbid_unknown_f
             msgspec.ValidationError: a field is unknown or missing, or a value has another type.
         """
         return msgspec.convert(data, cls)
-
-    def model_copy(self, *, update: Mapping[str, Any]) -> Self:
-        """Returns a copy with other values for some fields."""
-        return msgspec.structs.replace(self, **update)
 
     def model_dump(self, *, mode: Literal["python", "json"] = "python") -> dict[str, Any]:
         """Returns plain data, with the names that are stored; `json` makes times text as well."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
+from msgspec.structs import replace
+
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointGroup,
@@ -308,9 +310,7 @@ def apply_record() -> ApplyRecord:
         commit=ODD,
         branch=ODD,
     )
-    nothing = touched.model_copy(
-        update={"document": "", "files": (), "commit": None, "branch": None}
-    )
+    nothing = replace(touched, document="", files=(), commit=None, branch=None)
     return ApplyRecord(
         mode=ApplyMode.BRANCH,
         include_uncommitted=True,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.domain.checkpoints.operation import OperationKind, OperationStatus
@@ -51,7 +53,7 @@ class ArtifactService:
                 if call.tool == SPAWN_SUBPLAN
             }
             changes = [
-                change.model_copy(update={"plan_id": makers.get(change.call_id, plan_id)})
+                replace(change, plan_id=makers.get(change.call_id, plan_id))
                 for change in transaction.changes.list(plan_id)
             ]
             sandboxes = {item.resource: item for item in transaction.sandboxes.list(plan_id)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
@@ -128,7 +130,7 @@ class ConflictService:
                 call = self._call(transaction, plan.id, how, merge, items)
                 transaction.tool_calls.add(call)
                 done = {"status": ToolCallStatus.SUCCEEDED, "finished_at": self._clock.now()}
-                transaction.tool_calls.save(call.model_copy(update=done))
+                transaction.tool_calls.save(replace(call, **done))
                 for sandbox, made in changes if merge == chosen[0].call_id else ():
                     transaction.changes.add(plan.id, call.id, sandbox.resource, made)
             left = open_conflicts(transaction.tool_calls.list(plan.id))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database
@@ -246,7 +248,7 @@ class CorrectionService:
             resources = transaction.sandboxes.resources(plan.id)
             for resource in resources:
                 update = {"id": self._ids.new(), "plan_id": child.plan.id}
-                transaction.sandboxes.add_resource(resource.model_copy(update=update))
+                transaction.sandboxes.add_resource(replace(resource, **update))
             transaction.decisions.add(child.root)
             attempt = transaction.corrections.get(attempt.id)
             calls = transaction.tool_calls.list(plan.id)
@@ -263,7 +265,7 @@ class CorrectionService:
         with self._database.read() as transaction:
             plan = transaction.plans.get(decision.plan_id)
         option = revert.option_of(plan, decision, choose)
-        return plan.definition.model_copy(update={"steps": option.steps, "arguments": {}})
+        return replace(plan.definition, steps=option.steps, arguments={})
 
     def prompt(self, plan_id: str, text: str) -> PromptResult:
         """Records guidance for whatever the plan does next; nothing goes back because of it.
@@ -338,4 +340,4 @@ def _placed(spawn: Decision, longer: ExtendedPlan | None) -> Decision:
     if longer is None:
         return spawn
     index = len(longer.plan.step_sequence) - 1
-    return spawn.model_copy(update={"place": longer.place, "step_index": index})
+    return replace(spawn, place=longer.place, step_index=index)

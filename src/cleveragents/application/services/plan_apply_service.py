@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks, PlanLease
@@ -296,7 +298,7 @@ class PlanApplyService:
         made = self._checkpoints.create_checkpoint(
             lease,
             moment,
-            lambda _, latest: latest.after(PlanAction.APPLY, now).model_copy(update=fresh),
+            lambda _, latest: replace(latest.after(PlanAction.APPLY, now), **fresh),
         )
         self._faults.reach(FaultPoint.APPLY_BEGUN)
         return made

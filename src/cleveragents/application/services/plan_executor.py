@@ -6,6 +6,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from msgspec.structs import replace as replace_fields
+
 from cleveragents.application.events import (
     PlanFinished,
     PlanStarted,
@@ -330,7 +332,7 @@ class PlanExecutor:
     def _finish(self, lease: PlanLease, plan: Plan) -> Plan:
         def finished(_: Transaction, latest: Plan) -> Plan:
             now = self._clock.now()
-            return latest.after(PlanAction.FINISH, now).model_copy(update={"finished_at": now})
+            return replace_fields(latest.after(PlanAction.FINISH, now), finished_at=now)
 
         moment = Milestone(
             CheckpointType.POST_EXECUTE,
@@ -354,9 +356,9 @@ class PlanExecutor:
     def _started(self, transaction: Transaction, plan: Plan) -> Plan:
         """Returns the plan as one that runs; its sandboxes are marked as in use."""
         for sandbox in transaction.sandboxes.list(plan.id):
-            transaction.sandboxes.save(sandbox.model_copy(update={"state": SandboxState.ACTIVE}))
-        return self._begun(plan).model_copy(
-            update={"error": None, "started_at": plan.started_at or self._clock.now()}
+            transaction.sandboxes.save(replace_fields(sandbox, state=SandboxState.ACTIVE))
+        return replace_fields(
+            self._begun(plan), error=None, started_at=plan.started_at or self._clock.now()
         )
 
     def _begun(self, plan: Plan) -> Plan:

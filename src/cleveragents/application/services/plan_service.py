@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
@@ -237,7 +238,7 @@ class PlanService:
         for name, tool in more.tools.items():
             if whole.tools.get(name, tool) != tool:
                 raise UsageError(f"{plan_file} and the plan define the tool `{name}` differently")
-        more = more.model_copy(update={"policy": whole.policy})
+        more = replace(more, policy=whole.policy)
         self._refuse_unless_reversible(more)
         self._refuse_depth(more, above=1)
         return more
@@ -499,8 +500,8 @@ class PlanService:
                     f"is `{strategy}`",
                     hint=f"Leave out the strategy of {name}",
                 )
-            wanted[name] = wanted[name].model_copy(update={"shared": place})
-        return definition.model_copy(update={"resources": wanted}), list(own.values())
+            wanted[name] = replace(wanted[name], shared=place)
+        return replace(definition, resources=wanted), list(own.values())
 
     def _root_decision(self, plan_id: str, definition: PlanDefinition) -> Decision:
         return prompt_of(
@@ -554,7 +555,7 @@ def _files_kept(transaction: Transaction, plans: Sequence[Plan]) -> int:
 def _with_uncommitted(resource: Resource) -> Resource:
     """Only repositories have something committed: all else is taken as it is in any case."""
     is_repository = resource.type is ResourceType.GIT_CHECKOUT
-    return resource.model_copy(update={"include_uncommitted": is_repository})
+    return replace(resource, include_uncommitted=is_repository)
 
 
 def _has_sandbox(transaction: Transaction, plan_id: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
@@ -168,7 +170,7 @@ class ToolRunner:
         }
 
         def succeed(transaction: Transaction, plan: Plan) -> Plan:
-            transaction.tool_calls.save(call.model_copy(update=update))
+            transaction.tool_calls.save(replace(call, **update))
             for sandbox, found in changes:
                 transaction.changes.add(plan.id, call.id, sandbox.resource, found)
             return context.completed(plan, now)
@@ -197,7 +199,7 @@ class ToolRunner:
 
         def decide(transaction: Transaction, plan: Plan) -> Plan:
             if kept is not None:
-                again = kept.model_copy(update={"step_index": context.step_index})
+                again = replace(kept, step_index=context.step_index)
                 transaction.decisions.save(again)
             else:
                 decision = self._decision(transaction, context, call, decision_id)
@@ -334,7 +336,7 @@ class ToolRunner:
             "stderr": printed.stderr if printed else (),
         }
         with self._database.write(call.plan_id) as transaction:
-            transaction.tool_calls.save(call.model_copy(update=update))
+            transaction.tool_calls.save(replace(call, **update))
             for sandbox, found in changes:
                 transaction.changes.add(call.plan_id, call.id, sandbox.resource, found)
         self._faults.reach(FaultPoint.CALL_FAILED)

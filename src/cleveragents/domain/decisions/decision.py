@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 
+from msgspec.structs import replace
+
 from cleveragents.domain.record import JsonValue, Record
 
 RECORD_DECISION = "record-decision"
@@ -129,16 +131,15 @@ def invariant_of(prompt: Decision, decision_id: str, text: str, why: str, number
         why: Who or what checks it.
         number: Its number among the invariants of the plan, from 1.
     """
-    return prompt.model_copy(
-        update={
-            "id": decision_id,
-            "parent_id": prompt.id,
-            "sequence": prompt.sequence + number,
-            "decision_type": DecisionType.INVARIANT_ENFORCED,
-            "question": "What must stay true?",
-            "chosen_option": text,
-            "rationale": why,
-        }
+    return replace(
+        prompt,
+        id=decision_id,
+        parent_id=prompt.id,
+        sequence=prompt.sequence + number,
+        decision_type=DecisionType.INVARIANT_ENFORCED,
+        question="What must stay true?",
+        chosen_option=text,
+        rationale=why,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.plan_file import PlanDefinition, StepDefinition, every_subplan
@@ -19,7 +21,7 @@ def resolve_choices(definition: PlanDefinition, arguments: Mapping[str, str]) ->
         UsageError: an argument chooses an option that does not exist.
     """
     for plan in every_subplan(definition.steps):
-        resolve_choices(definition.model_copy(update={"steps": plan.steps}), arguments)
+        resolve_choices(replace(definition, steps=plan.steps), arguments)
     choices: dict[str, str] = {}
 
     def choose(steps: Sequence[StepDefinition], prefix: str) -> None:

@@ -12,6 +12,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from cleveragents.domain.errors import DatabaseError, PlanStateError
 from cleveragents.domain.plans.plan_file import PlanDefinition, StepDefinition
 from cleveragents.domain.record import Record
@@ -269,7 +271,7 @@ class Plan(Record, dict=True):
     def after(self, event: PlanAction, now: datetime) -> Plan:
         """Returns the plan after `event`."""
         phase, state = self.moved_by(event)
-        return self.model_copy(update={"phase": phase, "state": state, "updated_at": now})
+        return replace(self, phase=phase, state=state, updated_at=now)
 
     def moved_by(self, event: PlanAction) -> tuple[PlanPhase, PlanState]:
         """Returns the phase and state after `event`.

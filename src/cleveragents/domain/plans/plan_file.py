@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from cleveragents.domain.decisions.decision import RECORD_DECISION, DecisionType
 from cleveragents.domain.errors import UsageError
@@ -348,7 +349,7 @@ def subplans_step(name: str, subplans: SubplansDefinition) -> StepDefinition:
 def appended_step(name: str, subplan: SubplanDefinition) -> StepDefinition:
     """Returns the step that a correction adds at the end of a plan: one subplan."""
     step = subplans_step(name, SubplansDefinition(plans={name: subplan}))
-    return step.model_copy(update={"input": {**step.input, _APPENDED: True}})
+    return replace(step, input={**step.input, _APPENDED: True})
 
 
 def _argument_value(name: str, argument: ArgumentDefinition, value: str | None) -> str:

@@ -241,13 +241,16 @@ def load_metadata(text: str) -> CheckpointMetadata:
     the plan at a wrong step; the repository then completes it from the group.
     """
     stored = load_object(text)
-    fields = {field.name: field.type for field in msgspec.structs.fields(CheckpointMetadata)}
-    known = {name: stored[name] for name in fields if name in stored}
+    known = {name: stored[name] for name in CheckpointMetadata.__struct_fields__ if name in stored}
     if isinstance(listed := known.get("not_captured"), list):
         known["not_captured"] = [_known_of_uncaptured(entry) for entry in listed]
     if "last_completed_step" not in known:
         known.pop("state_hash", None)
-    wrong = {name for name, value in known.items() if not _is_readable(value, fields[name])}
+    try:
+        return msgspec.convert({**_PLACEHOLDERS, **known}, CheckpointMetadata)
+    except _UNREADABLE_ROW:
+        types = get_type_hints(CheckpointMetadata)
+    wrong = {name for name, value in known.items() if not _is_readable(value, types[name])}
     if wrong & _POSITION:
         wrong.add("state_hash")
     readable = {name: value for name, value in known.items() if name not in wrong}

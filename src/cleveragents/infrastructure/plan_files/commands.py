@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.domain.errors import UsageError
 from cleveragents.domain.names import IDENTIFIER, nearest
 from cleveragents.domain.plans.plan_file import Location, PlanDefinition
@@ -47,7 +49,7 @@ def _own_tool(document: YamlDocument, name: str, tool: ToolSpec) -> ToolSpec:
         raise document.error((*location, "side_effects"), "a text of `side_effects` is empty")
     inputs = _inputs(document, (*location, "run"), tool.run, "a tool")
     parameter = ToolParameter(type=ParameterType.STRING, description="")
-    return tool.model_copy(update={"parameters": dict.fromkeys(inputs, parameter)})
+    return replace(tool, parameters=dict.fromkeys(inputs, parameter))
 
 
 def check_validations(document: YamlDocument, plan: PlanDefinition) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias, cast
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.plans import PlanFiles
 from cleveragents.domain.plans.plan_file import PlanDefinition, check_templates, default_resources
 from cleveragents.domain.tools.tool import ToolSpec
@@ -37,9 +39,7 @@ class YamlPlanFiles(PlanFiles):
         steps = StepChecks(document, resources, known, definition.policy).checked(
             definition.steps, (), set()
         )
-        loaded = definition.model_copy(
-            update={"resources": resources, "tools": tools, "steps": steps}
-        )
+        loaded = replace(definition, resources=resources, tools=tools, steps=steps)
         for problem in check_templates(loaded, loaded.arguments):
             raise document.error(problem.location, problem.message, hint=problem.hint)
         return loaded

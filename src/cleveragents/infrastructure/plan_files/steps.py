@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.domain.decisions.decision import RECORDED_BY_ACTORS
 from cleveragents.domain.names import IDENTIFIER, nearest
 from cleveragents.domain.plans.plan_file import (
@@ -72,7 +74,7 @@ class StepChecks:
         if step.save_as is not None:
             self._check_output(step.save_as, (*location, "save_as"), saved)
         self._check_input(step.input, spec, location)
-        return step.model_copy(update={"resource": self._resource(step, spec, location)})
+        return replace(step, resource=self._resource(step, spec, location))
 
     def _tool(self, step: StepDefinition, location: Location) -> ToolSpec:
         where = (*location, "tool")
@@ -151,9 +153,9 @@ class StepChecks:
             ends.append(set(saved))
             if option.steps:
                 steps = self.checked(option.steps, (*here, "options", name), ends[-1])
-                options[name] = option.model_copy(update={"steps": steps})
+                options[name] = replace(option, steps=steps)
         saved.update(*ends)
-        return decision_step(step.name, decision.model_copy(update={"options": options}))
+        return decision_step(step.name, replace(decision, options=options))
 
     def _check_decision(self, decision: DecisionDefinition, location: Location) -> None:
         if not decision.options:
@@ -185,7 +187,7 @@ class StepChecks:
             name: self._subplan(name, plan, subplans.mode, (*here, "plans", name), saved)
             for name, plan in subplans.plans.items()
         }
-        checked = subplans.model_copy(update={"plans": plans})
+        checked = replace(subplans, plans=plans)
         self._check_order(checked, (*here, "plans"))
         return subplans_step(step.name, checked)
 
@@ -214,11 +216,10 @@ class StepChecks:
             if not plan.resources or key in plan.resources
         }
         checks = StepChecks(self._document, resources, self._tools, self._policy)
-        return plan.model_copy(
-            update={
-                "resources": list(resources) if plan.resources else [],
-                "steps": checks.checked(plan.steps, location, set(saved)),
-            }
+        return replace(
+            plan,
+            resources=list(resources) if plan.resources else [],
+            steps=checks.checked(plan.steps, location, set(saved)),
         )
 
     def _check_order(self, subplans: SubplansDefinition, location: Location) -> None:

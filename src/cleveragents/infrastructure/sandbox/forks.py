@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import BusinessRuleViolation, SnapshotError
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
@@ -95,18 +97,17 @@ class SandboxForks:
     ) -> SandboxRef:
         place = sandbox_place(self._home, plan_id, resource.name)
         is_database = source.strategy is SandboxStrategy.TRANSACTION_ROLLBACK
-        return source.model_copy(
-            update={
-                "id": sandbox_id,
-                "plan_id": plan_id,
-                "resource_id": resource.id,
-                "resource": resource.name,
-                "path": str(place / Path(source.path).name if is_database else place),
-                "branch": None if source.branch is None else branch_of(plan_id),
-                "state": SandboxState.CREATED,
-                "created_at": self._clock.now(),
-                "copied_by": None,
-            }
+        return replace(
+            source,
+            id=sandbox_id,
+            plan_id=plan_id,
+            resource_id=resource.id,
+            resource=resource.name,
+            path=str(place / Path(source.path).name if is_database else place),
+            branch=None if source.branch is None else branch_of(plan_id),
+            state=SandboxState.CREATED,
+            created_at=self._clock.now(),
+            copied_by=None,
         )
 
     def _copied(self, fork: SandboxRef, origin: ForkOrigin) -> SandboxRef:
@@ -121,7 +122,7 @@ class SandboxForks:
             self._from_store(fork, origin)
             return fork
         skipped = {item.path: item for item in (*source.skipped, *copy.skipped)}
-        return fork.model_copy(update={"copied_by": copy.method, "skipped": _sorted(skipped)})
+        return replace(fork, copied_by=copy.method, skipped=_sorted(skipped))
 
     def _from_store(self, fork: SandboxRef, origin: ForkOrigin) -> None:
         self._makers[fork.strategy].reopen(fork)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from cleveragents.domain.checkpoints.operation import OperationKind, OperationStatus
 from cleveragents.domain.plans.events import (
     PlanApplied,
@@ -35,9 +37,7 @@ def validations_come_back_oldest_first(make_database: MakeDatabase) -> None:
 def validations_are_told(make_database: MakeDatabase) -> None:
     """A validation is an event, by how it ended."""
     database = with_plan(make_database)
-    passed = sample.validation(2).model_copy(
-        update={"status": ValidationStatus.PASSED, "message": None}
-    )
+    passed = replace(sample.validation(2), status=ValidationStatus.PASSED, message=None)
     with database.write() as transaction:
         transaction.validations.add(sample.validation(1))
         transaction.validations.add(passed)
@@ -55,16 +55,13 @@ def validations_are_told(make_database: MakeDatabase) -> None:
 def applies_keep_what_they_do(make_database: MakeDatabase) -> None:
     """The journal of an apply comes back with every resource, and is told once it is completed."""
     database = with_groups(make_database, 1)
-    begun = sample.operation(1).model_copy(
-        update={
-            "kind": OperationKind.APPLY,
-            "target_checkpoint_id": "PLAN1-CHECKPOINT1",
-            "apply": sample.apply_record(),
-        }
+    begun = replace(
+        sample.operation(1),
+        kind=OperationKind.APPLY,
+        target_checkpoint_id="PLAN1-CHECKPOINT1",
+        apply=sample.apply_record(),
     )
-    done = begun.model_copy(
-        update={"status": OperationStatus.COMPLETED, "finished_at": sample.moment(9)}
-    )
+    done = replace(begun, status=OperationStatus.COMPLETED, finished_at=sample.moment(9))
     with database.write() as transaction:
         transaction.sandboxes.add(sample.sandbox())
         transaction.operations.add(begun)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
@@ -25,7 +27,7 @@ from cleveragents.testing.records.database import (
 def checkpoints_come_back_as_they_were(make_database: MakeDatabase) -> None:
     """A group and its checkpoints are stored with every field."""
     database = with_plan(make_database)
-    decided = sample.checkpoint(2, group_number=1).model_copy(update={"decision_id": "DECISION1"})
+    decided = replace(sample.checkpoint(2, group_number=1), decision_id="DECISION1")
     with database.write() as transaction:
         transaction.decisions.add(sample.decision())
         transaction.checkpoints.add_group(sample.group(), [sample.checkpoint(), decided])
@@ -39,7 +41,7 @@ def groups_are_added_whole(make_database: MakeDatabase) -> None:
     """When one checkpoint of a group is refused, nothing of the group is stored."""
     database = with_groups(make_database, 1)
     with database.write() as transaction:
-        new, taken = sample.checkpoint(2), sample.checkpoint(1).model_copy(update={"sequence": 3})
+        new, taken = sample.checkpoint(2), replace(sample.checkpoint(1), sequence=3)
         expect_exactly(
             DuplicateError,
             lambda: transaction.checkpoints.add_group(sample.group(2), [new, taken]),
@@ -58,14 +60,14 @@ def sequences_count_each_plan_from_one(make_database: MakeDatabase) -> None:
         transaction.checkpoints.add_group(sample.group(), both)
         expect(transaction.checkpoints.next_sequence("PLAN1"), (2, 3))
         expect(transaction.checkpoints.next_sequence("PLAN2"), (1, 1))
-        again = sample.group(2).model_copy(update={"sequence": 1})
+        again = replace(sample.group(2), sequence=1)
         expect_exactly(DuplicateError, lambda: transaction.checkpoints.add_group(again, []))
 
 
 def set_aside_groups_are_hidden(make_database: MakeDatabase) -> None:
     """What a rollback went past stays stored, and is listed only when asked for."""
     database = with_groups(make_database, 3)
-    aside = sample.group(3).model_copy(update={"set_aside_by": "OPERATION1"})
+    aside = replace(sample.group(3), set_aside_by="OPERATION1")
     with database.write() as transaction:
         transaction.checkpoints.get_group(sample.group(3).id)
         transaction.checkpoints.set_aside([sample.group(3).id], "OPERATION1")
@@ -94,7 +96,7 @@ def set_aside_groups_can_be_brought_back(make_database: MakeDatabase) -> None:
 def groups_are_given_oldest_first(make_database: MakeDatabase) -> None:
     """Groups are given by sequence as far as wanted, counted, and found by a checkpoint."""
     database = with_groups(make_database, 3)
-    aside = sample.group(3).model_copy(update={"set_aside_by": "OPERATION1"})
+    aside = replace(sample.group(3), set_aside_by="OPERATION1")
     with database.write() as transaction:
         store = transaction.checkpoints
         store.set_aside([aside.id], "OPERATION1")
@@ -109,12 +111,12 @@ def groups_are_given_oldest_first(make_database: MakeDatabase) -> None:
 def groups_that_count_toward_the_limit(make_database: MakeDatabase) -> None:
     """All but safety checkpoints count, groups of one state once; what was pruned is counted."""
     database = with_groups(make_database, 3)
-    again = sample.group(4).model_copy(update={"state_hashes": sample.group(2).state_hashes})
+    again = replace(sample.group(4), state_hashes=sample.group(2).state_hashes)
     with database.write() as transaction:
         store = transaction.checkpoints
         safety = {"checkpoint_type": CheckpointType.SAFETY}
         store.add_group(again, [sample.checkpoint(4)])
-        store.add_group(sample.group(5), [sample.checkpoint(5).model_copy(update=safety)])
+        store.add_group(sample.group(5), [replace(sample.checkpoint(5), **safety)])
         store.set_pinned([sample.group(3).id], pinned=True)
         counted = [(item.id, item.pinned) for item in store.counted_groups("PLAN1")]
         numbers = (1, 2, 3, 4)
@@ -167,7 +169,7 @@ def decisions_are_listed_by_sequence(make_database: MakeDatabase) -> None:
         expect(list(transaction.decisions.list("PLAN1")), [root, child])
         transaction.decisions.supersede([child.id], "OPERATION1")
     with database.read() as transaction:
-        replaced = child.model_copy(update={"superseded_by": "OPERATION1"})
+        replaced = replace(child, superseded_by="OPERATION1")
         expect(list(transaction.decisions.list("PLAN1")), [root])
         expect(list(transaction.decisions.list("PLAN1", superseded=True)), [root, replaced])
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
 from cleveragents.domain.errors import (
     DuplicateError,
@@ -43,7 +45,7 @@ from cleveragents.testing.records.database import (
 def events_follow_from_what_is_stored(make_database: MakeDatabase) -> None:
     """Each fact is entered once, in the order in which it was stored."""
     database = with_plan(make_database)
-    running = sample.plan().model_copy(update={"state": PlanState.PROCESSING, "error": None})
+    running = replace(sample.plan(), state=PlanState.PROCESSING, error=None)
     errored = sample.plan()
     with database.write() as transaction:
         transaction.sandboxes.add(sample.sandbox())
@@ -57,7 +59,7 @@ def events_follow_from_what_is_stored(make_database: MakeDatabase) -> None:
         )
     with database.write() as transaction:
         failed = _ended_call(2, ToolCallStatus.FAILED)
-        transaction.tool_calls.save(failed.model_copy(update={"finished_at": None}))
+        transaction.tool_calls.save(replace(failed, finished_at=None))
         transaction.plans.save(errored)
         transaction.decisions.supersede(["DECISION1"], "OPERATION1")
         transaction.operations.add(sample.operation(1))
@@ -98,22 +100,20 @@ def events_follow_from_what_is_stored(make_database: MakeDatabase) -> None:
 
 
 def _ended_call(number: int, status: ToolCallStatus) -> ToolCall:
-    return sample.tool_call(number).model_copy(
-        update={
-            "status": status,
-            "error": sample.ODD if status is ToolCallStatus.FAILED else None,
-            "finished_at": sample.moment(number + 1_500_000),
-        }
+    return replace(
+        sample.tool_call(number),
+        status=status,
+        error=sample.ODD if status is ToolCallStatus.FAILED else None,
+        finished_at=sample.moment(number + 1_500_000),
     )
 
 
 def _completed(number: int) -> Operation:
-    return sample.operation(number).model_copy(
-        update={
-            "status": OperationStatus.COMPLETED,
-            "target_checkpoint_id": "PLAN1-CHECKPOINT1",
-            "finished_at": sample.moment(9),
-        }
+    return replace(
+        sample.operation(number),
+        status=OperationStatus.COMPLETED,
+        target_checkpoint_id="PLAN1-CHECKPOINT1",
+        finished_at=sample.moment(9),
     )
 
 
@@ -131,7 +131,7 @@ def what_did_not_change_is_no_event(make_database: MakeDatabase) -> None:
     with database.write() as transaction:
         plan = transaction.plans.get("PLAN1")
         transaction.plans.save(plan)
-        transaction.plans.save(plan.model_copy(update={"last_completed_step": 5}))
+        transaction.plans.save(replace(plan, last_completed_step=5))
         transaction.sandboxes.save(sample.sandbox())
         transaction.decisions.supersede(["DECISION1"], "OPERATION2")
         transaction.tool_calls.save(_ended_call(1, ToolCallStatus.SUCCEEDED))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from cleveragents.domain.checkpoints.operation import OperationKind
 from cleveragents.domain.decisions.correction import CorrectionState
 from cleveragents.domain.errors import CorrectionNotFoundError, DuplicateError, NotFoundError
@@ -25,11 +27,11 @@ def what_is_in_effect_is_told_as_ranges(make_database: MakeDatabase) -> None:
         expect((nothing.calls, nothing.decisions, nothing.groups), ((), (), ()))
         for number in range(1, 10):
             marked = "OPERATION1" if number in (1, 4, 5, 7) else None
-            call = sample.tool_call(number).model_copy(update={"undone_by": marked})
+            call = replace(sample.tool_call(number), undone_by=marked)
             transaction.tool_calls.add(call)
         for number in range(1, 6):
             marked = "OPERATION1" if number in (2, 5) else None
-            decision = sample.decision(number).model_copy(update={"superseded_by": marked})
+            decision = replace(sample.decision(number), superseded_by=marked)
             transaction.decisions.add(decision)
         for number in range(1, 4):
             store.add_group(sample.group(number), [])
@@ -67,7 +69,7 @@ def decisions_are_superseded_and_reinstated(make_database: MakeDatabase) -> None
 def saved_decisions_replace_every_field(make_database: MakeDatabase) -> None:
     """A decision can come to belong to another step; one that is not stored cannot be saved."""
     database = with_plan(make_database)
-    moved = sample.decision().model_copy(update={"step_index": 7, "place": None})
+    moved = replace(sample.decision(), step_index=7, place=None)
     with database.write() as transaction:
         transaction.decisions.add(sample.decision())
         transaction.decisions.save(moved)
@@ -103,13 +105,12 @@ def corrections_come_back_as_they_were(make_database: MakeDatabase) -> None:
         for attempt in (second, first):
             store.add(attempt)
         expect_exactly(DuplicateError, lambda: store.add(first))
-        done = second.model_copy(
-            update={
-                "state": CorrectionState.COMPLETE,
-                "completed_at": sample.moment(9),
-                "original_subtree": (),
-                "operation_id": None,
-            }
+        done = replace(
+            second,
+            state=CorrectionState.COMPLETE,
+            completed_at=sample.moment(9),
+            original_subtree=(),
+            operation_id=None,
         )
         store.save(done)
     with database.read() as transaction:
@@ -128,9 +129,7 @@ def children_are_found_by_their_parent(make_database: MakeDatabase) -> None:
     """Plans that a plan spawned, and those below them, are listed as they were created."""
     database = with_plan(make_database)
     origin = {"parent_plan_id": "PLAN1", "spawn_decision_id": "DECISION1"}
-    children = [
-        sample.plan(f"CHILD{number}", number).model_copy(update=origin) for number in (2, 1)
-    ]
+    children = [replace(sample.plan(f"CHILD{number}", number), **origin) for number in (2, 1)]
     with database.write() as transaction:
         for child in children:
             transaction.plans.add(child)
@@ -138,7 +137,7 @@ def children_are_found_by_their_parent(make_database: MakeDatabase) -> None:
         expect([item.id for item in transaction.plans.children("PLAN1")], ["CHILD2", "CHILD1"])
         expect(transaction.plans.get("CHILD2").spawn_decision_id, "DECISION1")
         expect(list(transaction.plans.children("CHILD1")), [])
-    below = sample.plan("GRANDCHILD", 3).model_copy(update={"parent_plan_id": "CHILD2"})
+    below = replace(sample.plan("GRANDCHILD", 3), parent_plan_id="CHILD2")
     with database.write() as transaction:
         transaction.plans.add(below)
     with database.read() as transaction:
@@ -151,10 +150,8 @@ def children_are_found_by_their_parent(make_database: MakeDatabase) -> None:
 def operations_know_where_the_plan_stood(make_database: MakeDatabase) -> None:
     """Where a plan stood before and after comes back as it was; older records have neither."""
     database = with_plan(make_database)
-    undo = sample.operation(1).model_copy(update={"kind": OperationKind.UNDO})
-    older = sample.operation(2).model_copy(
-        update={"before": None, "after": None, "takes_back": None}
-    )
+    undo = replace(sample.operation(1), kind=OperationKind.UNDO)
+    older = replace(sample.operation(2), before=None, after=None, takes_back=None)
     with database.write() as transaction:
         for operation in (undo, older):
             transaction.operations.add(operation)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from cleveragents.domain.errors import (
     CheckpointNotFoundError,
     DatabaseError,
@@ -44,7 +46,7 @@ def times_come_back_in_utc(make_database: MakeDatabase) -> None:
 def times_without_a_zone_are_refused(make_database: MakeDatabase) -> None:
     """A time that could mean any moment is not stored."""
     database = make_database()
-    vague = sample.plan().model_copy(update={"created_at": sample.START.replace(tzinfo=None)})
+    vague = replace(sample.plan(), created_at=sample.START.replace(tzinfo=None))
 
     def store() -> None:
         with database.write() as transaction:
@@ -57,8 +59,8 @@ def times_without_a_zone_are_refused(make_database: MakeDatabase) -> None:
 
 def saved_plans_replace_every_field(make_database: MakeDatabase) -> None:
     """Saving a plan writes all of it, also fields that become empty."""
-    changed = sample.plan(number=7).model_copy(
-        update={"state": PlanState.QUEUED, "error": None, "last_checkpoint_id": None, "name": ""}
+    changed = replace(
+        sample.plan(number=7), state=PlanState.QUEUED, error=None, last_checkpoint_id=None, name=""
     )
     database = with_plan(make_database)
     with database.write() as transaction:
@@ -83,7 +85,7 @@ def plans_are_listed_oldest_first(make_database: MakeDatabase) -> None:
 def subplans_are_told_from_others(make_database: MakeDatabase) -> None:
     """A plan that another one spawned is left out where that is asked for."""
     database = with_plan(make_database)
-    child = sample.plan("PLAN2", 1).model_copy(update={"parent_plan_id": "PLAN1"})
+    child = replace(sample.plan("PLAN2", 1), parent_plan_id="PLAN1")
     with database.write() as transaction:
         transaction.plans.add(child)
     with database.read() as transaction:
@@ -98,8 +100,11 @@ def subplans_are_told_from_others(make_database: MakeDatabase) -> None:
 def plans_are_filtered(make_database: MakeDatabase) -> None:
     """Phase, state and project each narrow the list."""
     database = with_plan(make_database)
-    other = sample.plan("PLAN2", 1).model_copy(
-        update={"phase": PlanPhase.STRATEGIZE, "state": PlanState.QUEUED, "project": "/other"}
+    other = replace(
+        sample.plan("PLAN2", 1),
+        phase=PlanPhase.STRATEGIZE,
+        state=PlanState.QUEUED,
+        project="/other",
     )
     with database.write() as transaction:
         transaction.plans.add(other)
@@ -183,10 +188,10 @@ def sandboxes_follow_the_order_of_resources(make_database: MakeDatabase) -> None
             transaction.sandboxes.add_resource(resource)
         for sandbox in (private, other):
             transaction.sandboxes.add(sandbox)
-        transaction.sandboxes.save(private.model_copy(update={"state": SandboxState.ACTIVE}))
+        transaction.sandboxes.save(replace(private, state=SandboxState.ACTIVE))
     with database.read() as transaction:
         expect(list(transaction.sandboxes.resources("PLAN1")), [first, second])
-        active = private.model_copy(update={"state": SandboxState.ACTIVE})
+        active = replace(private, state=SandboxState.ACTIVE)
         expect(list(transaction.sandboxes.list("PLAN1")), [other, active])
         expect(list(transaction.sandboxes.list("PLAN2")), [])
 

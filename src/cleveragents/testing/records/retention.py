@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.domain.checkpoints.checkpoint import CheckpointGroup
 from cleveragents.domain.errors import CheckpointNotFoundError
@@ -109,7 +111,7 @@ def _pins(transaction: Transaction) -> list[bool]:
 
 
 def _pinned(number: int) -> CheckpointGroup:
-    return sample.group(number).model_copy(update={"pinned": True})
+    return replace(sample.group(number), pinned=True)
 
 
 CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Database
 from cleveragents.domain.errors import (
     DatabaseError,
@@ -28,14 +30,13 @@ _MANY_CHANGES = 2_000
 def tool_calls_keep_intent_and_outcome(make_database: MakeDatabase) -> None:
     """A call is stored when it starts, and again with its outcome."""
     database = with_plan(make_database)
-    ended = sample.tool_call().model_copy(
-        update={
-            "status": ToolCallStatus.FAILED,
-            "output": sample.ODD * 1000,
-            "error": "\x00",
-            "undone_by": "OPERATION1",
-            "finished_at": sample.moment(1),
-        }
+    ended = replace(
+        sample.tool_call(),
+        status=ToolCallStatus.FAILED,
+        output=sample.ODD * 1000,
+        error="\x00",
+        undone_by="OPERATION1",
+        finished_at=sample.moment(1),
     )
     with database.write() as transaction:
         for number in (2, 1):
@@ -50,7 +51,7 @@ def tool_calls_keep_intent_and_outcome(make_database: MakeDatabase) -> None:
 def calls_are_numbered_within_their_plan(make_database: MakeDatabase) -> None:
     """The next number follows the calls of the plan, undone ones included."""
     database = with_plan(make_database)
-    undone = sample.tool_call(2).model_copy(update={"undone_by": "OPERATION1"})
+    undone = replace(sample.tool_call(2), undone_by="OPERATION1")
     with database.write() as transaction:
         expect(transaction.tool_calls.next_sequence("PLAN1"), 1)
         for call in (sample.tool_call(1), undone):
@@ -64,7 +65,7 @@ def calls_are_undone_and_brought_back(make_database: MakeDatabase) -> None:
     database = with_plan(make_database)
     with database.write() as transaction:
         transaction.plans.add(sample.plan("PLAN2", 1))
-        other = sample.tool_call(9, "PLAN2").model_copy(update={"sequence": 1})
+        other = replace(sample.tool_call(9, "PLAN2"), sequence=1)
         calls = transaction.tool_calls
         for call in (*map(sample.tool_call, range(1, 6)), other):
             calls.add(call)

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from msgspec.structs import replace
+
 from cleveragents.domain.checkpoints.operation import OperationStatus
 from cleveragents.domain.errors import (
     ConflictError,
@@ -27,8 +29,8 @@ _WRITERS = 8
 def unfinished_operations_are_found(make_database: MakeDatabase) -> None:
     """The journal says which operation was begun and not ended."""
     database = with_plan(make_database)
-    finished = sample.operation(1).model_copy(
-        update={"status": OperationStatus.COMPLETED, "finished_at": sample.moment(9)}
+    finished = replace(
+        sample.operation(1), status=OperationStatus.COMPLETED, finished_at=sample.moment(9)
     )
     with database.write() as transaction:
         expect(transaction.operations.pending("PLAN1"), None)
@@ -38,7 +40,7 @@ def unfinished_operations_are_found(make_database: MakeDatabase) -> None:
         expect(list(transaction.operations.list("PLAN1")), [finished, sample.operation(2)])
         expect(transaction.operations.pending("PLAN1"), sample.operation(2))
         expect(transaction.operations.pending("PLAN2"), None)
-        undone = sample.operation(2).model_copy(update={"status": OperationStatus.UNDONE})
+        undone = replace(sample.operation(2), status=OperationStatus.UNDONE)
         transaction.operations.save(undone)
         expect(transaction.operations.pending("PLAN1"), None)
 
@@ -58,7 +60,7 @@ def leases_are_put_and_released(make_database: MakeDatabase) -> None:
         expect(transaction.leases.get("PLAN1"), second)
         transaction.leases.release("PLAN1", "OWNER2")
     with database.read() as transaction:
-        expect(transaction.leases.get("PLAN1"), second.model_copy(update={"released": True}))
+        expect(transaction.leases.get("PLAN1"), replace(second, released=True))
 
 
 def leases_are_renewed_by_their_holder_only(make_database: MakeDatabase) -> None:
@@ -72,7 +74,7 @@ def leases_are_renewed_by_their_holder_only(make_database: MakeDatabase) -> None
         transaction.leases.put(first)
         expect(transaction.leases.is_current(first), True)
         expect(transaction.leases.renew(first, later), True)
-    renewed = first.model_copy(update={"expires_at": later})
+    renewed = replace(first, expires_at=later)
     with database.write() as transaction:
         expect(transaction.leases.get("PLAN1"), renewed)
         transaction.leases.put(second)
@@ -151,8 +153,8 @@ def writers_take_turns(make_database: MakeDatabase) -> None:
         together.wait()
         with database.write() as transaction:
             groups, checkpoints = transaction.checkpoints.next_sequence("PLAN1")
-            group = sample.group(writer).model_copy(update={"sequence": groups})
-            made = sample.checkpoint(writer).model_copy(update={"sequence": checkpoints})
+            group = replace(sample.group(writer), sequence=groups)
+            made = replace(sample.checkpoint(writer), sequence=checkpoints)
             transaction.checkpoints.add_group(group, [made])
 
     with ThreadPoolExecutor(_WRITERS) as pool:

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
@@ -121,7 +123,7 @@ class ApplyProcedure:
         now = self._clock.now()
         with self._database.write() as transaction:
             plan = transaction.plans.get(operation.plan_id).after(PlanAction.FINISH, now)
-            transaction.plans.save(plan.model_copy(update={"finished_at": now, "error": None}))
+            transaction.plans.save(replace(plan, finished_at=now, error=None))
             remove = operation.apply is not None and operation.apply.remove_sandboxes
             _commit(transaction, plan.id, remove=remove)
             children = transaction.plans.descendants(plan.id)
@@ -134,7 +136,7 @@ class ApplyProcedure:
                     transaction.plans.save(applied)
                     _commit(transaction, child.id, remove=remove)
             ended = {"status": OperationStatus.COMPLETED, "finished_at": now}
-            transaction.operations.save(operation.model_copy(update=ended))
+            transaction.operations.save(replace(operation, **ended))
         self._faults.reach(FaultPoint.APPLY_RECORDED)
 
     def _undo(self, lease: PlanLease, operation: Operation, cause: BaseException) -> None:
@@ -165,7 +167,7 @@ class ApplyProcedure:
         now = self._clock.now()
         with self._database.write(operation.plan_id) as transaction:
             ended = {"status": OperationStatus.UNDONE, "finished_at": now}
-            transaction.operations.save(operation.model_copy(update=ended))
+            transaction.operations.save(replace(operation, **ended))
             end_unapplied(transaction, transaction.plans.get(operation.plan_id), cause, now)
 
 
@@ -191,7 +193,7 @@ def end_unapplied(
         hint=cause.hint,
     )
     failed = plan.after(PlanAction.FAIL, now)
-    transaction.plans.save(failed.model_copy(update={"error": error}))
+    transaction.plans.save(replace(failed, error=error))
 
 
 def _commit(transaction: Transaction, plan_id: str, *, remove: bool) -> None:
@@ -200,7 +202,7 @@ def _commit(transaction: Transaction, plan_id: str, *, remove: bool) -> None:
         # Without a strategy the sandbox is the resource itself, which is never removed.
         given_up = remove and sandbox.strategy is not SandboxStrategy.NONE
         state = SandboxState.CLEANED_UP if given_up else SandboxState.COMMITTED
-        transaction.sandboxes.save(sandbox.model_copy(update={"state": state}))
+        transaction.sandboxes.save(replace(sandbox, state=state))
 
 
 def _touched(operation: Operation) -> Sequence[Target]:

@@ -6,6 +6,8 @@ leaves files that no record claims, which the next command on the plan, `gc` or 
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes
@@ -18,7 +20,7 @@ def give_up_sandboxes(transaction: Transaction, plan_id: str) -> None:
     """Records that the sandboxes of a plan may be removed; never the resource itself."""
     for sandbox in transaction.sandboxes.list(plan_id):
         if sandbox.strategy is not SandboxStrategy.NONE:
-            gone = sandbox.model_copy(update={"state": SandboxState.CLEANED_UP})
+            gone = replace(sandbox, state=SandboxState.CLEANED_UP)
             transaction.sandboxes.save(gone)
 
 

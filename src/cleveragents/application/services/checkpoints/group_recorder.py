@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from cleveragents.application.events import WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import PlanLease
@@ -97,7 +99,7 @@ class GroupRecorder:
             # next checkpoint has the size of all of them.
             size = self._unrecorded.get(sandbox.id, 0) + made.size_bytes
             self._unrecorded[sandbox.id] = size
-            taken.append((sandbox, made.model_copy(update={"size_bytes": size})))
+            taken.append((sandbox, replace(made, size_bytes=size)))
             self._faults.reach(FaultPoint.SNAPSHOT_TAKEN)
         return taken
 
@@ -136,7 +138,7 @@ class GroupRecorder:
             # Going back and forth must lose nothing, so a safety checkpoint pushes nothing out.
             if moment.checkpoint_type is not CheckpointType.SAFETY:
                 update = {"last_checkpoint_id": first.id, "updated_at": self._clock.now()}
-                plan = plan.model_copy(update=update)
+                plan = replace(plan, **update)
                 transaction.plans.save(plan)
                 # Numbers count from 1, so there cannot be more groups than the newest's number.
                 if group.sequence > self._retention.max_checkpoints_per_plan:

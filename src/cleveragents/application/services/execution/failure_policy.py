@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.application.events import PlanFinished, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
@@ -139,7 +141,7 @@ class FailurePolicy:
             plan = transaction.plans.get(plan_id)
             transaction.decisions.add(self._recovery(transaction, context, plan, message))
             failed = plan.after(PlanAction.FAIL, self._clock.now())
-            transaction.plans.save(failed.model_copy(update={"error": failure}))
+            transaction.plans.save(replace(failed, error=failure))
         self._faults.reach(FaultPoint.FAILURE_RECORDED)
         self._events.emit(PlanFinished(plan_id, succeeded=False))
         return ExecutionError(
@@ -174,7 +176,7 @@ class FailurePolicy:
         )
         failed = plan.after(PlanAction.FAIL, self._clock.now())
         with self._database.write(plan.id) as transaction:
-            transaction.plans.save(failed.model_copy(update={"error": failure}))
+            transaction.plans.save(replace(failed, error=failure))
         self._faults.reach(FaultPoint.FAILURE_RECORDED)
 
     def _keep(self, context: StepContext) -> Checkpoint | None:

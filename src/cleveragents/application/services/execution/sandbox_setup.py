@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.application.events import Stage, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import PlanLease
@@ -122,7 +124,7 @@ class SandboxSetup:
         return self._save(made, made.state)
 
     def _save(self, sandbox: SandboxRef, state: SandboxState) -> SandboxRef:
-        saved = sandbox.model_copy(update={"state": state})
+        saved = replace(sandbox, state=state)
         with self._database.write(sandbox.plan_id) as transaction:
             transaction.sandboxes.save(saved)
         return saved

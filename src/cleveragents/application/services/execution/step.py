@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.services.checkpoints.group_recorder import Taken
 from cleveragents.domain.checkpoints.checkpoint import EffectiveRecords
@@ -86,7 +88,7 @@ class StepContext:
     def completed(self, plan: Plan, now: datetime) -> Plan:
         """Returns the plan with this step done; stored with whatever the step made."""
         update = {"last_completed_step": self.step_index, "updated_at": now}
-        return plan.model_copy(update=update)
+        return replace(plan, **update)
 
 
 def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str]:

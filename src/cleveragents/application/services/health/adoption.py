@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.maintenance import Mirrors
@@ -133,7 +135,7 @@ class Adoption:
         origin, now = found.origin, self._clock.now()
         definition = PlanDefinition(name=found.name, steps=[])
         if origin is not None:
-            definition = origin.definition.model_copy(update={"steps": []})
+            definition = replace(origin.definition, steps=[])
         first, project = found.sandboxes[0], found.project or ""
         return Plan(
             id=found.plan_id,
@@ -175,7 +177,7 @@ class Adoption:
                 position=position,
             )
             ids = {"id": self._ids.new(), "resource_id": resource.id}
-            sandbox = sandbox.model_copy(update={**ids, "created_at": self._clock.now()})
+            sandbox = replace(sandbox, **ids, created_at=self._clock.now())
         transaction.sandboxes.add_resource(resource)
         transaction.sandboxes.add(sandbox)
         return sandbox
@@ -203,16 +205,16 @@ class Adoption:
             sandbox = recorded.get(item.resource)
             if sandbox is None and item.sandbox is not None and item.resource in resources:
                 ids = {"id": self._ids.new(), "resource_id": resources[item.resource].id}
-                sandbox = item.sandbox.model_copy(update=ids)
+                sandbox = replace(item.sandbox, **ids)
                 transaction.sandboxes.add(sandbox)
             if sandbox is not None:
                 new = tuple(each for each in item.snapshots if each.id not in named)
-                pairs.append((sandbox, item.model_copy(update={"snapshots": new})))
+                pairs.append((sandbox, replace(item, snapshots=new)))
         if not recorded and pairs:
             # It ran after the backup was made; how far is unknown, and what it did is there.
             done = {"phase": PlanPhase.EXECUTE, "state": PlanState.COMPLETE}
             last = {"last_completed_step": len(plan.step_sequence) - 1}
-            plan = plan.model_copy(update={**done, **last, "updated_at": self._clock.now()})
+            plan = replace(plan, **done, **last, updated_at=self._clock.now())
         state_of: dict[str, StoredSnapshot] = {}
         if groups:
             state_of = {
@@ -255,7 +257,7 @@ class Adoption:
                 step_index=max(plan.last_completed_step, 0),
             )
             _, made = self._recorder.add_group(transaction, plan, moment, taken)
-            plan = plan.model_copy(update={"last_checkpoint_id": made[0].id})
+            plan = replace(plan, last_checkpoint_id=made[0].id)
         transaction.plans.save(plan)
         return count
 
@@ -281,7 +283,7 @@ class Adoption:
             with self._database.write(plan_id) as transaction:
                 plan = transaction.plans.get(plan_id)
                 _, made = self._recorder.add_group(transaction, plan, moment, taken)
-                transaction.plans.save(plan.model_copy(update={"last_checkpoint_id": made[0].id}))
+                transaction.plans.save(replace(plan, last_checkpoint_id=made[0].id))
 
 
 def _moments(

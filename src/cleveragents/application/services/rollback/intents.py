@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.rollback import positions
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
@@ -126,11 +128,10 @@ class UndoRedo:
         last = operation.before.last_checkpoint_id
         # A child that was spawned since is gone then, like the decision it came from.
         children = positions.children_at(transaction, plan.id, operation.before.decisions)
-        after = operation.before.model_copy(
-            update={
-                "last_checkpoint_id": last if last in kept else checkpoint.id,
-                "children": {**children, **operation.before.children},
-            }
+        after = replace(
+            operation.before,
+            last_checkpoint_id=last if last in kept else checkpoint.id,
+            children={**children, **operation.before.children},
         )
         note = f"{self.kind.value} of {_bare(operation.note)}"
         return Destination(self.kind, checkpoint, group, after, note, operation)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.rollback import positions
 from cleveragents.application.services.rollback.intents import (
@@ -91,7 +93,7 @@ class RollbackStep:
             OperationKind.ROLLBACK,
             before,
             transaction.checkpoints.get_group(before.group_id),
-            present.model_copy(update={"calls": calls}),
+            replace(present, calls=calls),
             f"rollback of {label}",
             part=Part(f"without {label}", {}, step),
         )

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Transaction
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
@@ -207,20 +209,19 @@ def move(
         if state is not child.state:
             reason = INVALIDATED if state is PlanState.CANCELLED else None
             update = {"state": state, "cancel_reason": reason, "updated_at": now}
-            transaction.plans.save(child.model_copy(update=update))
-    plan = transaction.plans.get(plan_id).model_copy(
-        update={
-            "phase": wanted.phase,
-            "state": wanted.state,
-            "attempt": wanted.attempt,
-            "last_completed_step": wanted.last_completed_step,
-            "last_checkpoint_id": wanted.last_checkpoint_id,
-            "choices": wanted.choices,
-            "error": wanted.error,
-            "cancel_reason": wanted.cancel_reason,
-            "finished_at": wanted.finished_at,
-            "updated_at": now,
-        }
+            transaction.plans.save(replace(child, **update))
+    plan = replace(
+        transaction.plans.get(plan_id),
+        phase=wanted.phase,
+        state=wanted.state,
+        attempt=wanted.attempt,
+        last_completed_step=wanted.last_completed_step,
+        last_checkpoint_id=wanted.last_checkpoint_id,
+        choices=wanted.choices,
+        error=wanted.error,
+        cancel_reason=wanted.cancel_reason,
+        finished_at=wanted.finished_at,
+        updated_at=now,
     )
     transaction.plans.save(plan)
     placed = [item for item in transaction.decisions.list(plan_id) if item.place is not None]
@@ -230,7 +231,7 @@ def move(
         for decision in placed:
             index = steps.get(decision.place or "", decision.step_index)
             if index != decision.step_index:
-                transaction.decisions.save(decision.model_copy(update={"step_index": index}))
+                transaction.decisions.save(replace(decision, step_index=index))
     return plan, changes
 
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks, PlanLease
 from cleveragents.application.ports.records import Database, Transaction
@@ -242,12 +244,11 @@ class RollbackProcedure:
                 if child.spawn_decision_id in later and child.state is not PlanState.CANCELLED:
                     cancel(transaction, child, positions.INVALIDATED, self._clock.now())
             transaction.plans.save(
-                plan.model_copy(
-                    update={
-                        "last_completed_step": checkpoint.metadata.last_completed_step,
-                        "last_checkpoint_id": checkpoint.id,
-                        "updated_at": self._clock.now(),
-                    }
+                replace(
+                    plan,
+                    last_completed_step=checkpoint.metadata.last_completed_step,
+                    last_checkpoint_id=checkpoint.id,
+                    updated_at=self._clock.now(),
                 )
             )
             transaction.events.add(
@@ -326,7 +327,7 @@ class RollbackProcedure:
                     plan,
                     part,
                     combined,
-                    before.model_copy(update={"calls": after.calls}),
+                    replace(before, calls=after.calls),
                 )
             takes_back = destination.takes_back
             operation = Operation(
@@ -350,7 +351,7 @@ class RollbackProcedure:
                     "archived_checkpoint_id": safety.id,
                     "archived_artifacts_path": safety.sandbox_ref,
                 }
-                transaction.corrections.add(destination.correction.model_copy(update=archived))
+                transaction.corrections.add(replace(destination.correction, **archived))
             transaction.operations.add(operation)
         self._faults.reach(FaultPoint.ROLLBACK_JOURNALED)
         return operation, checkpoint, group
@@ -391,7 +392,7 @@ class RollbackProcedure:
         group, checkpoints = self._recorder.add_group(transaction, plan, moment, combined)
         groups = followed_by(after.groups, group.sequence)
         update = {"last_checkpoint_id": checkpoints[0].id, "groups": groups}
-        return checkpoints[0], group, after.model_copy(update=update)
+        return checkpoints[0], group, replace(after, **update)
 
     def _restore(
         self,
@@ -429,11 +430,9 @@ class RollbackProcedure:
             if attempt is not None:
                 revert.complete(transaction, plan, attempt, now)
             for sandbox in transaction.sandboxes.list(operation.plan_id):
-                transaction.sandboxes.save(
-                    sandbox.model_copy(update={"state": SandboxState.ROLLED_BACK})
-                )
+                transaction.sandboxes.save(replace(sandbox, state=SandboxState.ROLLED_BACK))
             ended = {"status": OperationStatus.COMPLETED, "finished_at": now}
-            transaction.operations.save(operation.model_copy(update=ended))
+            transaction.operations.save(replace(operation, **ended))
             remaining = len(transaction.checkpoints.list(operation.plan_id))
         self._faults.reach(FaultPoint.ROLLBACK_RECORDED)
         return plan, moved, remaining
@@ -469,7 +468,7 @@ class RollbackProcedure:
         now = self._clock.now()
         with self._database.write(operation.plan_id) as transaction:
             ended = {"status": OperationStatus.UNDONE, "finished_at": now}
-            transaction.operations.save(operation.model_copy(update=ended))
+            transaction.operations.save(replace(operation, **ended))
             attempt = transaction.corrections.of_operation(operation.id)
             if attempt is not None:
                 transaction.corrections.save(revert.failed(attempt, now))
@@ -497,7 +496,7 @@ def _united(
     for sandbox, part in zip(sandboxes, parts, strict=True):
         prefix = "" if len(sandboxes) == 1 else f"{sandbox.resource}/"
         for change in part.changes:
-            changes.append(change.model_copy(update={"file": f"{prefix}{change.file}"}))
+            changes.append(replace(change, file=f"{prefix}{change.file}"))
         for items, found in ((left_alone, part.left_alone), (replaced, part.replaced)):
-            items += [item.model_copy(update={"path": f"{prefix}{item.path}"}) for item in found]
+            items += [replace(item, path=f"{prefix}{item.path}") for item in found]
     return tuple(changes), tuple(left_alone), tuple(replaced)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.checkpoints.resume_point import can_resume_from
 from cleveragents.application.services.rollback import positions
@@ -65,17 +67,16 @@ class Revert:
         gone = {item.decision_id for item in fallen}
         standing = transaction.decisions.list(plan.id)
         decisions = ranges_of(item.sequence for item in standing if item.id not in gone)
-        after = there.model_copy(
-            update={
-                "phase": phase,
-                "state": state,
-                "attempt": plan.attempt + 1,
-                "choices": choices,
-                "last_completed_step": min(there.last_completed_step, first_step - 1),
-                "calls": _calls_before(transaction, plan, there, first_step),
-                "decisions": tuple(decisions),
-                "children": positions.children_at(transaction, plan.id, decisions),
-            }
+        after = replace(
+            there,
+            phase=phase,
+            state=state,
+            attempt=plan.attempt + 1,
+            choices=choices,
+            last_completed_step=min(there.last_completed_step, first_step - 1),
+            calls=_calls_before(transaction, plan, there, first_step),
+            decisions=tuple(decisions),
+            children=positions.children_at(transaction, plan.id, decisions),
         )
         return Destination(
             OperationKind.CORRECTION,
@@ -115,7 +116,7 @@ def complete(
     original = transaction.decisions.get(attempt.original_decision_id)
     transaction.decisions.add(intervention(transaction, plan, original, attempt, now))
     done = {"state": CorrectionState.COMPLETE, "completed_at": now}
-    transaction.corrections.save(attempt.model_copy(update=done))
+    transaction.corrections.save(replace(attempt, **done))
     transaction.events.add(
         DecisionCorrected(
             plan.id,
@@ -147,7 +148,7 @@ def guidance_of(
 
 
 def failed(attempt: CorrectionAttempt, now: datetime) -> CorrectionAttempt:
-    return attempt.model_copy(update={"state": CorrectionState.FAILED, "completed_at": now})
+    return replace(attempt, state=CorrectionState.FAILED, completed_at=now)
 
 
 def intervention(

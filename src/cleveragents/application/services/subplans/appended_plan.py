@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.system import IdSource
 from cleveragents.domain.decisions.decision import Decision, DecisionType, decision_context
 from cleveragents.domain.plans.choices import resolve_choices
@@ -52,8 +54,8 @@ def extended(plan: Plan, more: PlanDefinition, guidance: str, now: datetime) -> 
     name, place = f"append-{number}", str(len(whole.steps))
     step = appended_step(name, SubplanDefinition(description=guidance, steps=more.steps))
     update = {
-        "definition": whole.model_copy(
-            update={"steps": [*whole.steps, step], "tools": {**more.tools, **whole.tools}}
+        "definition": replace(
+            whole, steps=[*whole.steps, step], tools={**more.tools, **whole.tools}
         ),
         "arguments": {**default_arguments(more), **plan.arguments},
         "choices": {**plan.choices, place: name},
@@ -61,7 +63,7 @@ def extended(plan: Plan, more: PlanDefinition, guidance: str, now: datetime) -> 
     moved = plan.after(PlanAction.EXTEND, now)
     if moved.state is not plan.state:  # It had finished, and has something to run again.
         update |= {"finished_at": None, "error": None}
-    return ExtendedPlan(moved.model_copy(update=update), name, place)
+    return ExtendedPlan(replace(moved, **update), name, place)
 
 
 def default_arguments(definition: PlanDefinition) -> dict[str, str]:
@@ -94,46 +96,43 @@ def child_of(
     """
     child_id, root_id = id_source.new(), id_source.new()
     own_name = parent.name if name is None else f"{parent.name}.{name}"
-    definition = parent.definition.model_copy(
-        update={
-            "name": own_name,
-            "description": guidance,
-            "steps": steps,
-            "definition_of_done": [],
-            "invariants": [],
-        }
+    definition = replace(
+        parent.definition,
+        name=own_name,
+        description=guidance,
+        steps=steps,
+        definition_of_done=[],
+        invariants=[],
     )
     if steps:
-        definition = definition.model_copy(update={"validations": []})
-    plan = parent.model_copy(
-        update={
-            "id": child_id,
-            "name": own_name,
-            "definition": definition,
-            "phase": PlanPhase.STRATEGIZE,
-            "state": PlanState.COMPLETE if steps else PlanState.QUEUED,
-            "attempt": 1,
-            "last_completed_step": -1,
-            "last_checkpoint_id": None,
-            "decision_root_id": root_id,
-            "error": None,
-            "created_at": now,
-            "updated_at": now,
-            "started_at": None,
-            "finished_at": None,
-            "choices": resolve_choices(definition, parent.arguments),
-            "cancel_reason": None,
-            "parent_plan_id": parent.id,
-            "spawn_decision_id": spawn_id,
-        }
+        definition = replace(definition, validations=[])
+    plan = replace(
+        parent,
+        id=child_id,
+        name=own_name,
+        definition=definition,
+        phase=PlanPhase.STRATEGIZE,
+        state=PlanState.COMPLETE if steps else PlanState.QUEUED,
+        attempt=1,
+        last_completed_step=-1,
+        last_checkpoint_id=None,
+        decision_root_id=root_id,
+        error=None,
+        created_at=now,
+        updated_at=now,
+        started_at=None,
+        finished_at=None,
+        choices=resolve_choices(definition, parent.arguments),
+        cancel_reason=None,
+        parent_plan_id=parent.id,
+        spawn_decision_id=spawn_id,
     )
-    root = _decision(plan, root_id, None, 1, now).model_copy(
-        update={
-            "decision_type": DecisionType.PROMPT_DEFINITION,
-            "question": "What should be done?",
-            "chosen_option": guidance,
-            "rationale": "given with a correction",
-        }
+    root = replace(
+        _decision(plan, root_id, None, 1, now),
+        decision_type=DecisionType.PROMPT_DEFINITION,
+        question="What should be done?",
+        chosen_option=guidance,
+        rationale="given with a correction",
     )
     return AppendedPlan(plan, root)
 
@@ -148,15 +147,14 @@ def spawn_of(
     now: datetime,
 ) -> Decision:
     """Returns the decision to have a child plan do more about a decision."""
-    return _decision(plan, spawn_id, decision.id, sequence, now).model_copy(
-        update={
-            "question": f"What else should be done about: {decision.question}",
-            "chosen_option": guidance,
-            "rationale": guidance,
-            "is_correction": True,
-            "correction_reason": guidance,
-            "downstream_plan_ids": [child_id],
-        }
+    return replace(
+        _decision(plan, spawn_id, decision.id, sequence, now),
+        question=f"What else should be done about: {decision.question}",
+        chosen_option=guidance,
+        rationale=guidance,
+        is_correction=True,
+        correction_reason=guidance,
+        downstream_plan_ids=[child_id],
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import Transaction
 from cleveragents.domain.plans.plan import TRANSITIONS, Plan, PlanAction
 
@@ -23,5 +25,5 @@ def cancel(transaction: Transaction, plan: Plan, reason: str | None, now: dateti
     ]
     for member in (plan, *below):
         given_up = member.after(PlanAction.CANCEL, now)
-        transaction.plans.save(given_up.model_copy(update={"cancel_reason": reason}))
+        transaction.plans.save(replace(given_up, cancel_reason=reason))
     return [plan, *below]

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import SnapshotStore
@@ -167,12 +169,8 @@ class ChildMerger:
         return call
 
     def _fail(self, call: ToolCall, error: CleverAgentsError) -> None:
-        ended = call.model_copy(
-            update={
-                "status": ToolCallStatus.FAILED,
-                "error": error.message,
-                "finished_at": self._clock.now(),
-            }
+        ended = replace(
+            call, status=ToolCallStatus.FAILED, error=error.message, finished_at=self._clock.now()
         )
         with self._database.write(ended.plan_id) as transaction:
             transaction.tool_calls.save(ended)
@@ -184,12 +182,11 @@ class ChildMerger:
         changes = self._checkpoints.changes_between(
             context.sandboxes, snapshot_ids(before), snapshot_ids(after)
         )
-        ended = call.model_copy(
-            update={
-                "status": ToolCallStatus.SUCCEEDED,
-                "output": merge.written(),
-                "finished_at": self._clock.now(),
-            }
+        ended = replace(
+            call,
+            status=ToolCallStatus.SUCCEEDED,
+            output=merge.written(),
+            finished_at=self._clock.now(),
         )
 
         def merged(transaction: Transaction, plan: Plan) -> Plan:

@@ -10,6 +10,8 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from cleveragents.application.events import SubplanFinished, SubplanStarted, WarningIssued
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.locks import Locks
@@ -274,7 +276,7 @@ class SubplanRunner:
                     recoverable=True,
                 )
                 failed = latest.after(PlanAction.FAIL, self._clock.now())
-                failed = failed.model_copy(update={"error": error})
+                failed = replace(failed, error=error)
                 transaction.plans.save(failed)
         return failed
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes
@@ -103,7 +105,7 @@ class ChildSpawner:
 
         def started(transaction: Transaction, plan: Plan) -> Plan:
             latest = transaction.plans.get(child.id)
-            transaction.plans.save(latest.model_copy(update={"arguments": arguments}))
+            transaction.plans.save(replace(latest, arguments=arguments))
             return plan
 
         moment = Milestone(
@@ -209,7 +211,7 @@ class ChildSpawner:
             now,
         )
         own = [
-            resource.model_copy(update={"id": self._ids.new(), "plan_id": child_id})
+            replace(resource, id=self._ids.new(), plan_id=child_id)
             for resource in resources
             if resource.name in definition.resources
         ]
@@ -308,14 +310,13 @@ def _definition(parent: Plan, name: str, subplans: SubplansDefinition) -> PlanDe
     # What is in the sandbox of another resource comes with that one, after those it works on.
     for shared in [item.shared for item in chosen.values() if item.shared is not None]:
         chosen.setdefault(shared.sandbox, whole.resources[shared.sandbox])
-    return whole.model_copy(
-        update={
-            "name": f"{parent.name}.{name}",
-            "description": wanted.description,
-            "resources": chosen,
-            "validations": [],
-            "definition_of_done": [],
-            "invariants": [],
-            "steps": wanted.steps,
-        }
+    return replace(
+        whole,
+        name=f"{parent.name}.{name}",
+        description=wanted.description,
+        resources=chosen,
+        validations=[],
+        definition_of_done=[],
+        invariants=[],
+        steps=wanted.steps,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.records import CheckpointStore, OperationStore
 from cleveragents.domain.checkpoints.checkpoint import (
     Checkpoint,
@@ -225,8 +227,8 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
             if event.data.get("group_id") == group.id:
                 said = _ALSO_IN_EVENT & event.data.keys()
                 known |= {name: event.data[name] for name in said}
-        metadata = checkpoint.metadata.model_copy(update=known)
-        return checkpoint.model_copy(update={"metadata": metadata})
+        metadata = replace(checkpoint.metadata, **known)
+        return replace(checkpoint, metadata=metadata)
 
     def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
         sql = _ALL_GROUPS if set_aside else _VISIBLE_GROUPS

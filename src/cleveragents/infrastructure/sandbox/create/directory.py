@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
@@ -47,15 +49,19 @@ class DirectorySandboxes(SandboxMaker):
             with drafted(place) as draft:
                 copy = TreeCopy(source, draft)
                 copy.run()
-        return new_sandbox(
-            sandbox_id,
-            plan_id,
-            resource,
-            SandboxStrategy.FILESYSTEM_COPY,
-            place,
-            store,
-            self._clock.now(),
-        ).model_copy(update={"copied_by": copy.method, "skipped": copy.skipped})
+        return replace(
+            new_sandbox(
+                sandbox_id,
+                plan_id,
+                resource,
+                SandboxStrategy.FILESYSTEM_COPY,
+                place,
+                store,
+                self._clock.now(),
+            ),
+            copied_by=copy.method,
+            skipped=copy.skipped,
+        )
 
     def check(self, sandbox: SandboxRef) -> None:
         require_directory(Path(sandbox.path))

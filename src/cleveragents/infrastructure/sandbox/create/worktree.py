@@ -7,6 +7,8 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import GitCommandError, SandboxMissingError
 from cleveragents.domain.sandboxes.sandbox import (
@@ -91,22 +93,26 @@ class WorktreeSandboxes(SandboxMaker):
         head_commit: str | None,
     ) -> SandboxRef:
         mirror = refresh_mirror(repository, self._git, self._home / "mirrors", head_commit)
-        sandbox = new_sandbox(
-            sandbox_id,
-            plan_id,
-            resource,
-            SandboxStrategy.GIT_WORKTREE,
-            sandbox_place(self._home, plan_id, resource.name),
-            mirror,
-            self._clock.now(),
-        ).model_copy(update={"branch": branch_of(plan_id), "base_commit": head_commit})
+        sandbox = replace(
+            new_sandbox(
+                sandbox_id,
+                plan_id,
+                resource,
+                SandboxStrategy.GIT_WORKTREE,
+                sandbox_place(self._home, plan_id, resource.name),
+                mirror,
+                self._clock.now(),
+            ),
+            branch=branch_of(plan_id),
+            base_commit=head_commit,
+        )
         self.remove(sandbox)  # What a killed attempt may have left: there is no record of it.
         try:
             with exclusive(_lock_of(mirror)):
                 self._check_out_whole(sandbox, repository)
             if resource.include_uncommitted:
                 skipped = take_over(repository, self._git, sandbox)
-                sandbox = sandbox.model_copy(update={"skipped": skipped})
+                sandbox = replace(sandbox, skipped=skipped)
         except BaseException:
             self.remove(sandbox)
             raise

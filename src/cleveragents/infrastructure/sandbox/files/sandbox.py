@@ -20,6 +20,8 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace as replace_fields
+
 from cleveragents.domain.errors import BusinessRuleViolation, SnapshotError
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
@@ -175,7 +177,7 @@ class FileSandbox(SnapshotEngine):
                     evidence = self._tracker.evidence
                     # The tracker returns the very same value while nothing has changed.
                     if made and last is captured and refs.has(refs.name(made.snapshot_id)):
-                        return made.model_copy(update={"size_bytes": 0, "evidence": evidence})
+                        return replace_fields(made, size_bytes=0, evidence=evidence)
                     objects = [*self._stored.unsaved.values()]
                     if last is None or last.git != captured.git:
                         if look.to_sync:
@@ -266,7 +268,7 @@ class FileSandbox(SnapshotEngine):
             self._stored.load(base), own, self._stored.load(theirs), strategy, names
         )
         if merged.conflicts and strategy is MergeStrategy.FAIL_ON_CONFLICT:
-            untouched = [item.model_copy(update={"marked": False}) for item in merged.conflicts]
+            untouched = [replace_fields(item, marked=False) for item in merged.conflicts]
             return MergeReport(merged=(), conflicts=tuple(untouched))
         if merged.captured != own:
             self._restore_to_new(merged.captured, merged.objects)

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.plans.origin import (
     FoundPlan,
@@ -151,13 +153,8 @@ def _moved(origin: SandboxOrigin, place: Path, store: Path) -> SandboxRef:
     noted = Path(origin.sandbox.path)
     is_database = origin.sandbox.strategy is SandboxStrategy.TRANSACTION_ROLLBACK
     path = place / noted.name if is_database else place
-    return origin.sandbox.model_copy(
-        update={
-            "path": str(path),
-            "store": str(store),
-            "state": SandboxState.ACTIVE,
-            "home_id": None,
-        }
+    return replace(
+        origin.sandbox, path=str(path), store=str(store), state=SandboxState.ACTIVE, home_id=None
     )
 
 

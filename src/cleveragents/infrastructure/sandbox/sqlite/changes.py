@@ -7,6 +7,8 @@ import json
 import stat
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from cleveragents.domain.sandboxes.change import ChangeOperation, PathChange, PathState, change_of
 from cleveragents.domain.sandboxes.merge import (
     ConflictKind,
@@ -35,7 +37,7 @@ def database_changes(name: str, old: bytes, new: bytes) -> Sequence[PathChange]:
     if change is None:
         return ()
     if change.operation is ChangeOperation.MODIFIED and _but_mode(old) == _but_mode(new):
-        return (change.model_copy(update={"operation": ChangeOperation.MODE_CHANGED}),)
+        return (replace(change, operation=ChangeOperation.MODE_CHANGED),)
     return (change,)
 
 

@@ -12,6 +12,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec.structs import replace as replace_fields
+
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     ConflictError,
@@ -137,12 +139,11 @@ class SqliteSnapshots(SnapshotEngine):
         """
         self._use_mirror()
         if self._settled is not None and self._still_right(self._settled):
-            return self._settled.stored.model_copy(
-                update={
-                    "size_bytes": 0,
-                    "not_captured": others(self._place),
-                    "evidence": Evidence.SCAN,
-                }
+            return replace_fields(
+                self._settled.stored,
+                size_bytes=0,
+                not_captured=others(self._place),
+                evidence=Evidence.SCAN,
             )
         with self._room("The snapshot could not be stored") as room:
             started, fingerprint = room.stat().st_ctime_ns, self._fingerprint()

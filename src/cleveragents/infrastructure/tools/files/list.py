@@ -7,6 +7,8 @@ import stat
 from collections.abc import Iterator
 from itertools import islice
 
+from msgspec.structs import replace
+
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tools.tool import (
     ParameterType,
@@ -33,8 +35,8 @@ LIST_FILES = ToolSpec(
     name="list-files",
     description="List what is in a directory, sorted, one path per line",
     parameters={
-        "path": PATH.model_copy(
-            update={"description": "The directory; default the sandbox itself", "required": False}
+        "path": replace(
+            PATH, description="The directory; default the sandbox itself", required=False
         ),
         "pattern": ToolParameter(
             type=ParameterType.STRING,

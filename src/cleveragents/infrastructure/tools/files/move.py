@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 
+from msgspec.structs import replace
+
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.tools.tool import (
     ParameterType,
@@ -27,9 +29,7 @@ MOVE_FILE = ToolSpec(
     description="Move a file, a symlink or a directory to another path of the sandbox",
     parameters={
         "from": PATH,
-        "to": PATH.model_copy(
-            update={"description": "The whole new path; missing directories are created"}
-        ),
+        "to": replace(PATH, description="The whole new path; missing directories are created"),
         "overwrite": ToolParameter(
             type=ParameterType.BOOLEAN,
             description="Replace a file or symlink at the new path",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.system import Interruption
 from cleveragents.domain.tools.tool import (
     ParameterType,
@@ -33,11 +35,8 @@ SEARCH_FILES = ToolSpec(
             description="A Python regular expression, matched against each line",
             pattern=r"(?s).+",
         ),
-        "path": PATH.model_copy(
-            update={
-                "description": "A file or a directory; default the sandbox itself",
-                "required": False,
-            }
+        "path": replace(
+            PATH, description="A file or a directory; default the sandbox itself", required=False
         ),
         "glob": ToolParameter(
             type=ParameterType.STRING,

@@ -14,6 +14,8 @@ from enum import Enum, auto
 from io import FileIO
 from typing import IO, Self
 
+from msgspec.structs import replace
+
 from cleveragents.application.ports.system import Interruption
 from cleveragents.domain.errors import ExecutionError, InterruptedByUserError
 from cleveragents.domain.tools.tool import ToolInvocation
@@ -77,7 +79,7 @@ def run_program(
         InterruptedByUserError: the user wants to stop; the program was stopped.
     """
     call_id = call.call_id or secrets.token_hex(8)
-    variables = tool_environment(call.model_copy(update={"call_id": call_id}), environment)
+    variables = tool_environment(replace(call, call_id=call_id), environment)
     output = BoundedOutput()
     with _Pipes(program, output) as pipes:
         process = _start(call, program, variables, pipes)
