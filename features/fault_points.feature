@@ -123,5 +123,5 @@ Feature: Killed at any durable step
   Rule: there is no point that no scenario is about
 
     Scenario: Every point is in this feature
-      When somebody looks for the points in this feature and in those of operations, applies and subplans
+      When somebody looks for the points in this feature and in the others about kills
       Then all of them are there

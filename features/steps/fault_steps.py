@@ -168,12 +168,13 @@ def kill_cancel(context: Context) -> None:
     assert faults.killed_at(plans(context), FaultPoint.CANCEL_RECORDED, 1, *arguments)
 
 
-@when(
-    "somebody looks for the points in this feature and in those of operations, applies and subplans"
-)
+@when("somebody looks for the points in this feature and in the others about kills")
 def look_for_points(context: Context) -> None:
     this = Path(context.feature.filename)
-    names = ("operation_faults", "apply_faults", "sandbox_cleanup", "subplan_faults")
+    names = (
+        *("operation_faults", "apply_faults", "sandbox_cleanup", "subplan_faults"),
+        *("homes", "adoption"),
+    )
     others = [this.with_name(f"{name}.feature").read_text() for name in names]
     context.text_of_feature = "".join([this.read_text(), *others])
 
