@@ -45,7 +45,7 @@ def run_tool(context: Context) -> None:
     context.refusal = None
     try:
         with container.locks().hold(plan.id) as lease:
-            runner.run(StepContext(lease, plan, 0, plan.step_sequence, ()))
+            runner.run(StepContext(lease, plan, 0, plan.step_sequence, (), {}))
     except CleverAgentsError as error:
         context.refusal = error
     finally:

@@ -34,7 +34,7 @@ def progress_shown(show: ShowProgress) -> Generator[None]:
 
 def counted(name: str, items: Collection[ItemT]) -> Iterable[ItemT]:
     """Returns the items, and shows how many the caller has taken if there are many."""
-    advance = counter(name, len(items))
+    advance = counter(name, len(items)) if len(items) >= _MANY else None
     return items if advance is None else _counted(items, advance)
 
 

@@ -58,6 +58,7 @@ from cleveragents.domain.errors import (
     SubplanConflictError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
+from cleveragents.domain.plans.plan_file import work_places
 from cleveragents.domain.plans.subplan_merge import open_conflicts
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import repeated_by
@@ -168,9 +169,16 @@ class PlanExecutor:
                 plan, going_on = self._start(lease, plan), False
             self._checkpoints.keep_start(lease)
             self._faults.reach(FaultPoint.START_KEPT)
-            first = plan.last_completed_step + 1
+            made = {sandbox.resource: sandbox.path for sandbox in sandboxes}
             context = StepContext(
-                lease, plan, first, plan.step_sequence, sandboxes, going_on, repeat_effects
+                lease=lease,
+                plan=plan,
+                step_index=plan.last_completed_step + 1,
+                step_sequence=plan.step_sequence,
+                sandboxes=sandboxes,
+                paths=work_places(plan.definition.resources, made),
+                repeated=going_on,
+                repeat_effects=repeat_effects,
             )
             return self._run_steps(context, going_on=going_on)
 

@@ -224,7 +224,7 @@ dump = json.JSONEncoder(ensure_ascii=True, default=_plain).encode
 
 def _dump_metadata(metadata: CheckpointMetadata) -> str:
     """Returns the stored form; `tool_calls` is only there in records of older versions."""
-    fields = metadata.model_dump()
+    fields = msgspec.to_builtins(metadata, builtin_types=(datetime,))
     if not metadata.tool_calls:
         del fields["tool_calls"]
     return dump(fields)

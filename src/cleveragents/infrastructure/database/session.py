@@ -301,9 +301,13 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Reverses `escape`."""
-    if _ESCAPE not in text:
-        return text
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def text_from_sqlite(stored: bytes) -> str:
+    """Reads damaged text too, so that the record can be named that holds it."""
+    text = stored.decode("utf-8", "surrogateescape")
+    return unescape(text) if _ESCAPE in text else text
 
 
 def _from_driver(row: Sequence[Any]) -> Row:

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from cleveragents.domain.errors import DatabaseError, SchemaVersionError
 from cleveragents.infrastructure.database.failures import busy, damaged, denied
-from cleveragents.infrastructure.database.session import unescape
+from cleveragents.infrastructure.database.session import text_from_sqlite
 from cleveragents.infrastructure.file_locks import (
     lock_file,
     lock_holder,
@@ -110,8 +110,7 @@ def connect(path: Path, *, busy_seconds: float, migrates: bool = False) -> sqlit
         isolation_level=None,
         check_same_thread=False,
     )
-    # Damaged text is read too, so that the record can be named that holds it.
-    connection.text_factory = _stored_text if migrates else _text
+    connection.text_factory = _stored_text if migrates else text_from_sqlite
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute(f"PRAGMA foreign_keys={'OFF' if migrates else 'ON'}")
     return connection
@@ -119,10 +118,6 @@ def connect(path: Path, *, busy_seconds: float, migrates: bool = False) -> sqlit
 
 def _stored_text(stored: bytes) -> str:
     return stored.decode("utf-8", "surrogateescape")
-
-
-def _text(stored: bytes) -> str:
-    return unescape(stored.decode("utf-8", "surrogateescape"))
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from cleveragents.domain.decisions.decision import (
 from cleveragents.domain.errors import ExecutionError
 from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.plan import Plan, PlannedStep
-from cleveragents.domain.plans.plan_file import StepDefinition, every_step, work_places
+from cleveragents.domain.plans.plan_file import StepDefinition, every_step
 from cleveragents.domain.record import JsonValue
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, input_hash
@@ -45,6 +45,8 @@ class StepContext:
     step_index: int
     step_sequence: Sequence[PlannedStep]
     sandboxes: Sequence[SandboxRef]
+    paths: dict[str, str]
+    """The path of every resource in its sandbox, by name."""
     repeated: bool = False
     """A killed process may have begun it and made some of its checkpoints."""
     repeat_effects: bool = False
@@ -79,16 +81,9 @@ class StepContext:
             hint="Run `agents doctor` to see what is wrong with the plan's records",
         )
 
-    @property
-    def paths(self) -> dict[str, str]:
-        """The path of every resource in its sandbox, by name."""
-        made = {sandbox.resource: sandbox.path for sandbox in self.sandboxes}
-        return work_places(self.plan.definition.resources, made)
-
     def completed(self, plan: Plan, now: datetime) -> Plan:
         """Returns the plan with this step done; stored with whatever the step made."""
-        update = {"last_completed_step": self.step_index, "updated_at": now}
-        return replace(plan, **update)
+        return replace(plan, last_completed_step=self.step_index, updated_at=now)
 
 
 def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str]:
