@@ -13,7 +13,6 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
@@ -24,7 +23,7 @@ from msgspec.structs import replace as replace_fields
 
 from cleveragents.domain.sandboxes.merge import MergeStrategy
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
-from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
+from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxCheckpoint, SandboxRef
 from cleveragents.infrastructure.sandbox.create.directory import DirectorySandboxes
 from cleveragents.infrastructure.sandbox.sandboxes import AllSandboxes
 from cleveragents.infrastructure.sandbox.store import repacking, snapshots
@@ -210,7 +209,7 @@ def merged(work: SandboxBench) -> Moment:
 
 def replaced(made: SandboxCheckpoint) -> SandboxCheckpoint:
     """What of it is the same each time."""
-    return replace_fields(made, size_bytes=0, created_at=datetime.min, evidence="scan")
+    return replace_fields(made, size_bytes=0, evidence=Evidence.SCAN)
 
 
 def go(work: SandboxBench, snapshot: str, expected: Tree, sparing: str | None = None) -> None:
