@@ -39,13 +39,13 @@ Feature: Decisions
     Scenario: The option that the file chooses
       When the user runs the plan
       Then the exit code is 0
-      And the sandbox is the project after `printf a > a.txt; printf x > store.py; printf hi > list.txt; printf 'Wrote 1 bytes to store.py' > told.txt`
+      And the sandbox is the project after `printf a > a.txt; printf x > store.py; printf hi > list.txt; printf 'Wrote 1 byte to store.py' > told.txt`
       And the plan is execute/complete with 6 steps done
 
     Scenario: The option that an argument chooses
       When the user runs the plan with --arg where=database
       Then the exit code is 0
-      And the sandbox is the project after `printf a > a.txt; printf y > store.sql; printf 'Wrote 1 bytes to store.sql' > told.txt`
+      And the sandbox is the project after `printf a > a.txt; printf y > store.sql; printf 'Wrote 1 byte to store.sql' > told.txt`
 
     Scenario: An option that is not there is refused before anything runs
       When the user makes the plan with --arg where=moon

@@ -15,6 +15,10 @@ class CheckpointRetentionPolicy(Record):
 
     max_checkpoints_per_plan: int = 50
 
+    def __post_init__(self) -> None:
+        if self.max_checkpoints_per_plan < 1:
+            raise ValueError("A plan must be able to keep a checkpoint")
+
 
 class RetentionSummary(msgspec.Struct, frozen=True):
     """What the limit has left and taken of a plan's checkpoints."""

@@ -42,6 +42,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     UsualModes,
     ancestors,
     git_mode_of,
+    usual_mode,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree
 from cleveragents.infrastructure.sandbox.store.limits import Limits
@@ -621,7 +622,7 @@ class LiveTree:
         self._state.not_captured[path] = reason
 
     def _note_mode(self, path: str, mode: int, git_mode: str) -> None:
-        if mode == self._state.usual.get(git_mode):
+        if mode == usual_mode(self._state.usual, git_mode):
             self._state.unusual.pop(path, None)
         else:
             self._state.unusual[path] = mode

@@ -12,6 +12,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     TreeEntry,
     ancestors,
+    usual_mode,
 )
 from cleveragents.infrastructure.sandbox.store.lazy_tree import (
     DIRECTORY,
@@ -238,6 +239,7 @@ def in_terms_of(present: CapturedState, target: CapturedState, read: ReadTree) -
     nodes |= dict.fromkeys(target.empty_directories, DIRECTORY)
     nodes |= dict.fromkeys(target.fifos, FIFO)
     modes = {path: target.mode_of(path, git_mode) for path, git_mode in nodes.items()}
-    usual = present.usual
-    unusual = {path: mode for path, mode in modes.items() if mode != usual.get(nodes[path])}
+    unusual = {
+        path: mode for path, mode in modes.items() if mode != usual_mode(present.usual, nodes[path])
+    }
     return replace(target, usual=present.usual, unusual=unusual)

@@ -24,7 +24,7 @@ LINK = "120000"
 EXECUTABLE = "100755"
 REGULAR = "100644"
 FIFO = "010000"
-"""Never in a tree, and never usual: the mode of each FIFO is written down."""
+"""Never in a tree: the usual mode of a FIFO follows that of a regular file."""
 LINK_MODE = stat.S_IFLNK | 0o777
 
 
@@ -89,6 +89,13 @@ def usual_modes_under(umask: int) -> UsualModes:
     }
 
 
+def usual_mode(usual: UsualModes, git_mode: str) -> int:
+    if git_mode == FIFO:
+        return stat.S_IFIFO | stat.S_IMODE(usual[REGULAR])
+    # Old versions of git wrote other modes of regular files into trees.
+    return usual.get(git_mode, usual[REGULAR])
+
+
 @dataclass(frozen=True)
 class CapturedState:
     """The whole captured state at one moment."""
@@ -118,11 +125,8 @@ class CapturedState:
         return {path for path, reason in self.not_captured.items() if reason.is_fifo}
 
     def mode_of(self, path: str, git_mode: str) -> int:
-        # Old versions of git wrote other modes of regular files into trees.
-        usual = self.usual.get(git_mode, self.usual[REGULAR])
-        if git_mode == FIFO:  # An earlier version did not write its mode down.
-            usual = stat.S_IFIFO | stat.S_IMODE(usual)
-        return self.unusual.get(path, usual)
+        mode = self.unusual.get(path)
+        return usual_mode(self.usual, git_mode) if mode is None else mode
 
     def entry_of(self, path: str, node: Node) -> TreeEntry:
         return TreeEntry(node[1], self.mode_of(path, node[0]))
