@@ -86,6 +86,7 @@ Feature: Rolling back a plan
         | brought_back.child_plans                  | 0                               |
         | effects_not_undone                        | []                              |
         | left_alone                                | []                              |
+        | special_files_replaced                    | []                              |
       And the messages are Rollback complete
 
     Scenario: The plan is where it was
