@@ -20,7 +20,6 @@ from features.support.faults import damaged_git
 from features.support.sandboxes.sandbox_bench import SandboxBench
 from msgspec.structs import replace
 
-from cleveragents.infrastructure import files
 from cleveragents.infrastructure.sandbox.files import git_state, writer
 from cleveragents.infrastructure.sandbox.files.tracker import state_path
 from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess, admin_directory
@@ -504,7 +503,7 @@ CIRCUMSTANCES: dict[str, Fault] = {
     "another plan of the project is at work": other_plan,
     "a removal of the sandbox before it was killed": killed_removal,
     "the system cannot flush one file system alone": _surrounded(
-        lambda _: patch.object(files.ctypes, "CDLL", lambda *_, **__: object())
+        lambda _: patch("ctypes.CDLL", lambda *_, **__: object())
     ),
     "git dies before it is asked": _surrounded(lambda _: dying_git(None)),
     "git is killed when it is asked for HEAD": _surrounded(

@@ -7,9 +7,7 @@ final name, and the directory after that.
 
 from __future__ import annotations
 
-import ctypes
 import os
-import secrets
 import shutil
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
@@ -30,6 +28,8 @@ def fsync_directory(directory: Path) -> None:
 
 def sync_file_system(descriptor: int) -> None:
     """Waits until everything on the file system of an open file is on disk."""
+    import ctypes  # Few commands sync a file system, and it takes long to load.
+
     syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
     if syncfs is None or syncfs(descriptor) != 0:
         os.sync()
@@ -114,7 +114,7 @@ def overwrite_durably(spare: str, path: str, data: bytes) -> bool:
 def draft_beside(path: str | Path) -> str:
     """Returns a temporary name that `agents gc` recognizes if a killed process left the file."""
     directory, name = os.path.split(path)
-    return os.path.join(directory, f".{name}.{secrets.token_hex(4)}")
+    return os.path.join(directory, f".{name}.{os.urandom(4).hex()}")
 
 
 def copy_durably(source: Path, target: Path) -> None:

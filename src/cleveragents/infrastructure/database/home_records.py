@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -212,7 +211,7 @@ class HomeRecords:
                 elif state is HomeState.MOVED and found is not None:
                     identity = Identity(found.id, str(self._home))
                 else:
-                    identity = Identity(secrets.token_hex(16), str(self._home))
+                    identity = Identity(os.urandom(16).hex(), str(self._home))
                 moves = state in (HomeState.MOVED, HomeState.COPIED)
                 transaction(
                     lambda session: self._record(session, identity, private=private, moves=moves)
