@@ -15,7 +15,7 @@ Feature: Adopting what the database does not know
       When the user has the installation checked
       Then the exit code is 0
       And the check "quarantine" is warning: Not in the database, and kept
-      And the unknown plan is told with its project, size, snapshots and age
+      And the unknown plan is named with its project, size, snapshots and age
 
     Scenario: The unknown plan is adopted
       When the user has everything adopted

@@ -36,14 +36,14 @@ Feature: Pinning checkpoints
     Scenario: While another process runs the plan
       Given a plan with the steps
         | step | does                                                                                                       |
-        | one  | runs `touch a.txt OUTSIDE/begun; while ! test -e OUTSIDE/mended && test -d OUTSIDE; do sleep 0.05; done` |
+        | one  | runs `touch a.txt OUTSIDE/begun; while ! test -e OUTSIDE/fixed && test -d OUTSIDE; do sleep 0.05; done` |
         | two  | writes b.txt                                                                                               |
       And a plan may keep 1 checkpoints
       And the plan has been made
       And another process is executing the plan
       When the user pins the checkpoints "before one"
       Then the exit code is 0
-      And the other process ends well once the cause of its waiting is mended
+      And the other process ends well once the cause of its waiting is fixed
       And the checkpoints are before execution, before one, after two, after execution
 
   Rule: what is so already stays so

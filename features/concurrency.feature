@@ -7,21 +7,21 @@ Feature: Several processes at once
     Scenario: The second process learns who holds the plan
       Given a plan with the steps
         | step | does                                                                                                       |
-        | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/mended && test -d OUTSIDE; do sleep 0.05; done` |
+        | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/fixed && test -d OUTSIDE; do sleep 0.05; done` |
       And the plan has been made
       And another process is executing the plan
       When the user executes the plan
       Then it is refused with the code 6 and the sentence Plan PLAN is held by process LIVING on HOST (`__main__.py plan execute PLAN`)
-      And the other process ends well once the cause of its waiting is mended
+      And the other process ends well once the cause of its waiting is fixed
 
     Scenario: After a kill the next process goes on at once
       Given a plan with the steps
         | step | does                                                                                                       |
-        | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/mended && test -d OUTSIDE; do sleep 0.05; done` |
+        | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/fixed && test -d OUTSIDE; do sleep 0.05; done` |
         | two  | writes b.txt                                                                                               |
       And the plan has been made
       And another process is executing the plan
-      And that process and its tool have been killed, and the cause of its waiting mended
+      And that process and its tool have been killed, and the cause of its waiting fixed
       When the user executes the plan
       Then the exit code is 0
       And the plan is execute/complete with 2 steps done
@@ -30,7 +30,7 @@ Feature: Several processes at once
     Scenario Outline: Two containers with one host name, one home and <database> do not both write
       Given a plan with the steps
         | step | does                                                                                                       |
-        | one  | runs `echo once >> OUTSIDE/begun; while ! test -e OUTSIDE/mended && test -d OUTSIDE; do sleep 0.05; done` |
+        | one  | runs `echo once >> OUTSIDE/begun; while ! test -e OUTSIDE/fixed && test -d OUTSIDE; do sleep 0.05; done` |
       And the plan has been made, with its records in <database>
       And a container is executing the plan
       When another container with the same host name executes the plan

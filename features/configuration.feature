@@ -115,7 +115,7 @@ Feature: Configuration
         | data.previous | 20        |
         | data.scope    | "project" |
 
-    Scenario: A setting that stops everything can be mended
+    Scenario: A setting that stops everything can be fixed
       Given the user's file says
         """
         core.format = "bogus" # why

@@ -34,10 +34,10 @@ Feature: A killed process
       Given a plan with the steps
         | step | does                                                                                   |
         | one  | writes a.txt                                                                           |
-        | two  | runs `echo half >> b.txt; test -e OUTSIDE/mended \|\| kill -9 $PPID; echo done >> b.txt` |
+        | two  | runs `echo half >> b.txt; test -e OUTSIDE/fixed \|\| kill -9 $PPID; echo done >> b.txt` |
       And the plan has been made
       And executing it has been killed by its own tool
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the sandbox is the project after `echo by one > a.txt; echo half > b.txt; echo done >> b.txt`
       And the steps that ran are 2

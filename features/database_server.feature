@@ -7,21 +7,21 @@ Feature: A database server that goes away, and one that several hosts share
     Background:
       Given a plan with the steps
         | step | does                                                                                                       |
-        | one  | runs `echo once >> OUTSIDE/begun; while ! test -e OUTSIDE/mended && test -d OUTSIDE; do sleep 0.05; done` |
+        | one  | runs `echo once >> OUTSIDE/begun; while ! test -e OUTSIDE/fixed && test -d OUTSIDE; do sleep 0.05; done` |
         | two  | writes b.txt                                                                                               |
       And the plan has been made, with its records in PostgreSQL
 
     Scenario: The server is restarted while a tool runs
       Given another process is executing the plan
       When the server is restarted
-      Then the other process ends well once the cause of its waiting is mended
+      Then the other process ends well once the cause of its waiting is fixed
       And each step has run once
 
     Scenario: The server is away when the tool ends, and comes back
       Given another process is executing the plan
       And the server is stopped
-      When the cause of its waiting is mended, and the server started once it is missed
-      Then the other process ends well once the cause of its waiting is mended
+      When the cause of its waiting is fixed, and the server started once it is missed
+      Then the other process ends well once the cause of its waiting is fixed
       And each step has run once
 
     Scenario: A process that cannot renew its lease ends its tool and stops

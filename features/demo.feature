@@ -55,7 +55,7 @@ Feature: The demonstration
         | agents plan run plan.yaml                              |
         | Verified: the mistake is gone                          |
 
-    Scenario: The story is told once
+    Scenario: Each act is shown once
       When the user runs "agents demo"
       Then the error output is empty
 

@@ -5,11 +5,11 @@ Feature: Mending the installation
   Background:
     Given a plan that wrote a.txt in step one and b.txt in step two
 
-  Rule: what is safe to mend is mended
+  Rule: what is safe to mend is fixed
 
     Scenario Outline: <damage>
       Given the installation has this damage: <damage>
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 0
       And the check "<check>" is fixed: <done>
       And nothing that a record names has changed
@@ -27,7 +27,7 @@ Feature: Mending the installation
 
     Scenario: A plan that was interrupted waits for its user
       Given the installation has this damage: a plan was interrupted
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 0
       And the check "leases" is fixed: Released: PLAN
       And the check "interrupted-plans" is warning: Left unfinished by a process that ended: PLAN
@@ -35,7 +35,7 @@ Feature: Mending the installation
 
     Scenario: A sandbox that is gone is made anew by going on
       Given the installation has this damage: the sandbox of a plan that is to go on has been deleted
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 1
       And the hint for "missing-sandboxes" is to run agents plan resume PLAN
       And once that is done, checking again finds nothing
@@ -46,7 +46,7 @@ Feature: Mending the installation
         | there is a snapshot that no record names                      |
         | there is half a sandbox                                       |
         | others may look into the home directory                       |
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the output says "Fixed 4 issues; no problems left"
       And checking again finds nothing
 
@@ -54,7 +54,7 @@ Feature: Mending the installation
 
     Scenario Outline: <damage>
       Given the installation has this damage: <damage>
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is <code>
       And the check "<check>" is <status>: <finding>
       And nothing has changed anywhere

@@ -1,26 +1,26 @@
 Feature: Mending endangers nothing
-  What another process has is left to it, what cannot be mended is said, records of another home are
-  not believed, and a kill at any moment leaves something that can be mended again.
+  What another process has is left to it, what cannot be fixed is said, records of another home are
+  not believed, and a kill at any moment leaves something that can be fixed again.
 
   Rule: what another process has is left to it
 
     Scenario: A plan that is running
       Given a plan with the steps
         | step | does                                                                                             |
-        | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/mended && test -d OUTSIDE; do sleep 0.05; done` |
+        | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/fixed && test -d OUTSIDE; do sleep 0.05; done` |
       And the plan has been made
       And another process is executing the plan
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 3
       And the check "stores" is warning: was not checked
       And the check "interrupted-plans" is ok: No plan was interrupted
-      And the other process ends well once the cause of its waiting is mended
+      And the other process ends well once the cause of its waiting is fixed
 
     Scenario Outline: Somebody is quicker where <damage>
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the installation has this damage: <damage>
       And somebody takes the plan up right after it was asked who holds it
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 3
       And the check "<check>" is warning: Plan PLAN is held by process LIVING
       And nothing that a record names has changed
@@ -34,7 +34,7 @@ Feature: Mending endangers nothing
     Scenario: A plan that somebody takes up again is not called interrupted
       Given the installation has this damage: a plan was interrupted
       And somebody takes the plan up right after it was asked who holds it
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 3
       And the check "interrupted-plans" is ok: No plan was interrupted
 
@@ -45,13 +45,13 @@ Feature: Mending endangers nothing
       Then the exit code is 0
       And every check is ok
 
-  Rule: what cannot be mended is said
+  Rule: what cannot be fixed is said
 
     Scenario: Nothing is taken out of stores whose refs were lost
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the installation has this damage: a killed run has left half a pack
       And the installation has this damage: an agent has deleted the refs of the snapshots
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 1
       And the check "leftovers" is problem: because some checkpoints have lost the refs that keep their snapshots
       And nothing has changed anywhere
@@ -60,7 +60,7 @@ Feature: Mending endangers nothing
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the installation has this damage: <first>
       And the installation has this damage: <second>
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 1
       And the check "<check>" is problem: <finding>
 
@@ -79,7 +79,7 @@ Feature: Mending endangers nothing
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the installation has this damage: there is a directory of a plan that nobody knows
       And the installation has this damage: the database was lost, and a new one made
-      When the user has the installation mended
+      When the user has the installation fixed
       Then the exit code is 0
       And the check "orphaned-sandboxes" is warning: it may be older than they are, or the wrong database
       And nothing has changed anywhere
@@ -92,7 +92,7 @@ Feature: Mending endangers nothing
       Then the exit code is 0
       And every check is ok
 
-  Rule: a kill at any moment leaves something that can be mended
+  Rule: a kill at any moment leaves something that can be fixed
 
     Scenario: Mending is killed at one action after another and then done
       Given a plan that wrote a.txt in step one and b.txt in step two

@@ -7,7 +7,7 @@ Feature: Effects that no restore can undo
       """
       name: local/sending
       tools:
-        send: {run: "echo sent >> {{ place }}; test -e OUTSIDE/mended", side_effects: [irreversible]}
+        send: {run: "echo sent >> {{ place }}; test -e OUTSIDE/fixed", side_effects: [irreversible]}
       steps:
         - {name: write, tool: write-file, with: {path: a.txt, content: a}}
         - {name: send it, tool: send, with: {place: OUTSIDE/outbox}}
@@ -31,7 +31,7 @@ Feature: Effects that no restore can undo
 
     Scenario: Going on after the effect failed
       Given the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user resumes the plan
       Then it is refused with the code 4 and the sentence Continuing would repeat irreversible effects: step 2 (`send`, perhaps)
       And the effect has happened 1 times
@@ -44,14 +44,14 @@ Feature: Effects that no restore can undo
 
     Scenario: The user says that it may happen again
       Given the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user resumes the plan with --yes
       Then the exit code is 0
       And the effect has happened 2 times
 
     Scenario Outline: The user is asked at a terminal, and says <answer>
       Given the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       And the user sits before a terminal
       When the user answers "<answer>" when going on would repeat the effect
       Then the exit code is <code>

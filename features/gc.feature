@@ -72,13 +72,13 @@ Feature: Reclaiming space
     Scenario: A running plan's store is busy
       Given a plan with the steps
         | step | does                                                                                                       |
-        | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/mended && test -d OUTSIDE; do sleep 0.05; done` |
+        | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/fixed && test -d OUTSIDE; do sleep 0.05; done` |
       And the plan has been made
       And another process is executing the plan
       When the user reclaims space
       Then the exit code is 3
       And its store is called busy, and nothing of it went
-      And the other process ends well once the cause of its waiting is mended
+      And the other process ends well once the cause of its waiting is fixed
 
     Scenario: A store that cannot be locked is left alone
       Given a plan that wrote a.txt in step one and b.txt in step two

@@ -3,7 +3,7 @@ Feature: What goes wrong around a sandbox
   Kills, full disks, missing permissions, restless files and damaged stores: a rollback is exact, or
   it is refused with a sentence, and then nothing has been touched.
 
-  Rule: A kill at any moment is mended by doing it again
+  Rule: A kill at any moment is fixed by doing it again
 
     Scenario Outline: Killed while it <acts>
       When a process is killed at every <stride> act while it <acts>

@@ -86,7 +86,7 @@ Feature: A home directory that was moved or copied
 
     Scenario: A copy becomes a home of its own
       Given a copy of the home directory is used
-      And the installation of the copy has been mended
+      And the installation of the copy has been fixed
       When the plan is rolled back here to "after one"
       Then the exit code is 0
       And the sandbox in this home is as after step one
@@ -104,7 +104,7 @@ Feature: A home directory that was moved or copied
     Scenario Outline: Killed at <point> while a copy becomes a home of its own
       Given a copy of the home directory is used
       And mending the copy was killed at <point>
-      And the installation of the copy has been mended
+      And the installation of the copy has been fixed
       When the plan is rolled back here to "after one"
       Then the exit code is 0
       And the sandbox in this home is as after step one

@@ -5,7 +5,7 @@ Feature: Giving a plan up, and what can be done about a failure
     Given a plan with the steps
       | step | does                                                    |
       | one  | writes a.txt                                            |
-      | two  | runs `echo half > b.txt; echo oh no; test -e OUTSIDE/mended` |
+      | two  | runs `echo half > b.txt; echo oh no; test -e OUTSIDE/fixed` |
 
   Rule: cancelling takes nothing away
 

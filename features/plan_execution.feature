@@ -87,9 +87,9 @@ Feature: Executing a plan
       Given a plan with the steps
         | step | does                                                                                          |
         | one  | writes a.txt                                                                                  |
-        | two  | runs `echo more >> b.txt; test -e OUTSIDE/mended \|\| { kill -INT $PPID; sleep 9; }`          |
+        | two  | runs `echo more >> b.txt; test -e OUTSIDE/fixed \|\| { kill -INT $PPID; sleep 9; }`          |
       And the plan has been interrupted
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the steps that ran are 2
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt`
@@ -101,9 +101,9 @@ Feature: Executing a plan
       And a plan with the steps
         | step | does                                                                                 |
         | one  | writes a.txt                                                                         |
-        | two  | runs `echo more >> b.txt; test -e OUTSIDE/mended \|\| { kill -INT $PPID; sleep 9; }` |
+        | two  | runs `echo more >> b.txt; test -e OUTSIDE/fixed \|\| { kill -INT $PPID; sleep 9; }` |
       And the plan has been interrupted
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the steps that ran are 2
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt`
@@ -141,13 +141,13 @@ Feature: Executing a plan
           project: {type: git-checkout, path: .}
           other: {type: fs-directory, path: OUTSIDE/other}
         steps:
-          - {name: wait, tool: shell, with: {command: test -f OUTSIDE/mended}}
+          - {name: wait, tool: shell, with: {command: test -f OUTSIDE/fixed}}
           - {name: write, tool: write-file, resource: other, with: {path: a.txt, content: by write}}
         """
       And the directory other is beside the project
       And the plan has failed
       And the record of the sandbox of other has been lost
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the error is "Step 2 of 2 (`write`) failed: The plan has no sandbox of the resource `other`"
       And the sandbox is the project after `true`

@@ -1,6 +1,6 @@
 Feature: When a step of a plan fails
   The failed state is kept to be looked at, then the plan's own policy decides what becomes of
-  the sandbox. Once the cause is mended, the same command goes on.
+  the sandbox. Once the cause is fixed, the same command goes on.
 
   Rule: the policy decides what the sandbox holds
 
@@ -8,7 +8,7 @@ Feature: When a step of a plan fails
       Given a plan with the steps
         | step  | does                                                            |
         | one   | writes a.txt                                                    |
-        | two   | runs `echo half > b.txt; rm README.md; test -e OUTSIDE/mended`  |
+        | two   | runs `echo half > b.txt; rm README.md; test -e OUTSIDE/fixed`  |
         | three | writes c.txt                                                    |
       And on failure the plan is to <policy>
       When the user runs the plan
@@ -24,15 +24,15 @@ Feature: When a step of a plan fails
         | rollback-plan | before execution | 0    |
         | keep          | failed: two      | 1    |
 
-    Scenario Outline: Going on under the policy <policy> once the cause is mended
+    Scenario Outline: Going on under the policy <policy> once the cause is fixed
       Given a plan with the steps
         | step  | does                                                 |
         | one   | writes a.txt                                         |
-        | two   | runs `echo more >> b.txt; test -e OUTSIDE/mended`    |
+        | two   | runs `echo more >> b.txt; test -e OUTSIDE/fixed`    |
         | three | writes c.txt                                         |
       And on failure the plan is to <policy>
       And the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the exit code is 0
       And the steps that ran are <steps>
@@ -66,7 +66,7 @@ Feature: When a step of a plan fails
         | step  | does                                                            |
         | one   | writes a.txt                                                    |
         | two   | writes b.txt                                                    |
-        | three | runs `echo more >> c.txt; rm README.md; test -e OUTSIDE/mended` |
+        | three | runs `echo more >> c.txt; rm README.md; test -e OUTSIDE/fixed` |
       And on failure the plan is to <policy>
       When the user runs the plan
       Then the exit code is 8
@@ -85,10 +85,10 @@ Feature: When a step of a plan fails
       And a plan with the steps
         | step | does                                                |
         | one  | runs `echo more >> a.txt`                           |
-        | two  | runs `echo more >> b.txt; test -e OUTSIDE/mended`   |
+        | two  | runs `echo more >> b.txt; test -e OUTSIDE/fixed`   |
       And on failure the plan is to <policy>
       And the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the steps that ever ran are 1, 2, 2
       And the sandbox is the project after `echo more > a.txt; echo more > b.txt`
@@ -198,10 +198,10 @@ Feature: When a step of a plan fails
     Scenario: A plan that failed without any checkpoint is tried again where it is
       Given a plan with the steps
         | step | does                                              |
-        | one  | runs `echo more >> a.txt; test -e OUTSIDE/mended` |
+        | one  | runs `echo more >> a.txt; test -e OUTSIDE/fixed` |
       And the plan can do without checkpoints
       And the plan has failed with room for 0 snapshots
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the exit code is 0
       And the sandbox is the project after `echo more > a.txt; echo more >> a.txt`

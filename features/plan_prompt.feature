@@ -28,10 +28,10 @@ Feature: Guidance for a plan
     Given a plan with the steps
       | step | does                   |
       | one  | writes a.txt           |
-      | two  | runs `test -e OUTSIDE/mended` |
+      | two  | runs `test -e OUTSIDE/fixed` |
     And the plan has failed
     And the plan has the guidance "do not fail"
-    And the cause of the failure has been mended
+    And the cause of the failure has been fixed
     When the user resumes the plan
     Then the decisions that stand are What should be done?, What guidance applies from here on?
 

@@ -5,7 +5,7 @@ Feature: Going on with a plan
     Given a plan with the steps
       | step  | does                                                |
       | one   | writes a.txt                                        |
-      | two   | runs `echo more >> b.txt; test -e OUTSIDE/mended`   |
+      | two   | runs `echo more >> b.txt; test -e OUTSIDE/fixed`   |
       | three | writes c.txt                                        |
 
   Rule: a dry run says where the plan would continue, and changes nothing
@@ -47,9 +47,9 @@ Feature: Going on with a plan
 
   Rule: it goes on at the next step
 
-    Scenario: After a failure, once the cause is mended
+    Scenario: After a failure, once the cause is fixed
       Given the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user resumes the plan
       Then the exit code is 0
       And the steps that ran are 2, 3
@@ -57,7 +57,7 @@ Feature: Going on with a plan
 
     Scenario: A plan that never ran starts
       Given the plan has been made
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user resumes the plan
       Then the steps that ran are 1, 2, 3
 
@@ -82,7 +82,7 @@ Feature: Going on with a plan
 
     Scenario: It was deleted
       Given the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       And the plan's sandbox has been deleted
       When the user resumes the plan
       Then the exit code is 0
@@ -91,7 +91,7 @@ Feature: Going on with a plan
 
     Scenario: It was deleted after a rollback
       Given the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       And the plan has been rolled back to "after one"
       And the plan's sandbox has been deleted
       When the user executes the plan
@@ -99,7 +99,7 @@ Feature: Going on with a plan
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
 
     Scenario: It was deleted before the first checkpoint was made
-      Given the cause of the failure has been mended
+      Given the cause of the failure has been fixed
       And the plan has been made
       And a run was killed when its sandboxes were recorded
       And the plan's sandbox has been deleted

@@ -105,12 +105,12 @@ Feature: Checkpoints that a plan requires
       Given a plan with the steps
         | step | does                          |
         | one  | writes a.txt                  |
-        | two  | runs `test -e OUTSIDE/mended` |
+        | two  | runs `test -e OUTSIDE/fixed` |
 
     Scenario: It goes back to the last whole checkpoint
       Given the plan has failed
       And an earlier version recorded the checkpoints "after one", "before two" as partial
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the exit code is 0
       And the steps that ever ran are 1, 2, 1, 2
@@ -118,7 +118,7 @@ Feature: Checkpoints that a plan requires
     Scenario: Without a whole checkpoint it starts with one
       Given the plan has failed
       And an earlier version recorded all checkpoints as partial
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the exit code is 0
       And the checkpoint "before execution" lists nothing as left out and is whole
@@ -127,7 +127,7 @@ Feature: Checkpoints that a plan requires
       Given the plan can do without checkpoints
       And the plan has failed
       And an earlier version recorded the checkpoints "after one", "before two" as partial
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the exit code is 0
       And the steps that ever ran are 1, 2, 2

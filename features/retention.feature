@@ -45,11 +45,11 @@ Feature: How many checkpoints a plan keeps
       Given a plan with the steps
         | step  | does                           |
         | one   | writes a.txt                   |
-        | two   | runs `test -e OUTSIDE/mended`  |
+        | two   | runs `test -e OUTSIDE/fixed`  |
         | three | writes c.txt                   |
       And the plan has failed
       And the user has set the limit to 2
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the checkpoints are before execution, before one, after three, after execution
       And the mirror keeps the snapshots of these and no others

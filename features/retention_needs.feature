@@ -8,12 +8,12 @@ Feature: What a plan needs to go on is not pruned
       Given a plan with the steps
         | step | does                                               |
         | one  | writes a.txt                                       |
-        | two  | runs `echo more >> b.txt; test -e OUTSIDE/mended`  |
+        | two  | runs `echo more >> b.txt; test -e OUTSIDE/fixed`  |
       And on failure the plan is to keep
       And the plan has failed
       And a plan may keep 1 checkpoints
       And the plan has been rolled back to "failed: two", which was undone
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the sandbox is the project after `echo by one > a.txt; echo more > b.txt`
 
@@ -21,7 +21,7 @@ Feature: What a plan needs to go on is not pruned
       Given a plan with the steps
         | step | does                                               |
         | one  | writes a.txt                                       |
-        | two  | runs `echo more >> b.txt; test -e OUTSIDE/mended`  |
+        | two  | runs `echo more >> b.txt; test -e OUTSIDE/fixed`  |
       And on failure the plan is to rollback-plan
       And a plan may keep 1 checkpoints
       And the plan has failed

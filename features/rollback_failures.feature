@@ -45,7 +45,7 @@ Feature: A rollback that fails
       Then it is refused with the code 7 and the sentence The undo failed (The disk gave up) and could not be undone: The disk gave up
       And the plan is shown as interrupted in the undo
 
-    Scenario: The next command completes it once the cause is mended
+    Scenario: The next command completes it once the cause is fixed
       Given a plan that wrote a.txt in step one and b.txt in step two
       And a rollback to "after one" has failed for good
       When the user executes the plan

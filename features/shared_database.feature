@@ -32,7 +32,7 @@ Feature: Several home directories with one database
 
   Scenario: A copy of the home is another home
     Given a copy of the home of the plan is used
-    And the installation of the copy has been mended
+    And the installation of the copy has been fixed
     When the user runs "agents plan cancel PLAN --discard --yes" for that plan
     Then the exit code is 4
     And the error has the code other_home and names what helps

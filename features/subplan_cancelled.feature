@@ -4,7 +4,7 @@ Feature: Subplans that the user cancels
   Background:
     Given a plan whose subplans run parallel
       | subplan | does                                                                         |
-      | first   | runs `echo first >> OUTSIDE/runs; echo 1 > first.txt; test -f OUTSIDE/mended` |
+      | first   | runs `echo first >> OUTSIDE/runs; echo 1 > first.txt; test -f OUTSIDE/fixed` |
       | second  | runs `echo second >> OUTSIDE/runs; echo 2 > second.txt`                       |
       | third   | runs `echo third >> OUTSIDE/runs; echo 3 > third.txt`                         |
     And its subplans have `max_parallel` 1
@@ -12,7 +12,7 @@ Feature: Subplans that the user cancels
   Rule: the step fails and says why
 
     Scenario: The other children keep their work
-      Given the cause of the failure has been mended
+      Given the cause of the failure has been fixed
       When the user runs the plan and cancels second while first runs
       Then the error is "Step 2 of 3 (`middle`) failed: subplan `second` failed: it was cancelled (not needed)"
       And the runs were first third
@@ -23,7 +23,7 @@ Feature: Subplans that the user cancels
         | third   | execute/complete     |
 
     Scenario: A plan that fails fast starts no other child
-      Given the cause of the failure has been mended
+      Given the cause of the failure has been fixed
       And its subplans have `fail_fast` true
       When the user runs the plan and cancels second while first runs
       Then the error is "Step 2 of 3 (`middle`) failed: subplan `second` failed: it was cancelled (not needed)"

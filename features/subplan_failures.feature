@@ -7,7 +7,7 @@ Feature: Subplans that fail
     Scenario: The other children run to their end, and nothing of the wave is merged
       Given a plan whose subplans run parallel
         | subplan | does                                            |
-        | bad     | runs `echo bad >> OUTSIDE/runs; test -f OUTSIDE/mended && echo b > bad.txt` |
+        | bad     | runs `echo bad >> OUTSIDE/runs; test -f OUTSIDE/fixed && echo b > bad.txt` |
         | good    | runs `echo good >> OUTSIDE/runs; echo g > good.txt` |
       And its subplans have `retry_failed` false
       When the user runs the plan
@@ -20,14 +20,14 @@ Feature: Subplans that fail
       And the sandbox is the project after `echo begin > begin.txt`
       And the runs were bad good
 
-    Scenario: Once mended, only the failed child runs again
+    Scenario: Once fixed, only the failed child runs again
       Given a plan whose subplans run parallel
         | subplan | does                                            |
-        | bad     | runs `echo bad >> OUTSIDE/runs; test -f OUTSIDE/mended && echo b > bad.txt` |
+        | bad     | runs `echo bad >> OUTSIDE/runs; test -f OUTSIDE/fixed && echo b > bad.txt` |
         | good    | runs `echo good >> OUTSIDE/runs; echo g > good.txt` |
       And its subplans have `retry_failed` false
       And the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the exit code is 0
       And the runs were bad good bad
@@ -62,10 +62,10 @@ Feature: Subplans that fail
       Given a plan whose subplans run sequential
         | subplan | does                                                                                |
         | first   | runs `echo first >> OUTSIDE/runs; echo f > first.txt`                               |
-        | second  | runs `echo second >> OUTSIDE/runs; test -f OUTSIDE/mended && cp first.txt second.txt` |
+        | second  | runs `echo second >> OUTSIDE/runs; test -f OUTSIDE/fixed && cp first.txt second.txt` |
       And its subplans have `retry_failed` false
       And the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the runs were first second second
       And the sandbox is the project after `echo begin > begin.txt; echo f > first.txt; echo f > second.txt; echo end > end.txt`
@@ -109,13 +109,13 @@ Feature: Subplans that fail
     Scenario: After failing fast and mending, those that were given up are spawned anew
       Given a plan whose subplans run parallel
         | subplan | does                                                       |
-        | bad     | runs `test -f OUTSIDE/mended && echo b > bad.txt`          |
+        | bad     | runs `test -f OUTSIDE/fixed && echo b > bad.txt`          |
         | waiting | writes waiting.txt                                         |
       And its subplans have `max_parallel` 1
       And its subplans have `fail_fast` true
       And its subplans have `retry_failed` false
       And the plan has failed
-      And the cause of the failure has been mended
+      And the cause of the failure has been fixed
       When the user executes the plan
       Then the sandbox is the project after `echo begin > begin.txt; echo b > bad.txt; echo by waiting > waiting.txt; echo end > end.txt`
 

@@ -1,5 +1,5 @@
 *** Settings ***
-Documentation    deciding.yaml takes one of two options and then fails, until the user has mended the cause.
+Documentation    deciding.yaml takes one of two options and then fails, until the user has fixed the cause.
 
 Resource         resources/agents.resource
 

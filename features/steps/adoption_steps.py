@@ -96,7 +96,7 @@ def back_to_adopted(context: Context) -> None:
     context.world.agents("plan", "rollback", *arguments)
 
 
-@then("the unknown plan is told with its project, size, snapshots and age")
+@then("the unknown plan is named with its project, size, snapshots and age")
 def told(context: Context) -> None:
     checks = context.world.last.json["data"]["checks"]
     [found] = [item for item in checks if item["name"] == "quarantine"]

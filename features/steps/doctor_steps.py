@@ -116,8 +116,8 @@ def checked_quickly(context: Context) -> None:
     examine(context, "--quick")
 
 
-@when("the user has the installation mended")
-def mended(context: Context) -> None:
+@when("the user has the installation fixed")
+def fixed(context: Context) -> None:
     examine(context, "--fix")
 
 

@@ -42,7 +42,7 @@ steps:
                   c.execute('insert into goods values (7)'); c.commit()"
   - name: last
     tool: shell
-    with: {command: "echo {{ outputs.made }} >> a.txt; test -e OUTSIDE/mended"}
+    with: {command: "echo {{ outputs.made }} >> a.txt; test -e OUTSIDE/fixed"}
 """
 """Two resources, a decision, an output that is used later, and steps that show a second run."""
 
@@ -53,12 +53,12 @@ def deciding_plan(context: Context) -> None:
         connection.execute("CREATE TABLE goods(number)")
     text = DECIDING.replace("OUTSIDE", str(context.world.directory))
     plans(context).file.write_text(text)
-    (context.world.directory / "mended").touch()
+    (context.world.directory / "fixed").touch()
 
 
 @given("its last step fails")
 def last_step_fails(context: Context) -> None:
-    (context.world.directory / "mended").unlink()
+    (context.world.directory / "fixed").unlink()
 
 
 @given("the killed run is one that had ended a tool and recorded nothing of it")
@@ -95,22 +95,22 @@ def sweep_resume(context: Context, point: str) -> None:
 
 def run_sweep(context: Context, point: str, arguments: tuple[str, ...]) -> None:
     context.ends = []
-    mended = context.world.directory / "mended"
-    fails = not mended.exists()
+    fixed = context.world.directory / "fixed"
+    fails = not fixed.exists()
 
     def check(number: int) -> None:
         faults.check_status(plans(context))
-        mended.touch()
+        fixed.touch()
         outcome = context.world.agents_here("plan", "resume", plans(context).plan_id)
         complete = "cannot be resumed" in outcome.stderr
         assert outcome.exit_code == 0 or complete, (point, number, outcome)
         context.ends.append(faults.end_of(plans(context)))
         faults.check_stores(plans(context))
         if fails:
-            mended.unlink()
+            fixed.unlink()
 
     context.kills = faults.sweep(plans(context), FaultPoint(point), arguments, check)
-    mended.touch()
+    fixed.touch()
     outcome = context.world.agents_here("plan", "execute", plans(context).plan_id, "--yes")
     assert outcome.exit_code == 0, outcome
     context.whole = faults.end_of(plans(context))

@@ -84,8 +84,8 @@ def copied(context: Context) -> None:
     context.copy_before = kept(copy)
 
 
-@given("the installation of the copy has been mended")
-def mended(context: Context) -> None:
+@given("the installation of the copy has been fixed")
+def fixed(context: Context) -> None:
     done = context.world.agents_here("doctor", "--fix", "--format", "json")
     assert done.exit_code == 0, done
     [identity] = [item for item in done.json["data"]["checks"] if item["name"] == "identity"]

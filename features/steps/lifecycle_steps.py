@@ -19,7 +19,7 @@ from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 
 @given("the plan has succeeded")
 def has_succeeded(context: Context) -> None:
-    (context.world.directory / "mended").touch()
+    (context.world.directory / "fixed").touch()
     plans(context).run()
 
 
@@ -49,7 +49,7 @@ def nothing_arrives(context: Context) -> None:
 @then("the sandbox is made anew again by the next run")
 def made_anew_again(context: Context) -> None:
     context.arriving.stop()
-    (context.world.directory / "mended").touch()
+    (context.world.directory / "fixed").touch()
     outcome = context.world.agents_here("plan", "resume", plans(context).plan_id)
     assert outcome.exit_code == 0, outcome
     assert (plans(context).sandbox / "c.txt").exists()

@@ -63,9 +63,9 @@ def has_failed(context: Context) -> None:
     plans(context).run(exit_code=8)
 
 
-@given("the cause of the failure has been mended")
+@given("the cause of the failure has been fixed")
 def mend(context: Context) -> None:
-    (context.world.directory / "mended").touch()
+    (context.world.directory / "fixed").touch()
 
 
 @given("the directory {name} is beside the project")

@@ -115,12 +115,12 @@ def ran_once(context: Context) -> None:
     assert (context.world.directory / "begun").read_text() == "once\n"
 
 
-@given("that process and its tool have been killed, and the cause of its waiting mended")
+@given("that process and its tool have been killed, and the cause of its waiting fixed")
 def killed_elsewhere(context: Context) -> None:
     context.process.kill()
     context.process.communicate()
     assert end_plan(plans(context).plan_id) > 0
-    (context.world.directory / "mended").touch()
+    (context.world.directory / "fixed").touch()
 
 
 @given("four plans that write files of their own in three steps")
@@ -219,9 +219,9 @@ def swept_run(context: Context, command: str) -> None:
         assert found == expected, (number, difference(expected, found))
 
 
-@then("the other process ends well once the cause of its waiting is mended")
+@then("the other process ends well once the cause of its waiting is fixed")
 def other_ends(context: Context) -> None:
-    (context.world.directory / "mended").touch()
+    (context.world.directory / "fixed").touch()
     said, complained = context.process.communicate()
     assert context.process.returncode == 0, (said, complained)
     assert plans(context).status()["state"] == "complete"

@@ -98,9 +98,9 @@ def writing_here(context: Context) -> None:
     served(context).write_in_process()
 
 
-@when("the cause of its waiting is mended, and the server started once it is missed")
+@when("the cause of its waiting is fixed, and the server started once it is missed")
 def mend_and_start(context: Context) -> None:
-    (context.world.directory / "mended").touch()
+    (context.world.directory / "fixed").touch()
     for line in context.process.stderr:
         if "does not answer" in json.loads(line)["data"].get("name", ""):
             break

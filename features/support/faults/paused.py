@@ -19,14 +19,14 @@ from cleveragents.application.ports.system import (FaultPoints)
 from cleveragents.cli.main import main
 from cleveragents.container import Container
 
-point, begun, mended, *arguments = sys.argv[1:]
+point, begun, fixed, *arguments = sys.argv[1:]
 
 
 class Waiting(FaultPoints):
     def reach(self, reached):
         if reached == point:
             Path(begun).touch()
-            while not Path(mended).exists():
+            while not Path(fixed).exists():
                 time.sleep(0.01)
 
 
@@ -36,11 +36,11 @@ with patch.object(Container, "_faults", Waiting()):
 
 
 def start_paused(context: Context, point: str, *arguments: str) -> None:
-    """Starts `agents`, and returns when it is at the point; `mended` lets it go on."""
+    """Starts `agents`, and returns when it is at the point; `fixed` lets it go on."""
     begun: Path = context.world.directory / "begun"
-    mended: Path = context.world.directory / "mended"
+    fixed: Path = context.world.directory / "fixed"
     context.process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, point, str(begun), str(mended), *arguments],
+        [sys.executable, "-c", PROGRAM, point, str(begun), str(fixed), *arguments],
         env=context.world.environment,
         cwd=context.world.project,
         stdout=subprocess.PIPE,
@@ -55,6 +55,6 @@ def start_paused(context: Context, point: str, *arguments: str) -> None:
 
 def let_go_on(context: Context) -> tuple[str, str, int]:
     """Has the process go on, and returns what it said and how it ended."""
-    (context.world.directory / "mended").touch()
+    (context.world.directory / "fixed").touch()
     said, complained = context.process.communicate()
     return said, complained, context.process.returncode

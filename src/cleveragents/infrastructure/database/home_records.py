@@ -132,7 +132,7 @@ class HomeRecords:
             home: The home directory.
             presence: Tells which processes use it.
             faults: The moments between durable steps.
-            relink: Mends what is on disk of a home that was moved. MUST be repeatable.
+            relink: Fixes what is on disk of a home that was moved. MUST be repeatable.
             tell: Gets a sentence when the home was found to be moved.
         """
         self.newest_event = NewestEvent(home)

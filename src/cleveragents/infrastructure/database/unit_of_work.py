@@ -94,7 +94,7 @@ class Connections:
             busy_seconds: How long to wait for another process's lock.
             reconnect_seconds: How long to wait for a server that went away meanwhile.
             faults: For `HomeRecords`, like the following two.
-            relink: Mends what is on disk of a home that was moved.
+            relink: Fixes what is on disk of a home that was moved.
             tell: Gets a sentence when that was done.
 
         Raises:
