@@ -17,7 +17,9 @@ import pkgutil
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
+import cleveragents.application
 import cleveragents.infrastructure.sandbox
 from benchmarks.compare.ours import held, open_container, perform, watched
 from cleveragents.container import Container
@@ -26,8 +28,8 @@ from cleveragents.container import Container
 def main(home: str, plan_id: str, act: str, checkpoint: str) -> dict[str, object]:
     container = open_container(Path(home))
     service = container.checkpoint_service()
-    for module in pkgutil.iter_modules(cleveragents.infrastructure.sandbox.__path__):
-        importlib.import_module(f"cleveragents.infrastructure.sandbox.{module.name}")
+    _import_all(cleveragents.application)
+    _import_all(cleveragents.infrastructure.sandbox)
     service.list_checkpoints(plan_id)
     if act == "memory":
         return memory_of(container, plan_id)
@@ -40,6 +42,12 @@ def main(home: str, plan_id: str, act: str, checkpoint: str) -> dict[str, object
     container.close()
     closed = time.perf_counter()
     return {"seconds": ended - started, "closing": closed - ended, "checkpoint": done}
+
+
+def _import_all(package: ModuleType) -> None:
+    """Imports a package with everything below it: adapters load their modules at first use."""
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
 
 
 def memory_of(container: Container, plan_id: str) -> dict[str, object]:
