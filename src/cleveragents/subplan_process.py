@@ -20,7 +20,7 @@ from cleveragents.container import Container
 from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.config import load_settings
 from cleveragents.infrastructure.home import home_directory
-from cleveragents.infrastructure.waits import waits_shown
+from cleveragents.infrastructure.system import waits_shown
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -163,8 +163,7 @@ class Session:
         from cleveragents.application.events import ProgressAdvanced, Stage
         from cleveragents.cli.progress import events_for
         from cleveragents.container import Container
-        from cleveragents.infrastructure.progress import progress_shown
-        from cleveragents.infrastructure.waits import waits_shown
+        from cleveragents.infrastructure.system import progress_shown, waits_shown
 
         events = events_for(self)
         if not self._shows_work:

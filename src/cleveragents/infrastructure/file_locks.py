@@ -17,6 +17,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -27,8 +28,7 @@ from cleveragents.domain.plans.lease import LONGEST_LEASE_SECONDS, Holder
 from cleveragents.domain.record import Record
 from cleveragents.domain.wording import listed
 from cleveragents.infrastructure.home import create_private_directory
-from cleveragents.infrastructure.system import this_process
-from cleveragents.infrastructure.waits import announce_wait
+from cleveragents.infrastructure.system import announce_wait, this_process
 
 WAIT_SECONDS = 600.0
 """Longer than anything takes that is done under such a lock, such as copying a large project."""
@@ -150,12 +150,18 @@ def take_lock(descriptor: int, kind: int) -> bool:
     return True
 
 
+@cache
+def _name_of(_: int) -> bytes:
+    """Returns the name of this process; a forked child has another id, and so asks again."""
+    return str(this_process()).encode()
+
+
 @contextmanager
 def signed(descriptor: int) -> Generator[None]:
     """Has the name of this process in a file that it has locked alone, while the block runs."""
     # On a full disk, those that wait do not learn the name.
     with suppress(OSError):
-        os.pwrite(descriptor, str(this_process()).encode(), 0)
+        os.pwrite(descriptor, _name_of(os.getpid()), 0)
     try:
         yield
     finally:

@@ -38,8 +38,7 @@ from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.file_locks import Presence, one_of
-from cleveragents.infrastructure.system import is_this_machine
-from cleveragents.infrastructure.waits import announce_wait
+from cleveragents.infrastructure.system import announce_wait, is_this_machine
 
 _RENEWALS_PER_LEASE = 3
 """Two renewals may fail before the lease expires."""
@@ -238,20 +237,16 @@ class DatabaseLocks(Locks):
             given_up = held.lost and held.trying_since is not None
             if not self._held:
                 self._stop_renewing(wait=not given_up)
-        if given_up or not self._release(held.lease):
-            self._presence.leave_behind()
-
-    def _release(self, lease: Lease) -> bool:
-        """Returns False if the database refused, for example on a full disk.
-
-        What the process did under the lease is done or undone by then, so that is not an error.
-        """
         try:
-            with self._database.write(lease.plan_id) as transaction:
-                transaction.leases.release(lease.plan_id, lease.holder.owner_id)
+            if not given_up:
+                with self._database.write(plan_id) as transaction:
+                    transaction.leases.release(plan_id, held.lease.holder.owner_id)
+                return
         except DatabaseError:
-            return False
-        return True
+            # The disk may be full. What this process did under the lease is done or undone by
+            # now, so that is not an error.
+            pass
+        self._presence.leave_behind()
 
     def _keep_renewing(self, ended: threading.Event) -> None:
         seconds = self._renewal_seconds

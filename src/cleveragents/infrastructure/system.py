@@ -1,9 +1,13 @@
-"""The clock, ids, this process's identity, and the signals that ask it to stop.
+"""This process and its surroundings: clock, ids, identity, signals, and what it shows its user.
 
 Python would raise KeyboardInterrupt between any two instructions, for example between a restore
 and its record. So the first signal only sets a flag, which the work reads between its durable
 steps. A second signal means that the user does not want to wait: it raises at once, and the
 next command finishes what was left, as after a kill.
+
+Waits and long work happen far below the services, in places that know nothing of them. So the
+code that talks to the user sets how these are shown while it calls the services: `waits_shown`
+and `progress_shown`.
 """
 
 from __future__ import annotations
@@ -13,10 +17,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from cleveragents.application.fault_points import FaultPoint
 from cleveragents.application.ports.system import Clock, FaultPoints, IdSource, Interruption
@@ -27,6 +33,17 @@ _UNKNOWN = "unknown"
 
 _ULID_DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+ItemT = TypeVar("ItemT")
+ShowProgress = Callable[[str, int, int], None]
+"""Receives the name of the work, how many parts are done, and how many there are."""
+
+_MANY = 1000
+"""Less work than this ends before a bar could be read."""
+_UPDATES = 100
+
+_wait_shown: ContextVar[Callable[[str], None] | None] = ContextVar("wait_shown", default=None)
+_progress_shown: ContextVar[ShowProgress | None] = ContextVar("progress_shown", default=None)
 
 
 class SystemClock(Clock):
@@ -160,3 +177,58 @@ def this_process() -> Holder:
         process_started=_process_start(),
         command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:4]])[:120],
     )
+
+
+def announce_wait(text: str) -> None:
+    """Shows the text, if anybody wants to see it."""
+    show = _wait_shown.get()
+    if show is not None:
+        show(text)
+
+
+@contextmanager
+def waits_shown(show: Callable[[str], None]) -> Generator[None]:
+    """Shows the announcements of this thread while the block runs."""
+    before = _wait_shown.set(show)
+    try:
+        yield
+    finally:
+        _wait_shown.reset(before)
+
+
+@contextmanager
+def progress_shown(show: ShowProgress) -> Generator[None]:
+    """Shows the progress of this thread while the block runs."""
+    before = _progress_shown.set(show)
+    try:
+        yield
+    finally:
+        _progress_shown.reset(before)
+
+
+def counted(name: str, items: Collection[ItemT]) -> Iterable[ItemT]:
+    """Returns the items, and shows how many the caller has taken if there are many."""
+    advance = counter(name, len(items)) if len(items) >= _MANY else None
+    return items if advance is None else _counted(items, advance)
+
+
+def counter(name: str, total: int) -> Callable[[int], None] | None:
+    """Returns a function that counts finished parts; None if there is nothing to show."""
+    show = _progress_shown.get()
+    if show is None or total < _MANY:
+        return None
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        before, done = done, min(done + count, total)
+        if done * _UPDATES // total != before * _UPDATES // total:
+            show(name, done, total)
+
+    return advance
+
+
+def _counted(items: Iterable[ItemT], advance: Callable[[int], None]) -> Iterator[ItemT]:
+    for item in items:
+        yield item
+        advance(1)

@@ -142,12 +142,9 @@ class HomeRecords:
         self._relink = relink
         self._tell = tell
         self._identity: Identity | None = None
-        self._separates = False
-
-    @property
-    def id(self) -> str | None:
+        self.id: str | None = None
         """The id of the home, once the database was opened."""
-        return self._identity.id if self._identity is not None else None
+        self._separates = False
 
     def state(self) -> HomeState:
         return state_of(self._home, read_identity(self._home))
@@ -168,6 +165,7 @@ class HomeRecords:
     def admit(self) -> None:
         """Raises CopiedHomeError if the home is a copy; costs one small file to read."""
         self._identity = read_identity(self._home)
+        self.id = self._identity.id if self._identity is not None else None
         if (
             self._identity is not None
             and not self._separates
@@ -228,7 +226,7 @@ class HomeRecords:
                 f"adjusted: {error.strerror or error}",
                 hint="Make room there, or give permission",
             ) from error
-        self._identity, self._separates = identity, False
+        self._identity, self.id, self._separates = identity, identity.id, False
         if moves and found is not None and self._tell is not None:
             self._tell(
                 f"The home directory was {state.value} from {found.path}; "

@@ -25,7 +25,7 @@ from cleveragents.infrastructure.database.session import (
     TRANSACTION_NUMBER,
     DriverConnection,
 )
-from cleveragents.infrastructure.waits import announce_wait
+from cleveragents.infrastructure.system import announce_wait
 
 _POLL_SECONDS = 0.2
 _FATE = "SELECT txid_status({number})"

@@ -152,17 +152,14 @@ class ConnectionPool:
         try:
             yield connection
         finally:
-            self._take_back(connection)
-
-    def _take_back(self, connection: DriverConnection) -> None:
-        try:
-            connection.rollback()
-        except driver_errors():
-            # The server ended, or its connection broke; the next transaction opens another.
-            connection.close()
-            return
-        with self._lock:
-            self._idle.append(connection)
+            try:
+                connection.rollback()
+            except driver_errors():
+                # The server ended, or its connection broke; the next transaction opens another.
+                connection.close()
+            else:
+                with self._lock:
+                    self._idle.append(connection)
 
     def close(self) -> None:
         """Closes the idle connections."""

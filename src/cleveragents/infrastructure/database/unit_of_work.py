@@ -47,7 +47,8 @@ class UnitOfWork(Transaction):
         events = repositories.EventRepository(session, clock)
         self.events = events
         self.plans = repositories.PlanRepository(session, events)
-        self.sandboxes = repositories.SandboxRepository(session, events, home_id)
+        self.sandboxes = repositories.SandboxRepository(session, events)
+        self.sandboxes.home_id = home_id
         self.checkpoints = repositories.CheckpointRepository(session, events)
         self.decisions = repositories.DecisionRepository(session, events)
         self.tool_calls = repositories.ToolCallRepository(session, events)

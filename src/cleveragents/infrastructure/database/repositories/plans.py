@@ -234,19 +234,15 @@ class PlanRepository(RecordRepository, PlanStore):
 class SandboxRepository(RecordRepository, SandboxStore):
     """The resources of plans and the sandboxes made of them."""
 
-    def __init__(
-        self, session: DatabaseSession, events: EventRepository, home_id: str | None = None
-    ) -> None:
-        """New sandboxes belong to the home directory `home_id`."""
-        super().__init__(session, events)
-        self._home_id = home_id
+    home_id: str | None = None
+    """The home directory that new sandboxes belong to."""
 
     def add_resource(self, resource: Resource) -> None:
         self._session.insert(RESOURCES, RESOURCES.row(resource))
 
     def add(self, sandbox: SandboxRef) -> None:
         row = SANDBOXES.row(sandbox)
-        self._session.insert(SANDBOXES, {**row, "home_id": sandbox.home_id or self._home_id})
+        self._session.insert(SANDBOXES, {**row, "home_id": sandbox.home_id or self.home_id})
         facts = (sandbox.resource, sandbox.strategy.value, sandbox.path, sandbox.branch)
         self._events.add(SandboxCreated(sandbox.plan_id, sandbox.id, *facts))
 

@@ -24,7 +24,6 @@ from cleveragents.application.ports.system import FaultPoints
 from cleveragents.domain.errors import TargetChangedError
 from cleveragents.domain.sandboxes.uncaptured import special_kind
 from cleveragents.infrastructure.files import fsync_directory
-from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.apply.journal import (
     BEGUN,
     WRITTEN,
@@ -41,6 +40,7 @@ from cleveragents.infrastructure.sandbox.git.objects import (
 )
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry, ancestors
+from cleveragents.infrastructure.system import counted
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

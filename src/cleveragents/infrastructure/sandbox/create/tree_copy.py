@@ -18,10 +18,10 @@ from cleveragents.domain.errors import ProjectRefusedError
 from cleveragents.domain.sandboxes.sandbox import CopyMethod, Uncaptured
 from cleveragents.domain.sandboxes.uncaptured import special_file
 from cleveragents.domain.wording import size
-from cleveragents.infrastructure.progress import counter
 from cleveragents.infrastructure.sandbox.create.copy_processes import CopyWorkers
 from cleveragents.infrastructure.sandbox.create.directory_copy import CopyResult, DirectoryCopy
 from cleveragents.infrastructure.sandbox.store.file_copy import clone, space_needed
+from cleveragents.infrastructure.system import counter
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

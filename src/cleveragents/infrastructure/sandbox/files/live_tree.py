@@ -25,7 +25,6 @@ from cleveragents.domain.sandboxes.uncaptured import (
     too_large,
     unreadable,
 )
-from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.files.ignore_rules import IgnoreRules
 from cleveragents.infrastructure.sandbox.files.inotify import Watch, WatchUnavailableError
 from cleveragents.infrastructure.sandbox.git.objects import (
@@ -47,6 +46,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
+from cleveragents.infrastructure.system import counted
 
 _READ_ATTEMPTS = 3
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

@@ -37,7 +37,6 @@ from cleveragents.domain.sandboxes.sandbox import (
     UncapturedFile,
 )
 from cleveragents.infrastructure.files import sync_files
-from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.files.engine_protocol import (
     SnapshotEngine,
     refuse_differences,
@@ -71,6 +70,7 @@ from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, not_ah
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.refs import mirror_use
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
+from cleveragents.infrastructure.system import counted
 
 _STORE_ATTEMPTS = 12
 _SECOND_CHANCES = 2

@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from cleveragents.infrastructure.files import SYNCED_ONE_BY_ONE, sync_file_system
-from cleveragents.infrastructure.progress import counted
 from cleveragents.infrastructure.sandbox.states.difference import (
     TOP,
     StateDifference,
 )
 from cleveragents.infrastructure.sandbox.store.captured_state import TreeEntry
+from cleveragents.infrastructure.system import counted
 
 _OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _REWRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
