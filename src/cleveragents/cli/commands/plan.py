@@ -267,8 +267,7 @@ def list_(
             pattern=pattern,
             subplans=subplans,
         )
-        elapsed = {plan.id: service.elapsed(plan) for plan in plans}
-        interrupted = service.interrupted(plans)
+        ran = service.times(plans)
     finally:
         container.close()
     filters = {
@@ -278,7 +277,7 @@ def list_(
         "action": action,
         "regex": pattern,
     }
-    return plan_list_report(plans, elapsed, interrupted, filters)
+    return plan_list_report(plans, ran.elapsed, ran.interrupted, filters)
 
 
 @plan.command(
