@@ -140,6 +140,10 @@ class CheckpointStore(Protocol):
         """Returns groups by sequence."""
         ...
 
+    def group_ids(self, plan_id: str) -> Collection[str]:
+        """Returns the ids of all groups of a plan, those set aside included."""
+        ...
+
     def groups_oldest_first(self, plan_id: str) -> Iterator[CheckpointGroup]:
         """Gives all groups by sequence, as far as it is asked."""
         ...

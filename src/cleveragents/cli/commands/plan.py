@@ -116,7 +116,12 @@ class Execute(Protocol):
 @contextmanager
 def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
     """Yields the plan that `text` names, and services with the settings of its project."""
-    found = session.container(None).plan_service().find(text, session.nearby())
+    known = session.newest
+    found = (
+        known
+        if known is not None and known.id == text
+        else session.container(None).plan_service().find(text, session.nearby())
+    )
     container = session.container(Path(found.project))
     try:
         yield container, found
