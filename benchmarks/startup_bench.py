@@ -31,6 +31,10 @@ LIMITS: Mapping[tuple[str, ...], float] = {
     ("plan", "list", "--format", "json"): 15,
     ("plan", "status", "@latest"): 15,
     ("plan", "status", "@latest", "--format", "json"): 15,
+    ("status",): 15,
+    ("status", "--format", "json"): 15,
+    ("log",): 15,
+    ("log", "--format", "json"): 15,
 }
 _MODULES = """
 import sys

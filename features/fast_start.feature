@@ -46,5 +46,7 @@ Feature: Commands answer at once
         | agents plan status @latest                 |
         | agents plan status @latest -f json         |
         | agents plan log @latest                    |
+        | agents status                              |
+        | agents log                                 |
         | agents plan checkpoint list @latest        |
         | agents plan tree @latest                   |

@@ -203,7 +203,7 @@ def use(context: Context) -> None:
 
 def _plans(found: Databases) -> list[sample_records.Plan]:
     with found.open().read() as transaction:
-        return list(transaction.plans.list())
+        return [transaction.plans.get(plan_id) for plan_id in transaction.plans.ids()]
 
 
 @when("a plan is stored")

@@ -23,6 +23,7 @@ from cleveragents.infrastructure.home import home_directory
 
 if TYPE_CHECKING:
     from cleveragents.container import Container
+    from cleveragents.domain.plans.plan import Plan
     from cleveragents.domain.settings.registry import Settings
 
 COLORS = ("auto", "always", "never")
@@ -45,6 +46,8 @@ class Session:
         """Whether to show what tools print while they run."""
         self.every_row = False
         """Whether long tables are shown whole."""
+        self.newest: Plan | None = None
+        """The plan that a short form has looked up because its user named none."""
         self.warnings: list[str] = []
         """Added to the warnings of the command's report."""
         self.started = datetime.now(UTC)

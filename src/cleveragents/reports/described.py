@@ -20,6 +20,8 @@ RecordT = TypeVar("RecordT")
 
 def shown(value: object) -> str:
     """Returns a value as people read it; None is empty."""
+    if type(value) is str:  # Nearly all are; the enums of texts are not.
+        return value
     match value:
         case None:
             return ""

@@ -35,4 +35,6 @@ def jsonable(value: object) -> object:
 
 def timestamp(time: datetime) -> str:
     """Returns a time in the form of all documents: `2026-01-31T09:30:00.000000Z`."""
-    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    # Stored times are in UTC already, and a list has thousands of them.
+    moment = time if time.tzinfo is UTC else time.astimezone(UTC)
+    return f"{moment.isoformat(timespec='microseconds').removesuffix('+00:00')}Z"

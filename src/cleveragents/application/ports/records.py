@@ -20,7 +20,7 @@ from cleveragents.domain.decisions.correction import CorrectionAttempt
 from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.plans.events import PlanEventRecord, StoredEvent
 from cleveragents.domain.plans.lease import Lease
-from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.sandboxes.change import AuthoredChange, ChangeCounts, PathChange
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
@@ -48,8 +48,8 @@ class PlanStore(Protocol):
         phase: PlanPhase | None = None,
         state: PlanState | None = None,
         project: str | None = None,
-    ) -> Sequence[Plan]:
-        """Returns plans, oldest first."""
+    ) -> Sequence[PlanSummary]:
+        """Returns the part of plans that lists show, oldest first."""
         ...
 
     def ids(
@@ -138,6 +138,10 @@ class CheckpointStore(Protocol):
 
     def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
         """Returns groups by sequence."""
+        ...
+
+    def group_ids(self, plan_id: str) -> Collection[str]:
+        """Returns the ids of all groups of a plan, those set aside included."""
         ...
 
     def groups_oldest_first(self, plan_id: str) -> Iterator[CheckpointGroup]:

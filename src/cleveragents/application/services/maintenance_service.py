@@ -104,7 +104,8 @@ class MaintenanceService:
             plan_ids = transaction.plans.ids()
         robbed: set[str] = set()
         for plan_id in plan_ids:
-            kept = self._kept(plan_id).reversible
+            # What a checkpoint says of itself does not matter here, and takes longest to read.
+            kept = self._kept(plan_id, described=False).reversible
             lost = self._lost(kept)
             robbed |= {
                 self._stores.key_of(sandbox.store)
@@ -114,13 +115,17 @@ class MaintenanceService:
             }
         return robbed
 
-    def _kept(self, plan_id: str) -> KeptCheckpoints:
+    def _kept(self, plan_id: str, *, described: bool = True) -> KeptCheckpoints:
+        """Reads what is kept of a plan; if it is not `described`, without its checkpoints."""
         with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+            # Without a sandbox, no snapshot is looked for.
+            groups = transaction.checkpoints.groups(plan_id) if sandboxes else ()
             return KeptCheckpoints(
                 plan_id,
-                transaction.sandboxes.list(plan_id),
-                transaction.checkpoints.list(plan_id, set_aside=True),
-                {group.id: group for group in transaction.checkpoints.groups(plan_id)},
+                sandboxes,
+                transaction.checkpoints.list(plan_id, set_aside=True) if described else (),
+                {group.id: group for group in groups},
             )
 
     def _damaged(self, needed: Mapping[Stored, SandboxRef]) -> dict[Stored, str]:
@@ -167,7 +172,7 @@ class MaintenanceService:
     def _still_there(self, plan_id: str, chosen: Sequence[Checkpoint]) -> list[Checkpoint]:
         """A running plan drops old checkpoints; what it dropped meanwhile is not damaged."""
         with self._database.read() as transaction:
-            left = {group.id for group in transaction.checkpoints.groups(plan_id)}
+            left = transaction.checkpoints.group_ids(plan_id)
         return [item for item in chosen if item.group_id in left]
 
     def _named(self, plan_ids: Collection[str]) -> KnownRecords:

@@ -42,7 +42,7 @@ from cleveragents.domain.plans.apply import ApplyRecord
 from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_cancelled
 from cleveragents.domain.plans.lease import Holder
-from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.plan_file import (
     PlanDefinition,
     ResourceDefinition,
@@ -60,6 +60,15 @@ from cleveragents.domain.plans.validation import ValidationResult, ValidationSta
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, expected_seconds
+
+
+class PlanTimes(msgspec.Struct, frozen=True):
+    """How long plans have run."""
+
+    elapsed: Mapping[str, float | None]
+    """By plan: the seconds since it started, until now if a process runs it."""
+    interrupted: Collection[str]
+    """The plans whose process was killed while it worked on them."""
 
 
 class PlanStatus(msgspec.Struct, frozen=True):
@@ -277,7 +286,7 @@ class PlanService:
         action: str | None = None,
         pattern: str | None = None,
         subplans: bool = False,
-    ) -> Sequence[Plan]:
+    ) -> Sequence[PlanSummary]:
         """Returns plans, oldest first.
 
         Args:
@@ -308,10 +317,18 @@ class PlanService:
             and matcher.search(plan.name)
         ]
 
-    def interrupted(self, plans: Sequence[Plan]) -> Collection[str]:
-        """Returns the ids of those plans whose process was killed while it worked on them."""
+    def times(self, plans: Sequence[PlanSummary]) -> PlanTimes:
+        """Returns how long plans have run; reads the holder of each plan in progress once."""
         processing = [plan.id for plan in plans if plan.state is PlanState.PROCESSING]
-        return {plan_id for plan_id in processing if self._locks.holder(plan_id) is None}
+        holders = {plan_id: self._locks.holder(plan_id) for plan_id in processing}
+        now = self._clock.now()
+        return PlanTimes(
+            {
+                plan.id: plan.elapsed(now if _runs(plan, holders.get(plan.id)) else None)
+                for plan in plans
+            },
+            {plan_id for plan_id, holder in holders.items() if holder is None},
+        )
 
     def status(self, plan_id: str) -> PlanStatus:
         holder = self._locks.holder(plan_id)
@@ -340,13 +357,6 @@ class PlanService:
                 elapsed=plan.elapsed(self._clock.now() if _runs(plan, holder) else None),
                 eta=_eta(plan, calls) if _runs(plan, holder) else None,
             )
-
-    def elapsed(self, plan: Plan) -> float | None:
-        """Returns the seconds since a plan started, until now if a process runs it."""
-        if plan.state is not PlanState.PROCESSING:
-            return plan.elapsed()
-        running = _runs(plan, self._locks.holder(plan.id))
-        return plan.elapsed(self._clock.now() if running else None)
 
     def stop(self, plan_id: str) -> None:
         """Stops the process that executes or applies a plan on this machine, and waits for it.
@@ -529,7 +539,7 @@ def _invariant_check(validation: str | None) -> str:
     return f"checked by the validation `{validation}` before the plan is applied"
 
 
-def _runs(plan: Plan, holder: Holder | None) -> bool:
+def _runs(plan: PlanSummary, holder: Holder | None) -> bool:
     """Returns whether the steps of the plan run now."""
     place = (plan.phase, plan.state)
     return holder is not None and place == (PlanPhase.EXECUTE, PlanState.PROCESSING)

@@ -116,7 +116,12 @@ class Execute(Protocol):
 @contextmanager
 def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
     """Yields the plan that `text` names, and services with the settings of its project."""
-    found = session.container(None).plan_service().find(text, session.nearby())
+    known = session.newest
+    found = (
+        known
+        if known is not None and known.id == text
+        else session.container(None).plan_service().find(text, session.nearby())
+    )
     container = session.container(Path(found.project))
     try:
         yield container, found
@@ -267,8 +272,7 @@ def list_(
             pattern=pattern,
             subplans=subplans,
         )
-        elapsed = {plan.id: service.elapsed(plan) for plan in plans}
-        interrupted = service.interrupted(plans)
+        ran = service.times(plans)
     finally:
         container.close()
     filters = {
@@ -278,7 +282,7 @@ def list_(
         "action": action,
         "regex": pattern,
     }
-    return plan_list_report(plans, elapsed, interrupted, filters)
+    return plan_list_report(plans, ran.elapsed, ran.interrupted, filters)
 
 
 @plan.command(

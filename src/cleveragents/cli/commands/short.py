@@ -111,7 +111,7 @@ def _completed(session: Session, references: Sequence[str], form: _Form) -> list
         has_plan = _is_plan(session, container, references[0], form)
     if has_plan:
         return [*references]
-    newest = container.plan_service().find(_NEWEST, session.nearby())
+    newest = session.newest = container.plan_service().find(_NEWEST, session.nearby())
     session.say(f"Plan {newest.id} ({newest.name})")
     return [newest.id, *references]
 

@@ -204,37 +204,53 @@ class PlannedStep(NamedTuple):
     """The chosen option, if the step is a decision."""
 
 
-class Plan(Record, dict=True):
-    """One run of a plan file against a project."""
+class PlanSummary(Record):
+    """The part of a plan that lists show; reading it costs a fifth of reading all of it."""
 
     id: str
     name: str
     project: str
     """The project's directory."""
+    phase: PlanPhase
+    state: PlanState
+    last_checkpoint_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    parent_plan_id: str | None = None
+    """The plan that started it."""
+
+    def elapsed(self, now: datetime | None = None) -> float | None:
+        """Returns the seconds since the plan started; None before that.
+
+        They end when it finished or, unless `now` is given because it still runs, when its
+        record last changed.
+        """
+        if self.started_at is None:
+            return None
+        until = self.finished_at or now or self.updated_at
+        return round((until - self.started_at).total_seconds(), 3)
+
+
+class Plan(PlanSummary, dict=True):
+    """One run of a plan file against a project."""
+
     project_key: str
     """Names the project's private mirror."""
     plan_file: str
     definition: PlanDefinition
     """The plan file as it was when the plan was created, with its arguments filled in."""
     arguments: dict[str, str]
-    phase: PlanPhase
-    state: PlanState
     attempt: int
     """1, and one more for each correction that went back to Strategize."""
     last_completed_step: int
     """Index of the last step whose outcome is durable; -1 before the first."""
-    last_checkpoint_id: str | None
     decision_root_id: str | None
     error: PlanError | None
-    created_at: datetime
-    updated_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
     choices: dict[str, str] = {}
     """By the path of a step: the option that a decision takes, the subplan that was appended."""
     cancel_reason: str | None = None
-    parent_plan_id: str | None = None
-    """The plan that started it."""
     spawn_decision_id: str | None = None
     """The decision of its parent that started it."""
 
@@ -251,17 +267,6 @@ class Plan(Record, dict=True):
                 table="plans",
                 record_id=self.id,
             ) from error
-
-    def elapsed(self, now: datetime | None = None) -> float | None:
-        """Returns the seconds since the plan started; None before that.
-
-        They end when it finished or, unless `now` is given because it still runs, when its
-        record last changed.
-        """
-        if self.started_at is None:
-            return None
-        until = self.finished_at or now or self.updated_at
-        return round((until - self.started_at).total_seconds(), 3)
 
     @property
     def tools(self) -> list[str]:

@@ -32,7 +32,7 @@ from cleveragents.domain.decisions.decision import Decision
 from cleveragents.domain.errors import DatabaseError
 from cleveragents.domain.plans.events import StoredEvent
 from cleveragents.domain.plans.lease import Holder, Lease
-from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.plans.plan import Plan, PlanSummary
 from cleveragents.domain.plans.plan_file import PlanDefinition
 from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.record import JsonValue, Record
@@ -312,6 +312,8 @@ PLANS = Model(
     },
     codecs={"definition": Codec(dump, _definition)},
 )
+PLAN_SUMMARIES = Model(PlanSummary, "plans", "plan", columns={"id": "plan_id"})
+"""The part of a row of `PLANS` that lists show."""
 RESOURCES = Model(Resource, "resources", "resource", columns={"id": "resource_id"})
 SANDBOXES = Model(
     SandboxRef,

@@ -8,7 +8,7 @@ from cleveragents.application.services.plan_service import PlanStatus
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.decisions.decision import RECORD_DECISION
 from cleveragents.domain.plans.apply import ApplyRecord, Target
-from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.plan_file import work_places
 from cleveragents.domain.plans.validation import (
     Requirement,
@@ -21,7 +21,7 @@ from cleveragents.reports.described import Description, Field, times
 from cleveragents.reports.plans.conflicts import CONFLICT
 from cleveragents.reports.report import Column, Commands, Fields, Report, Section, paragraph
 
-_PLAN = Description[Plan](
+_PLAN = Description[PlanSummary](
     Field("id", "Plan", lambda it: it.id),
     Field("name", "Name", lambda it: it.name),
     Field("action", None, lambda it: it.name),
@@ -304,7 +304,7 @@ def _next(status: PlanStatus) -> tuple[tuple[str, str], ...]:
 
 
 def plan_list_report(
-    plans: Sequence[Plan],
+    plans: Sequence[PlanSummary],
     elapsed: Mapping[str, float | None],
     interrupted: Collection[str],
     filters: Mapping[str, str | None],

@@ -105,6 +105,8 @@ def groups_are_given_oldest_first(make_database: MakeDatabase) -> None:
         expect(store.group_of(sample.checkpoint(3).id), aside)
         expect_exactly(CheckpointNotFoundError, lambda: store.group_of("NOBODY"))
         expect((store.count_groups("PLAN1"), store.count_groups("PLAN2")), (3, 0))
+        expect(set(store.group_ids("PLAN1")), {sample.group(number).id for number in (1, 2, 3)})
+        expect(list(store.group_ids("PLAN2")), [])
         expect([*given], [aside])
 
 

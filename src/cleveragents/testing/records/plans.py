@@ -16,7 +16,7 @@ from cleveragents.domain.errors import (
     NotFoundError,
     PlanNotFoundError,
 )
-from cleveragents.domain.plans.plan import PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.sandboxes.sandbox import SandboxState
 from cleveragents.testing import sample_records as sample
 from cleveragents.testing.expectations import expect
@@ -109,10 +109,15 @@ def plans_are_filtered(make_database: MakeDatabase) -> None:
     with database.write() as transaction:
         transaction.plans.add(other)
         plans = transaction.plans
-        expect(list(plans.list(phase=PlanPhase.STRATEGIZE)), [other])
-        expect(list(plans.list(state=PlanState.ERRORED)), [sample.plan()])
-        expect(list(plans.list(project=sample.plan().project)), [sample.plan()])
+        expect(list(plans.list(phase=PlanPhase.STRATEGIZE)), [_summary(other)])
+        expect(list(plans.list(state=PlanState.ERRORED)), [_summary(sample.plan())])
+        expect(list(plans.list(project=sample.plan().project)), [_summary(sample.plan())])
         expect(list(plans.list(phase=PlanPhase.APPLY, project="/other")), [])
+
+
+def _summary(plan: Plan) -> PlanSummary:
+    """Returns the part of a plan that a list shows."""
+    return PlanSummary(**{name: getattr(plan, name) for name in PlanSummary.__struct_fields__})
 
 
 def prefixes_are_literal(make_database: MakeDatabase) -> None:

@@ -14,7 +14,7 @@ from cleveragents.domain.checkpoints.operation import Operation
 from cleveragents.domain.errors import CleverAgentsError, ConflictError, SandboxMissingError
 from cleveragents.domain.health.health import FIX, Check, CheckStatus, check, worst
 from cleveragents.domain.plans.lease import Lease
-from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
 from cleveragents.domain.wording import counted, listed
 
@@ -25,7 +25,7 @@ _GIVEN_UP = (PlanState.CANCELLED, PlanState.APPLIED)
 class PlanRecord:
     """What is stored about one plan, as far as its health goes."""
 
-    plan: Plan
+    plan: PlanSummary
     resources: Sequence[Resource]
     sandboxes: Sequence[SandboxRef]
     groups: int
@@ -106,7 +106,7 @@ class PlanHealth:
         return [
             self._projects(records),
             _operations([record for record in unattended if record.pending], attempts),
-            _interrupted(unattended, records, attempts),
+            self._interrupted(unattended, records, attempts),
             _leases([record for record in unattended if record.is_leased], attempts),
             self._missing_sandboxes(records),
         ]
@@ -132,6 +132,45 @@ class PlanHealth:
             return RepairAttempt(CheckStatus.PROBLEM, f"{record.id}: {error.message}")
         sentence = done.sentence if done else f"{record.id} has nothing left to finish"
         return RepairAttempt(CheckStatus.FIXED, sentence)
+
+    def _interrupted(
+        self,
+        before: Sequence[PlanRecord],
+        now: Sequence[PlanRecord],
+        attempts: Mapping[str, RepairAttempt],
+    ) -> Check:
+        """An interrupted plan continues when its user resumes it, so this stays a warning."""
+        unattended = {record.id for record in before}
+        left = [
+            record
+            for record in now
+            if record.id in unattended
+            and record.is_under_way
+            and not _was_busy(attempts, record.id)
+        ]
+        if not left:
+            return check("interrupted-plans", CheckStatus.OK, "No plan was interrupted")
+        ids = [record.id for record in left]
+        made = [attempts[plan_id] for plan_id in ids if plan_id in attempts]
+        failed = [attempt.sentence for attempt in made if attempt.status is CheckStatus.PROBLEM]
+        with self._database.read() as transaction:
+            plans = [transaction.plans.get(plan_id) for plan_id in ids]
+        return check(
+            "interrupted-plans",
+            CheckStatus.PROBLEM if failed else CheckStatus.WARNING,
+            f"Left unfinished by a process that ended: {listed(ids)}"
+            + (f"; {listed(failed)}" if failed else ""),
+            f"Run `{_going_on(left)}` to continue, or `agents plan cancel` to cancel it",
+            plans=[
+                {
+                    "plan_id": plan.id,
+                    "name": plan.name,
+                    "steps_done": plan.last_completed_step + 1,
+                    "steps": len(plan.step_sequence),
+                }
+                for plan in plans
+            ],
+        )
 
     def _projects(self, records: Sequence[PlanRecord]) -> Check:
         plans: dict[str, list[str]] = {}
@@ -189,7 +228,7 @@ class PlanHealth:
         return reasons
 
 
-def _record(transaction: Transaction, plan: Plan) -> PlanRecord:
+def _record(transaction: Transaction, plan: PlanSummary) -> PlanRecord:
     return PlanRecord(
         plan=plan,
         resources=transaction.sandboxes.resources(plan.id),
@@ -225,39 +264,6 @@ def _operations(pending: Sequence[PlanRecord], attempts: Mapping[str, RepairAtte
         listed([attempt.sentence for attempt in made]),
         skipped=any(attempt.was_busy for attempt in made),
         plans=ids,
-    )
-
-
-def _interrupted(
-    before: Sequence[PlanRecord], now: Sequence[PlanRecord], attempts: Mapping[str, RepairAttempt]
-) -> Check:
-    """An interrupted plan continues when its user resumes it, so this stays a warning."""
-    unattended = {record.id for record in before}
-    left = [
-        record
-        for record in now
-        if record.id in unattended and record.is_under_way and not _was_busy(attempts, record.id)
-    ]
-    if not left:
-        return check("interrupted-plans", CheckStatus.OK, "No plan was interrupted")
-    ids = [record.id for record in left]
-    made = [attempts[plan_id] for plan_id in ids if plan_id in attempts]
-    failed = [attempt.sentence for attempt in made if attempt.status is CheckStatus.PROBLEM]
-    return check(
-        "interrupted-plans",
-        CheckStatus.PROBLEM if failed else CheckStatus.WARNING,
-        f"Left unfinished by a process that ended: {listed(ids)}"
-        + (f"; {listed(failed)}" if failed else ""),
-        f"Run `{_going_on(left)}` to continue, or `agents plan cancel` to cancel it",
-        plans=[
-            {
-                "plan_id": record.id,
-                "name": record.plan.name,
-                "steps_done": record.plan.last_completed_step + 1,
-                "steps": len(record.plan.step_sequence),
-            }
-            for record in left
-        ],
     )
 
 

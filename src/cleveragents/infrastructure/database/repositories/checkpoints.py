@@ -72,6 +72,7 @@ _GROUP_OF = (
     " WHERE checkpoint_id = :checkpoint_id"
 )
 _ALL_GROUPS = f"{GROUPS.select} WHERE plan_id = :plan_id ORDER BY sequence"
+_GROUP_IDS = "SELECT group_id FROM checkpoint_groups WHERE plan_id = :plan_id"
 _VISIBLE_GROUPS = (
     f"{GROUPS.select} WHERE plan_id = :plan_id AND set_aside_by IS NULL ORDER BY sequence"
 )
@@ -233,6 +234,9 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
     def groups(self, plan_id: str, *, set_aside: bool = True) -> Sequence[CheckpointGroup]:
         sql = _ALL_GROUPS if set_aside else _VISIBLE_GROUPS
         return self._session.find(GROUPS, sql, plan_id=plan_id)
+
+    def group_ids(self, plan_id: str) -> Collection[str]:
+        return {group_id for [group_id] in self._session.rows(_GROUP_IDS, plan_id=plan_id)}
 
     def groups_oldest_first(self, plan_id: str) -> Iterator[CheckpointGroup]:
         return self._session.find_each(GROUPS, _ALL_GROUPS, plan_id=plan_id)

@@ -33,7 +33,7 @@ from cleveragents.domain.plans.events import (
     ValidationPassed,
 )
 from cleveragents.domain.plans.lease import Lease
-from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
 from cleveragents.domain.record import JsonValue
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
@@ -41,6 +41,7 @@ from cleveragents.infrastructure.database.models import (
     EVENTS,
     LEASE_HOLDERS,
     LEASES,
+    PLAN_SUMMARIES,
     PLANS,
     RESOURCES,
     SANDBOXES,
@@ -205,13 +206,13 @@ class PlanRepository(RecordRepository, PlanStore):
         phase: PlanPhase | None = None,
         state: PlanState | None = None,
         project: str | None = None,
-    ) -> Sequence[Plan]:
+    ) -> Sequence[PlanSummary]:
         wanted = {"phase": phase and phase.value, "state": state and state.value}
         wanted["project"] = project
         values = {name: value for name, value in wanted.items() if value is not None}
         where = " AND ".join(f"{name} = :{name}" for name in values) or "true"
-        sql = f"{PLANS.select} WHERE {where} ORDER BY number"
-        return self._session.find(PLANS, sql, **values)
+        sql = f"{PLAN_SUMMARIES.select} WHERE {where} ORDER BY number"
+        return self._session.find(PLAN_SUMMARIES, sql, **values)
 
     def children(self, plan_id: str) -> Sequence[Plan]:
         return self._session.find(PLANS, _CHILDREN, plan_id=plan_id)
