@@ -144,6 +144,6 @@ Feature: Judging a plan's result before it is applied
       Given a plan that left ignored files, with the validation `true`
       And the disk next to the sandbox is full
       When the user applies the plan
-      Then the exit code is 7
+      Then the exit code is 1
       And the error tells that "What no checkpoint holds could not be copied: "
       And the project is as it was

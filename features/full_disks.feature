@@ -3,7 +3,8 @@ Feature: Disks that fill at any write
   The disk of the project or of the home directory fills at each page that a command writes in turn.
   The command ends with an error, never as a bug. The project is as before or as after, down to
   its index, refs and reflogs, and the same command succeeds when there is room again.
-  `behave -D sweep=whole` tries every number of free pages, otherwise a few.
+  So are the sandboxes: a rollback or an undo reserves its room before it changes the first file.
+  `behave -D sweep=whole` tries every number of free pages and inodes, otherwise a few.
 
   Rule: the project's disk
 
@@ -41,3 +42,41 @@ Feature: Disks that fill at any write
       Given a plan whose result is to be applied, and the home directory on a small disk
       When the disk fills when the apply is at each of its points, and the apply continues
       Then nothing was lost in any try, and the command succeeded when there was room
+
+    Scenario Outline: Another process fills the disk while <command> is at each of its points
+      What is taken in the middle of a restore can be missing both to end and to undo it.
+      The command says so, and the next one ends it.
+      Given <situation>, and the home directory on a small disk
+      When the disk fills when the restore is at each of its points
+      Then nothing was lost in any try, and the command succeeded when there was room
+
+      Examples:
+        | command    | situation                       |
+        | a rollback | a plan that is rolled back      |
+        | an undo    | a plan whose rollback is undone |
+
+  Rule: a disk can run out of inodes, too
+
+    Scenario Outline: <command> in <place>
+      Given <situation>, and <place> on a small disk
+      When the command is tried with ever more free inodes, until it succeeds
+      Then nothing was lost in any try, and the command succeeded when there was room
+
+      Examples:
+        | command  | situation                            | place              |
+        | An apply | a plan whose result is to be applied | the project        |
+        | An apply | a plan whose result is to be applied | the home directory |
+        | An undo  | a plan whose rollback is undone      | the home directory |
+
+  Rule: ext4 keeps the same promises
+
+    Scenario Outline: <command> in <place>, with ever more <unit>
+      Given <situation>, and <place> on a small disk with ext4
+      When the command is tried with ever more free <unit>, until it succeeds
+      Then nothing was lost in any try, and the command succeeded when there was room
+
+      Examples:
+        | command  | situation                            | place              | unit   |
+        | An apply | a plan whose result is to be applied | the project        | pages  |
+        | An undo  | a plan whose rollback is undone      | the home directory | pages  |
+        | An undo  | a plan whose rollback is undone      | the home directory | inodes |

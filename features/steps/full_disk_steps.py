@@ -97,29 +97,48 @@ SITUATIONS = {
 }
 
 
+RESTORE_POINTS = [
+    *(FaultPoint.PRESENT_STATE_SAVED, FaultPoint.ROLLBACK_JOURNALED),
+    *(FaultPoint.RESOURCE_RESTORED, FaultPoint.ROLLBACK_RECORDED),
+]
+
+
 @given("{situation}, and {place} on a small disk")
 def small_disk(context: Context, situation: str, place: str) -> None:
+    _on_disk(context, situation, place, "tmpfs")
+
+
+@given("{situation}, and {place} on a small disk with {kind}")
+def small_disk_of_kind(context: Context, situation: str, place: str, kind: str) -> None:
+    _on_disk(context, situation, place, kind)
+
+
+def _on_disk(context: Context, situation: str, place: str, kind: str) -> None:
     world = context.world
     applies(context).prepare("true", WORK)
     disk, other = world.project, world.home
     if place == "the home directory":
         disk, other = other, disk
-    if mounted(context, disk):
+    if mounted(context, disk, kind):
         plans(context).run()
         given_ = SITUATIONS[situation](context)
         context.sweep = DiskSweep(plans(context), disk, [other], *given_)
 
 
-@when("the command is tried with ever more free pages, until it succeeds")
-def tried(context: Context) -> None:
-    context.found = context.sweep.at_each_page(
-        whole=context.config.userdata.get("sweep") == "whole"
-    )
+@when("the command is tried with ever more free {unit}, until it succeeds")
+def tried(context: Context, unit: str) -> None:
+    whole = context.config.userdata.get("sweep") == "whole"
+    context.found = context.sweep.at_each(unit, whole=whole)
 
 
 @when("the disk fills when the apply is at each of its points, and the apply {goes}")
 def filled(context: Context, goes: str) -> None:
     context.found = context.sweep.at_each_point(POINTS, fails=goes == "fails")
+
+
+@when("the disk fills when the restore is at each of its points")
+def filled_while_restoring(context: Context) -> None:
+    context.found = context.sweep.at_each_point(RESTORE_POINTS, fails=False, may_stop=True)
 
 
 @then("nothing was lost in any try, and the command succeeded when there was room")

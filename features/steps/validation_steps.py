@@ -39,7 +39,7 @@ def no_room(context: Context) -> None:
     """The sandbox is on a disk of its own, with less room than an ignored file needs."""
     place = plans(context).sandbox.parent
     (plans(context).sandbox / "a.log").write_bytes(bytes(9 << 20))
-    if mounted(context, place):
+    if mounted(context, place, "tmpfs"):
         fill(place, place / "ballast", pages=2 << 10)
 
 

@@ -611,6 +611,13 @@ class SnapshotError(CleverAgentsError):
     exit_code = 7
 
 
+class NoSpaceError(SnapshotError):
+    """A disk is full: nothing that is stored is damaged."""
+
+    code = "no_space"
+    exit_code = 1
+
+
 class SnapshotMissingError(SnapshotError):
     """Stored objects of a checkpoint are gone."""
 

@@ -7,12 +7,14 @@ final name, and the directory after that.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 SYNCED_ONE_BY_ONE = 20
 """Up to so many files each is made durable by itself; beyond, the whole file system is."""
 

@@ -46,6 +46,7 @@ from cleveragents.domain.errors import (
     ChildAppliedError,
     CleverAgentsError,
     ConflictError,
+    NoSpaceError,
     PlanAppliedError,
     SandboxMissingError,
     SnapshotCorruptError,
@@ -458,7 +459,8 @@ class RollbackProcedure:
         except ConflictError:
             raise
         except CleverAgentsError as error:
-            raise SnapshotError(
+            # A full disk damages nothing: it has its own exit code.
+            raise (NoSpaceError if isinstance(error, NoSpaceError) else SnapshotError)(
                 f"The {operation.kind.value} failed ({cause}) and could not be undone: "
                 f"{error.message}",
                 hint=f"Fix the cause, then run `agents plan execute {operation.plan_id}`: "

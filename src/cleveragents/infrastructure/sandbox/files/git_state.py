@@ -12,7 +12,12 @@ from pathlib import Path
 from time import time_ns
 from typing import NoReturn
 
-from cleveragents.domain.errors import GitCommandError, SandboxMissingError, SnapshotError
+from cleveragents.domain.errors import (
+    GitCommandError,
+    NoSpaceError,
+    SandboxMissingError,
+    SnapshotError,
+)
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import DAMAGED_GIT, GIT_OPERATIONS, OTHER_GIT, Reason
 from cleveragents.infrastructure.files import write_durably
@@ -324,8 +329,8 @@ class SandboxGit:
 
 
 def _raise_unless_damage(error: SnapshotError) -> None:
-    """A git that was killed or hangs says nothing about the repository."""
-    if isinstance(error, GitCommandError) and error.status < 0:
+    """A git that was killed, hangs or has no room says nothing about the repository."""
+    if isinstance(error, NoSpaceError) or (isinstance(error, GitCommandError) and error.status < 0):
         raise error
 
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from msgspec.structs import replace as replace_fields
 
-from cleveragents.domain.errors import BusinessRuleViolation, SnapshotError
+from cleveragents.domain.errors import BusinessRuleViolation, NoSpaceError, SnapshotError
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.named_paths import NamedPaths, inside
@@ -36,7 +36,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     TreeDiff,
     UncapturedFile,
 )
-from cleveragents.infrastructure.files import sync_files
+from cleveragents.infrastructure.files import FULL_DISK, sync_files
 from cleveragents.infrastructure.sandbox.files.engine_protocol import (
     SnapshotEngine,
     refuse_differences,
@@ -46,7 +46,7 @@ from cleveragents.infrastructure.sandbox.files.known_copies import CopyCompariso
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
 from cleveragents.infrastructure.sandbox.files.uncaptured_files import UncapturedFiles, with_files
-from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter
+from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter, room_for
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectChangedError
 from cleveragents.infrastructure.sandbox.states.combine import combined
@@ -215,7 +215,10 @@ class FileSandbox(SnapshotEngine):
             unknown = {path for path, why in other.not_captured.items() if not why.is_special_file}
             left_out = target.ignored | other.ignored | unknown
             target = replace(target, ignored=left_out)
-        return self._restore_to(target, snapshot_id, self._stored.refs.name(snapshot_id))
+        # What was begun is ended with whatever room there is: half a restore helps nobody.
+        begun = sparing is not None
+        ref = self._stored.refs.name(snapshot_id)
+        return self._restore_to(target, snapshot_id, ref, begun=begun)
 
     def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:
         wanted = sorted({inside(path) for path in paths})
@@ -371,7 +374,9 @@ class FileSandbox(SnapshotEngine):
         with os_errors_as("The sandbox could not be read"):
             return self._tracker.present()
 
-    def _restore_to(self, target: CapturedState, snapshot_id: str, ref: str) -> RestoreReport:
+    def _restore_to(
+        self, target: CapturedState, snapshot_id: str, ref: str, *, begun: bool = False
+    ) -> RestoreReport:
         """Restores the sandbox to a state; `ref` is what keeps that state stored."""
         self._stored.end_repacking()
         present, _ = self._present()
@@ -379,7 +384,10 @@ class FileSandbox(SnapshotEngine):
         with os_errors_as("The sandbox could not be restored"):
             self._refuse_unless_possible(todo, present, target, snapshot_id)
             blobs = _ReadAhead(self._stored, todo)
-            with self._tracker.rewriting(todo):
+            with (
+                nullcontext() if begun else room_for(self._sandbox.path, todo, blobs.sizes),
+                self._tracker.rewriting(todo),
+            ):
                 if self._git is not None:
                     self._git.restore(target.git)
                 if todo.touched or todo.set_modes:
@@ -434,7 +442,8 @@ def os_errors_as(what: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise SnapshotError(
+        kind = NoSpaceError if error.errno in FULL_DISK else SnapshotError
+        raise kind(
             f"{what}: {error}", hint="Make room or give permission, then try again"
         ) from error
 
@@ -448,6 +457,8 @@ class _ReadAhead:
     def __init__(self, stored: StoredSnapshots, todo: StateDifference) -> None:
         self._objects = stored.objects
         self._kept: dict[str, bytearray] = {}
+        self.sizes = Counter[str]()
+        """How many bytes each object has."""
         self._room = _READ_AHEAD_BYTES
         needed = sorted({entry.object_id for _, entry in todo.write_files})
         if needed:
@@ -464,6 +475,7 @@ class _ReadAhead:
         content = self._kept[object_id] = bytearray()
 
         def take(chunk: bytes) -> None:
+            self.sizes[object_id] += len(chunk)
             self._room -= len(chunk)
             if self._room < 0:
                 self._kept.pop(object_id, None)

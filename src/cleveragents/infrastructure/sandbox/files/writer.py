@@ -12,10 +12,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 
-from cleveragents.infrastructure.files import SYNCED_ONE_BY_ONE, sync_file_system
+from cleveragents.domain.wording import size
+from cleveragents.infrastructure.files import FULL_DISK, SYNCED_ONE_BY_ONE, sync_file_system
 from cleveragents.infrastructure.sandbox.states.difference import (
     TOP,
     StateDifference,
@@ -26,14 +27,93 @@ from cleveragents.infrastructure.system import counted
 _OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _REWRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_UNNAMED = os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC
 _OPEN_FIFO = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NOT_IN_PLACE = (
     *(errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.EACCES),
     *(errno.ETXTBSY, errno.EPERM, errno.ENODEV),
 )
 
+_FOR_RECORDS = 256 << 10
+"""Bytes for the records and git's index, which are written after the files or along with them."""
+
 WriteBlob = Callable[[str, Callable[[bytes], object]], None]
 """Gives the bytes of an object, piece by piece, to the function it is handed."""
+
+
+@contextmanager
+def room_for(root: str, difference: StateDifference, sizes: Mapping[str, int]) -> Generator[None]:
+    """Reserves what a difference needs on the disk, before the block changes the first file.
+
+    What it removes, it removes first, so that is room too: a restore may be the way to empty
+    a full disk. The part for the records stays reserved until the block ends.
+
+    Args:
+        root: The sandbox.
+        difference: What the block will write there.
+        sizes: How many bytes each object has.
+
+    Raises:
+        OSError: there is too little room; nothing was changed.
+    """
+    disk = os.statvfs(root)
+    bytes_needed = _FOR_RECORDS + disk.f_frsize * len(difference.make_directories)
+    names_needed = len(difference.make_directories) - len(difference.remove_directories)
+    for path, entry in difference.write_files:
+        there = _bytes_on_disk(f"{root}/{path}")
+        names_needed += there is None
+        blocks = -(-sizes[entry.object_id] // disk.f_frsize)
+        bytes_needed += max(blocks * disk.f_frsize - (there or 0), 0)
+    for path in difference.remove_files:
+        names_needed -= 1
+        bytes_needed -= _bytes_on_disk(f"{root}/{path}") or 0
+    # File systems that make inodes as they need them have none to count.
+    if disk.f_files and names_needed > disk.f_favail:
+        raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)} for {names_needed} more files")
+    free = disk.f_bavail * disk.f_frsize
+    if bytes_needed > max(free, 0):
+        problem = f"{os.strerror(errno.ENOSPC)}: {size(bytes_needed)} needed, {size(free)} free"
+        raise OSError(errno.ENOSPC, problem)
+    reserve = _reserved(root, bytes_needed) if bytes_needed > 0 else None
+    try:
+        if reserve is not None:
+            os.ftruncate(reserve, min(bytes_needed, _FOR_RECORDS))
+        yield
+    finally:
+        if reserve is not None:
+            os.close(reserve)
+
+
+def _reserved(root: str, size_needed: int) -> int | None:
+    """Returns a file that takes up room on the disk of a sandbox, or None if that cannot be.
+
+    The file is beside the sandbox, where it is no change of it, and has no name, so that nothing
+    is left of it whatever happens.
+    """
+    try:
+        descriptor = os.open(os.path.dirname(root), _UNNAMED, 0o600)
+    except OSError:
+        return None
+    try:
+        if os.fstat(descriptor).st_dev == os.stat(root).st_dev:
+            os.posix_fallocate(descriptor, 0, size_needed)
+            return descriptor
+    except OSError as error:
+        os.close(descriptor)
+        if error.errno in FULL_DISK:
+            raise
+        return None
+    os.close(descriptor)
+    return None
+
+
+def _bytes_on_disk(path: str) -> int | None:
+    """Returns what removing a file gives back, or None if there is none."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status.st_blocks * 512 if status.st_nlink == 1 else 0
 
 
 class SandboxWriter:

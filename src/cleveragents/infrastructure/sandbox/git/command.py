@@ -23,8 +23,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
-from cleveragents.domain.errors import ConfigurationError, GitCommandError
+from cleveragents.domain.errors import (
+    ConfigurationError,
+    GitCommandError,
+    NoSpaceError,
+    SnapshotError,
+)
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
+from cleveragents.infrastructure.files import FULL_DISK
 
 MINIMUM_VERSION = (2, 38)
 _INSTALL = f"Install git {'.'.join(map(str, MINIMUM_VERSION))} or later"
@@ -32,6 +38,8 @@ _INSTALL = f"Install git {'.'.join(map(str, MINIMUM_VERSION))} or later"
 _NOWHERE = "/"
 _IDENTITY = "CleverAgents"
 _PIECE = 1 << 20
+_SAYS_FULL = (*map(os.strerror, FULL_DISK), "Out of diskspace")
+_NEARLY_NOTHING = 64 << 10
 _EMAIL = "checkpoints@cleveragents.invalid"
 
 _HARMLESS = {
@@ -134,6 +142,7 @@ class Git:
 
         Raises:
             GitCommandError: git ended with a status not in `ok`, or did not end.
+            NoSpaceError: git says that the disk is full.
             ConfigurationError: git cannot be started.
         """
         return self.complete(*arguments, stdin=stdin, ok=ok).stdout
@@ -155,6 +164,7 @@ class Git:
 
         Raises:
             GitCommandError: git ended with a status not in `ok`, or did not end.
+            NoSpaceError: git says that the disk is full.
             ConfigurationError: git cannot be started.
         """
         command, variables = self._call(arguments)
@@ -182,9 +192,7 @@ class Git:
                 "git", -1, f"it was still running after {self.patience:g} seconds"
             ) from late
         if ok is not None and done.returncode not in ok:
-            raise GitCommandError(
-                f"git {arguments[0]}", done.returncode, done.stderr.decode(errors="replace")
-            )
+            raise self._failed(arguments[0], done.returncode, done.stderr)
         return done
 
     def beginning(self, limit: int, *arguments: str) -> bytes:
@@ -199,9 +207,7 @@ class Git:
                 return begun
             said = process.stderr.read() if process.stderr else b""
         if process.returncode != 0:
-            raise GitCommandError(
-                f"git {arguments[0]}", process.returncode, said.decode(errors="replace")
-            )
+            raise self._failed(arguments[0], process.returncode, said)
         return begun
 
     def succeeds(self, *arguments: str) -> bool:
@@ -253,11 +259,9 @@ class Git:
         finally:
             giver.end()
             taker.end()
-        for ended, command in ((taker, taking[0]), (giver, arguments[0])):
+        for at, ended, command in ((other, taker, taking[0]), (self, giver, arguments[0])):
             if ended.process.returncode != 0:
-                raise GitCommandError(
-                    f"git {command}", ended.process.returncode, said.decode(errors="replace")
-                )
+                raise at._failed(command, ended.process.returncode, said)
 
     @contextmanager
     def session(self, *arguments: str) -> Generator[tuple[IO[bytes], IO[bytes]]]:
@@ -286,6 +290,22 @@ class Git:
         if process.stdin is None or process.stdout is None:  # pragma: no cover # PIPE was asked for
             raise GitCommandError("git", -1, "no pipes")
         return GitProcess(process, process.stdin, process.stdout)
+
+    def _failed(self, command: str, status: int, stderr: bytes) -> SnapshotError:
+        """Returns the error for a git that failed; it does not always say that the disk is full."""
+        said = stderr.decode(errors="replace")
+        is_full = any(sign in said for sign in _SAYS_FULL)
+        with suppress(OSError):
+            disk = os.statvfs(self.directory)
+            is_full |= disk.f_bavail * disk.f_frsize < _NEARLY_NOTHING
+            is_full |= disk.f_favail == 0 < disk.f_files
+        failure = GitCommandError(f"git {command}", status, said)
+        if not is_full or status < 0:
+            return failure
+        return NoSpaceError(
+            f"There is no space left on the disk: {failure.message}",
+            hint="Free some space and try again",
+        )
 
     def _call(self, arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         """Returns the command, and all that git may know.

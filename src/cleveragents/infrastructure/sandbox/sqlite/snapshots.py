@@ -17,6 +17,7 @@ from msgspec.structs import replace as replace_fields
 from cleveragents.domain.errors import (
     BusinessRuleViolation,
     ConflictError,
+    NoSpaceError,
     SandboxMissingError,
     SnapshotError,
 )
@@ -37,6 +38,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     Uncaptured,
     UncapturedFile,
 )
+from cleveragents.infrastructure.files import FULL_DISK
 from cleveragents.infrastructure.sandbox.files.engine_protocol import (
     SnapshotEngine,
     refuse_differences,
@@ -401,7 +403,9 @@ class SqliteSnapshots(SnapshotEngine):
                 path=str(self._place),
             ) from error
         except (OSError, sqlite3.Error) as error:
-            raise SnapshotError(
+            is_full = isinstance(error, OSError) and error.errno in FULL_DISK
+            is_full |= getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+            raise (NoSpaceError if is_full else SnapshotError)(
                 f"{failure}: {error}", hint="Make room or give permission, then try again"
             ) from error
 

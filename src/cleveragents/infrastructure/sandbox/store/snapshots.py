@@ -23,8 +23,8 @@ from pathlib import Path
 
 from cleveragents.domain.errors import (
     GitCommandError,
+    NoSpaceError,
     SnapshotCorruptError,
-    SnapshotError,
     SnapshotMissingError,
 )
 from cleveragents.domain.sandboxes.sandbox import (
@@ -242,7 +242,7 @@ class StoredSnapshots:
         disk, needed = os.statvfs(self._sandbox.store), sum(item.size for item in new.values())
         free = disk.f_bavail * disk.f_frsize
         if free < needed + _RESERVE:
-            raise SnapshotError(
+            raise NoSpaceError(
                 f"There is not enough room for the snapshot: it needs {size(needed)} "
                 f"and {size(_RESERVE)} must stay free; {size(free)} are free",
                 hint="Make room in the home directory of CleverAgents; "
