@@ -61,6 +61,10 @@ from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, expected_seconds
 
+_RUNNING = (PlanPhase.EXECUTE, PlanState.PROCESSING)
+_MAY_HAVE_ENDED = (PlanState.PROCESSING, PlanState.COMPLETE)
+"""The states of which the record of a session may be older than the session."""
+
 
 class PlanStatus(msgspec.Struct, frozen=True):
     """A plan with everything its status shows."""
@@ -299,24 +303,42 @@ class PlanService:
                 hint="Write `\\` before a character that is meant literally",
             ) from error
         with self._database.read() as transaction:
-            found = transaction.plans.list(phase=phase, state=state, project=project)
+            found = transaction.plans.list(
+                phase=phase, state=None if state in _MAY_HAVE_ENDED else state, project=project
+            )
         return [
             plan
-            for plan in found
-            if (subplans or plan.parent_plan_id is None)
+            for plan in map(self._seen, found)
+            if state in (None, plan.state)
+            and (subplans or plan.parent_plan_id is None)
             and action in (None, plan.name)
             and matcher.search(plan.name)
         ]
+
+    def _seen(self, plan: Plan) -> Plan:
+        """Returns a session whose process is gone as ended, whether that is recorded or not."""
+        if plan.session is None or (plan.phase, plan.state) != _RUNNING:
+            return plan
+        is_running = self._locks.holder(plan.id) is not None
+        return plan if is_running else replace(plan, state=PlanState.COMPLETE)
 
     def interrupted(self, plans: Sequence[Plan]) -> Collection[str]:
         """Returns the ids of those plans whose process was killed while it worked on them."""
         processing = [plan.id for plan in plans if plan.state is PlanState.PROCESSING]
         return {plan_id for plan_id in processing if self._locks.holder(plan_id) is None}
 
+    def recorders(self, plans: Sequence[Plan]) -> Mapping[str, str]:
+        """Returns the process that takes the checkpoints of each session that runs, by its id."""
+        running = [
+            plan.id for plan in plans if plan.session and (plan.phase, plan.state) == _RUNNING
+        ]
+        holders = {plan_id: self._locks.holder(plan_id) for plan_id in running}
+        return {plan_id: str(holder) for plan_id, holder in holders.items() if holder is not None}
+
     def status(self, plan_id: str) -> PlanStatus:
         holder = self._locks.holder(plan_id)
         with self._database.read() as transaction:
-            plan = transaction.plans.get(plan_id)
+            plan = self._seen(transaction.plans.get(plan_id))
             operations = transaction.operations.list(plan_id)
             said = transaction.validations.list(plan_id)
             latest = {result.name: result for result in said}
@@ -531,8 +553,7 @@ def _invariant_check(validation: str | None) -> str:
 
 def _runs(plan: Plan, holder: Holder | None) -> bool:
     """Returns whether the steps of the plan run now."""
-    place = (plan.phase, plan.state)
-    return holder is not None and place == (PlanPhase.EXECUTE, PlanState.PROCESSING)
+    return holder is not None and (plan.phase, plan.state) == _RUNNING
 
 
 def _eta(plan: Plan, calls: Sequence[ToolCall]) -> float | None:
@@ -560,7 +581,6 @@ def _with_uncommitted(resource: Resource) -> Resource:
 
 def _has_sandbox(transaction: Transaction, plan_id: str) -> bool:
     return any(
-        sandbox.state is not SandboxState.CLEANED_UP
-        and sandbox.strategy is not SandboxStrategy.NONE
+        sandbox.state is not SandboxState.CLEANED_UP and sandbox.strategy.is_private
         for sandbox in transaction.sandboxes.list(plan_id)
     )

@@ -268,7 +268,7 @@ def list_(
             subplans=subplans,
         )
         elapsed = {plan.id: service.elapsed(plan) for plan in plans}
-        interrupted = service.interrupted(plans)
+        interrupted, recorders = service.interrupted(plans), service.recorders(plans)
     finally:
         container.close()
     filters = {
@@ -278,7 +278,7 @@ def list_(
         "action": action,
         "regex": pattern,
     }
-    return plan_list_report(plans, elapsed, interrupted, filters)
+    return plan_list_report(plans, elapsed, interrupted, filters, recorders)
 
 
 @plan.command(

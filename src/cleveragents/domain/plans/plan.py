@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from cleveragents.domain.errors import DatabaseError, PlanStateError
 from cleveragents.domain.plans.plan_file import PlanDefinition, StepDefinition
+from cleveragents.domain.plans.session import PlanKind, SessionRecord
 from cleveragents.domain.record import Record
 
 
@@ -205,7 +206,7 @@ class PlannedStep(NamedTuple):
 
 
 class Plan(Record, dict=True):
-    """One run of a plan file against a project."""
+    """One run of a plan file, or of another program in a session, against a project."""
 
     id: str
     name: str
@@ -237,6 +238,12 @@ class Plan(Record, dict=True):
     """The plan that started it."""
     spawn_decision_id: str | None = None
     """The decision of its parent that started it."""
+    session: SessionRecord | None = None
+    """What a program that is not ours does here; None for a plan that runs a file."""
+
+    @property
+    def kind(self) -> PlanKind:
+        return PlanKind.FILE if self.session is None else PlanKind.SESSION
 
     @cached_property
     def step_sequence(self) -> tuple[PlannedStep, ...]:
@@ -287,6 +294,8 @@ class Plan(Record, dict=True):
     def refusal(self, action: str, **details: object) -> PlanStateError:
         """Returns the error of an action that the plan's state does not allow."""
         hint = _NEXT.get((self.phase, self.state)) or _NEXT_IN_ANY_PHASE[self.state]
+        if self.session is not None and self.session.works_in_place:
+            hint = "Run `agents plan rollback {plan}` to go back to a checkpoint"
         return PlanStateError(
             action,
             self.phase.value,

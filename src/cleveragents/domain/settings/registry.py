@@ -16,7 +16,7 @@ from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.lease import LEASE_SECONDS
-from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.resource import PLAN_STRATEGIES, SandboxStrategy
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.domain.settings.values import (
     BadValue,
@@ -149,7 +149,7 @@ STRATEGY: Key[SandboxStrategy] = Key(
     "it; other resources have the default of their type. `none` is refused for plans that "
     "require sandboxes",
     read=sandbox_strategy,
-    allowed=tuple(SandboxStrategy),
+    allowed=PLAN_STRATEGIES,
 )
 CLEANUP: Key[SandboxCleanup] = Key(
     name="sandbox.cleanup",
