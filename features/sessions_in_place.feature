@@ -32,11 +32,24 @@ Feature: Sessions in place
       Then the files of the project have changed
       And the session is `execute/complete`, with the exit code `0`
 
-    Scenario: Ignored files stay as they are, and tracked ones are captured though ignored
+    Scenario Outline: <what> in a session
       Given a project of the kind `git`
-      And a session `-i` has run `echo changed > node_modules/m; echo changed > tracked.log`
+      And the variable CLEVERAGENTS_SESSION_IGNORED_MAX_SIZE is "20"
+      And the project has the ignored files `small.log`, `large.log` and `build.log/o`
+      And a session `-i` has run `<work>`
       When the project is rolled back to the start
-      Then `cat tracked.log node_modules/m | paste -sd+` in the project prints `kept+changed`
+      Then `<look>` in the project prints `<result>`
+
+      Examples:
+        | what                                          | work                               | look                       | result  |
+        | A small ignored file is restored              | echo changed > small.log           | cat small.log              | small   |
+        | An ignored file in a directory is restored    | rm -r build.log                    | cat build.log/o            | o       |
+        | A new ignored file is removed                 | echo new > new.log                 | echo *.log                 | build.log large.log small.log tracked.log |
+        | A large ignored file stays as it is           | echo changed > large.log           | cat large.log              | changed |
+        | A directory that a tool makes stays as it is  | echo changed > node_modules/m      | cat node_modules/m         | changed |
+        | A tracked file is restored though ignored     | echo changed > tracked.log         | cat tracked.log            | kept    |
+        | A file that is ignored since then is restored | echo a.txt > .gitignore; rm a.txt  | head -1 a.txt              | one     |
+        | What is no longer ignored stays as it is      | rm .gitignore; echo c > large.log  | cat large.log              | c       |
 
     Scenario: A rollback leaves the commits that were made since, and says which
       Given a project of the kind `git`

@@ -303,3 +303,13 @@ def list_names_process(context: Context) -> None:
     (plan,) = document["data"]["plans"]
     assert (plan["kind"], plan["state"]) == ("session", "processing"), plan
     assert "process" in plan["recorder"], plan
+
+
+@given("the project has the ignored files `small.log`, `large.log` and `build.log/o`")
+def ignored_files(context: Context) -> None:
+    large = "x" * 30
+    _shell(
+        context.world,
+        f"echo small > small.log; echo {large} > large.log; mkdir build.log; echo o > build.log/o",
+    )
+    _remember(context)

@@ -19,6 +19,7 @@ from cleveragents.domain.settings.registry import (
     CONCURRENCY,
     DATABASE_URL,
     DEADLINE,
+    IGNORED_MAX_SIZE,
     INCLUDE_IGNORED,
     LEASE_TIME,
     MAX_CHECKPOINTS_PER_PLAN,
@@ -536,6 +537,7 @@ class Container:
             max_plan_bytes=self._settings[MAX_SIZE_PER_PLAN],
             deadline_seconds=self._settings[DEADLINE],
             include_ignored=self._settings[INCLUDE_IGNORED],
+            ignored_max_bytes=self._settings[IGNORED_MAX_SIZE],
             rebuildable=self._settings[REBUILDABLE],
         )
         return CheckpointManager(self.git(), limits)

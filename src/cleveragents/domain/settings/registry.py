@@ -175,6 +175,16 @@ REBUILDABLE: Key[tuple[str, ...]] = Key(
     "leaves them out without a warning. Patterns, as in `sandbox.checkpoint.include-ignored`",
     read=patterns,
 )
+IGNORED_MAX_SIZE: Key[int | None] = Key(
+    name="session.ignored-max-size",
+    type="size",
+    default=5 << 20,
+    environment="CLEVERAGENTS_SESSION_IGNORED_MAX_SIZE",
+    project_scopable=True,
+    description="In a session in place, ignored files up to this size are captured, except in "
+    "directories that `sandbox.rebuildable` names; larger ones are listed as not captured",
+    read=byte_count,
+)
 MAX_CHILD_DEPTH: Key[int] = Key(
     name="plan.max-child-depth",
     type="integer",
@@ -236,6 +246,7 @@ REGISTRY: tuple[Key[Any], ...] = (
     STRATEGY,
     CLEANUP,
     REBUILDABLE,
+    IGNORED_MAX_SIZE,
     MAX_CHILD_DEPTH,
     CONCURRENCY,
     LEASE_TIME,

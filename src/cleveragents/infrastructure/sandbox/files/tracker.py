@@ -23,6 +23,7 @@ from cleveragents.domain.errors import (
     SnapshotCorruptError,
     SnapshotError,
 )
+from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import reason_from
@@ -31,6 +32,7 @@ from cleveragents.infrastructure.sandbox.files.ignore_rules import (
     GitIgnoreRules,
     IgnoreRules,
     NoIgnoreRules,
+    SmallIgnoredFilesKept,
 )
 from cleveragents.infrastructure.sandbox.files.inotify import (
     PendingChanges,
@@ -106,11 +108,7 @@ class SandboxTracker:
         self._stored = stored
         self._limits = limits
         self._environment = environment
-        self._rules: IgnoreRules = (
-            NoIgnoreRules()
-            if git is None or git.outside is None or "all" in limits.include_ignored
-            else GitIgnoreRules(git.outside, sandbox.path)
-        )
+        self._rules = _rules_of(sandbox, git, limits)
         self._beside = str(beside(sandbox))
         """Where the time of the sandbox's file system is read."""
         self._live: LiveTree | None = None
@@ -417,6 +415,19 @@ class SandboxTracker:
             self.evidence = Evidence.SCAN
         live.links.are_unknown = False
         self._moment = now
+
+
+def _rules_of(
+    sandbox: SandboxRef, git: SandboxGit | ProjectGit | None, limits: Limits
+) -> IgnoreRules:
+    """Returns what snapshots of a sandbox leave out."""
+    if git is None or git.outside is None or "all" in limits.include_ignored:
+        return NoIgnoreRules()
+    rules = GitIgnoreRules(git.outside, sandbox.path)
+    if isinstance(git, SandboxGit):
+        return rules
+    rebuildable = PathPatterns(limits.rebuildable)
+    return SmallIgnoredFilesKept(rules, sandbox.path, rebuildable, limits.ignored_max_bytes)
 
 
 def _has_most(directory: str, names: Set[str]) -> bool:
