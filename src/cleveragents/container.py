@@ -19,6 +19,7 @@ from cleveragents.domain.settings.registry import (
     CONCURRENCY,
     DATABASE_URL,
     DEADLINE,
+    IGNORED_MAX_SIZE,
     INCLUDE_IGNORED,
     LEASE_TIME,
     MAX_CHECKPOINTS_PER_PLAN,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.correction_service import CorrectionService
     from cleveragents.application.services.decision_service import DecisionService
     from cleveragents.application.services.doctor_service import DoctorService
+    from cleveragents.application.services.execution.session_end import SessionEnd
     from cleveragents.application.services.health.adoption import Adoption
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.recovery import Recovery
     from cleveragents.application.services.retention_service import RetentionService
     from cleveragents.application.services.rollback.procedure import RollbackProcedure
+    from cleveragents.application.services.session_service import SessionService
     from cleveragents.application.services.subplans.runner import SubplanRunner
     from cleveragents.application.services.tool_runner import ToolRunner
     from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
@@ -238,6 +241,31 @@ class Container:
             applies=self._apply_procedure,
             rollbacks=self.rollback_procedure(),
             removal=self._sandbox_removal,
+            session_end=self._session_end,
+        )
+
+    @cached_property
+    def _session_end(self) -> SessionEnd:
+        from cleveragents.application.services.execution.session_end import SessionEnd
+
+        return SessionEnd(self.checkpoint_service(), self._clock, self._events)
+
+    @_built_once
+    def session_service(self) -> SessionService:
+        from cleveragents.application.services.session_service import SessionService
+
+        return SessionService(
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
+            session_end=self._session_end,
+            sandboxes=self._sandboxes,
+            snapshots=self._snapshots,
+            removal=self._sandbox_removal,
+            locks=self.locks(),
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+            faults=self._faults,
         )
 
     @_built_once
@@ -509,6 +537,7 @@ class Container:
             max_plan_bytes=self._settings[MAX_SIZE_PER_PLAN],
             deadline_seconds=self._settings[DEADLINE],
             include_ignored=self._settings[INCLUDE_IGNORED],
+            ignored_max_bytes=self._settings[IGNORED_MAX_SIZE],
             rebuildable=self._settings[REBUILDABLE],
         )
         return CheckpointManager(self.git(), limits)

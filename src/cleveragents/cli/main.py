@@ -27,6 +27,7 @@ COMMANDS = {
     "demo": Lazy(
         "cleveragents.cli.commands.demo", "demo", "Show how it works in a scratch repository"
     ),
+    "run": Lazy("cleveragents.cli.commands.run", "run", "Run any command so that it can be undone"),
     "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
     "status": Lazy(_SHORT, "status", "Show the status of a plan"),
     "log": Lazy(_SHORT, "log", "Show the events of a plan"),
@@ -51,6 +52,7 @@ COMMANDS = {
 EPILOG = """
 Examples:
   agents demo
+  agents run -i -- make format
   agents plan run plan.yaml
   agents rollback @-2
 

@@ -50,6 +50,12 @@ def show_failure(session: Session, failed: Failure) -> int:
     return failed.exit_code
 
 
+def show_warnings(session: Session) -> None:
+    """Prints the warnings there are so far, each of them once."""
+    _print_messages(session, session.warnings, ())
+    session.warnings.clear()
+
+
 def _drawn(session: Session, report: Report) -> str:
     color = terminal.wants_color(sys.stdout, session.asked_color, session.environ)
     room, every_row = terminal.screen_width(sys.stdout, session.environ), session.every_row

@@ -222,6 +222,25 @@ class ProjectRefusedError(BusinessRuleViolation):
         )
 
 
+class IsolationError(BusinessRuleViolation):
+    """A session cannot be isolated in the way that was asked for, so its command does not start."""
+
+    code = "isolation_unavailable"
+
+
+class AlreadyInProjectError(BusinessRuleViolation):
+    """A session that worked in place has nothing to apply."""
+
+    code = "already_in_project"
+
+    def __init__(self, plan_id: str) -> None:
+        super().__init__(
+            f"The session {plan_id} worked in place: the work is already in the project",
+            hint=f"Run `agents rollback {plan_id}` to go back to a checkpoint",
+            plan_id=plan_id,
+        )
+
+
 class SandboxMissingError(BusinessRuleViolation):
     """The sandbox is gone, or its path holds something else."""
 

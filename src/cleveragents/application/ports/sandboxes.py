@@ -42,6 +42,13 @@ class Sandboxes(Protocol):
         """
         ...
 
+    def inspect_in_place(self, path: Path) -> ProjectFacts:
+        """Looks at the project that a session will work on in place; any project will do.
+
+        Raises ProjectRefusedError for what is no project: the user's home, the root, our home.
+        """
+        ...
+
     def shared_places(self, resources: Sequence[Resource]) -> Mapping[str, SharedPlace]:
         """Returns which resources are in the sandbox of another one, by name.
 
@@ -166,6 +173,13 @@ class OpenSandbox(Protocol):
         Args:
             start: The snapshot that the plan started from.
             original: Where the resource itself is. A file that is the same there is left out.
+        """
+        ...
+
+    def commits_since(self, head: str) -> Sequence[str]:
+        """Returns the commits that the project got since `head`, newest first, each as one line.
+
+        Only a sandbox in place has any: its git is the user's own, and no restore changes it.
         """
         ...
 

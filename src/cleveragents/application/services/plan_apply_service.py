@@ -28,6 +28,7 @@ from cleveragents.application.services.rollback.procedure import RollbackProcedu
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.errors import (
+    AlreadyInProjectError,
     ChildPlanError,
     ConflictError,
     SandboxChangedError,
@@ -211,6 +212,8 @@ class PlanApplyService:
             plan = transaction.plans.get(plan_id)
             if plan.parent_plan_id is not None:
                 raise ChildPlanError(plan_id, plan.parent_plan_id)
+            if plan.session is not None and plan.session.works_in_place:
+                raise AlreadyInProjectError(plan_id)
             plan.after(PlanAction.APPLY, self._clock.now())
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}

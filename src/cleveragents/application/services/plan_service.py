@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -61,14 +62,22 @@ from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, expected_seconds
 
+PlanT = TypeVar("PlanT", bound=PlanSummary)
 
-class PlanTimes(msgspec.Struct, frozen=True):
-    """How long plans have run."""
+_RUNNING = (PlanPhase.EXECUTE, PlanState.PROCESSING)
+_MAY_HAVE_ENDED = (PlanState.PROCESSING, PlanState.COMPLETE)
+"""The states of which the record of a session may be older than the session."""
+
+
+class PlanActivity(msgspec.Struct, frozen=True):
+    """Who works on plans, and how long they have run."""
 
     elapsed: Mapping[str, float | None]
     """By plan: the seconds since it started, until now if a process runs it."""
     interrupted: Collection[str]
     """The plans whose process was killed while it worked on them."""
+    recorders: Mapping[str, str]
+    """By session that runs: the process that takes its checkpoints."""
 
 
 class PlanStatus(msgspec.Struct, frozen=True):
@@ -308,32 +317,47 @@ class PlanService:
                 hint="Write `\\` before a character that is meant literally",
             ) from error
         with self._database.read() as transaction:
-            found = transaction.plans.list(phase=phase, state=state, project=project)
+            found = transaction.plans.list(
+                phase=phase, state=None if state in _MAY_HAVE_ENDED else state, project=project
+            )
         return [
             plan
-            for plan in found
-            if (subplans or plan.parent_plan_id is None)
+            for plan in map(self._seen, found)
+            if state in (None, plan.state)
+            and (subplans or plan.parent_plan_id is None)
             and action in (None, plan.name)
             and matcher.search(plan.name)
         ]
 
-    def times(self, plans: Sequence[PlanSummary]) -> PlanTimes:
-        """Returns how long plans have run; reads the holder of each plan in progress once."""
+    def _seen(self, plan: PlanT) -> PlanT:
+        """Returns a session whose process is gone as ended, whether that is recorded or not."""
+        if plan.session is None or (plan.phase, plan.state) != _RUNNING:
+            return plan
+        is_running = self._locks.holder(plan.id) is not None
+        return plan if is_running else replace(plan, state=PlanState.COMPLETE)
+
+    def activity(self, plans: Sequence[PlanSummary]) -> PlanActivity:
+        """Returns who works on plans, and how long they have run."""
         processing = [plan.id for plan in plans if plan.state is PlanState.PROCESSING]
         holders = {plan_id: self._locks.holder(plan_id) for plan_id in processing}
         now = self._clock.now()
-        return PlanTimes(
+        return PlanActivity(
             {
                 plan.id: plan.elapsed(now if _runs(plan, holders.get(plan.id)) else None)
                 for plan in plans
             },
             {plan_id for plan_id, holder in holders.items() if holder is None},
+            {
+                plan.id: str(holder)
+                for plan in plans
+                if plan.session and (holder := holders.get(plan.id)) is not None
+            },
         )
 
     def status(self, plan_id: str) -> PlanStatus:
         holder = self._locks.holder(plan_id)
         with self._database.read() as transaction:
-            plan = transaction.plans.get(plan_id)
+            plan = self._seen(transaction.plans.get(plan_id))
             operations = transaction.operations.list(plan_id)
             said = transaction.validations.list(plan_id)
             latest = {result.name: result for result in said}
@@ -541,8 +565,7 @@ def _invariant_check(validation: str | None) -> str:
 
 def _runs(plan: PlanSummary, holder: Holder | None) -> bool:
     """Returns whether the steps of the plan run now."""
-    place = (plan.phase, plan.state)
-    return holder is not None and place == (PlanPhase.EXECUTE, PlanState.PROCESSING)
+    return holder is not None and (plan.phase, plan.state) == _RUNNING
 
 
 def _eta(plan: Plan, calls: Sequence[ToolCall]) -> float | None:
@@ -570,7 +593,6 @@ def _with_uncommitted(resource: Resource) -> Resource:
 
 def _has_sandbox(transaction: Transaction, plan_id: str) -> bool:
     return any(
-        sandbox.state is not SandboxState.CLEANED_UP
-        and sandbox.strategy is not SandboxStrategy.NONE
+        sandbox.state is not SandboxState.CLEANED_UP and sandbox.strategy.is_private
         for sandbox in transaction.sandboxes.list(plan_id)
     )

@@ -5,8 +5,9 @@ In this order, because each needs what is before it:
 1. end the processes that tools of the killed run left behind, so that nothing else writes
 2. remove what an interrupted validation left
 3. complete the operation in the journal, or undo it
-4. delete the snapshots that no record names
-5. remove the sandboxes that the records have discarded
+4. end a session whose process is gone, with a checkpoint of what is there
+5. delete the snapshots that no record names
+6. remove the sandboxes that the records have discarded
 
 Each can be killed and repeated.
 """
@@ -23,6 +24,7 @@ from cleveragents.application.ports.system import EventSink
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.application.services.apply.procedure import ApplyProcedure
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
+from cleveragents.application.services.execution.session_end import KILLED, SessionEnd
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
 from cleveragents.domain.errors import SandboxMissingError
@@ -43,6 +45,7 @@ class Recovery:
         applies: ApplyProcedure,
         rollbacks: RollbackProcedure,
         removal: SandboxRemoval,
+        session_end: SessionEnd,
     ) -> None:
         self._database = database
         self._snapshots = snapshots
@@ -52,6 +55,7 @@ class Recovery:
         self._applies = applies
         self._rollbacks = rollbacks
         self._removal = removal
+        self._session_end = session_end
 
     def finish(self, plan_id: str, *, complete_apply: bool = True) -> RecoveryOutcome | None:
         """Finishes what killed processes left; returns the outcome of an operation, if any.
@@ -84,9 +88,17 @@ class Recovery:
                 outcome = self._applies.recover(lease, complete=complete_apply)
             elif operation is not None:
                 outcome = self._rollbacks.recover(lease, operation)
+            self._end_session(lease)
             delete_unnamed_snapshots(self._database, self._snapshots, lease)
             self._removal.remove_given_up(plan_id)
             return outcome
+
+    def _end_session(self, lease: PlanLease) -> None:
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(lease.plan_id)
+        place = (plan.phase, plan.state)
+        if plan.session is not None and place == (PlanPhase.EXECUTE, PlanState.PROCESSING):
+            self._session_end.record(lease, plan, None, KILLED)
 
     def _restore_uncaptured(self, lease: PlanLease) -> None:
         """Removes what a killed validation left and no checkpoint holds."""

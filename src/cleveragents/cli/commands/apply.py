@@ -78,6 +78,8 @@ def apply(
         include_ignored=include_ignored,
     )
     with open_plan(session, plan_ref) as (container, found):
+        if found.session is not None:
+            request = request.as_if_worked_there()
         try:
             return apply_plan(session, container, found.id, request, yes=yes, dry_run=dry_run)
         except CleverAgentsError as error:

@@ -272,7 +272,7 @@ def list_(
             pattern=pattern,
             subplans=subplans,
         )
-        ran = service.times(plans)
+        activity = service.activity(plans)
     finally:
         container.close()
     filters = {
@@ -282,7 +282,7 @@ def list_(
         "action": action,
         "regex": pattern,
     }
-    return plan_list_report(plans, ran.elapsed, ran.interrupted, filters)
+    return plan_list_report(plans, activity, filters)
 
 
 @plan.command(

@@ -65,6 +65,9 @@ class CheckpointMetadata(Record):
     """The tool calls whose effects the sandbox contains: ranges of sequence numbers, first and
     last of each. Ranges keep a checkpoint small however many calls there were."""
 
+    head: str | None = None
+    """The commit of the project's `HEAD` in a session in place; no rollback moves it."""
+
     def knows(self, call: ToolCall) -> bool:
         """Returns whether the sandbox contains the effects of the call."""
         if self.effective_calls is None:

@@ -152,6 +152,10 @@ class RollbackPreview(Record):
     phase: PlanPhase
     state: PlanState
     takes_back: Operation | None = None
+    in_place: str | None = None
+    """The project whose own files change; None if only a sandbox does."""
+    commits_kept: tuple[str, ...] = ()
+    """Commits that the project got since the checkpoint; a rollback of files leaves them."""
 
 
 class RollbackResult(Record):
@@ -179,6 +183,10 @@ class RollbackResult(Record):
     state: PlanState
     verified: bool
     """Always true: a restore that cannot be verified is undone, and raises."""
+    in_place: str | None = None
+    """The project whose own files changed; None if only a sandbox did."""
+    commits_kept: tuple[str, ...] = ()
+    """Commits that the project got since the checkpoint; its `HEAD` stays where it is."""
 
     @property
     def label(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from msgspec.structs import replace
+
 from cleveragents.domain.plans.validation import ValidationResult
 from cleveragents.domain.record import Record
 from cleveragents.domain.sandboxes.change import PathChange
@@ -32,6 +34,12 @@ class ApplyRequest(Record):
     """Merge with uncommitted changes in the files that the plan changed."""
     include_ignored: tuple[str, ...] = ()
     """Patterns of files that no checkpoint holds and that are applied too; `all` for every one."""
+
+    def as_if_worked_there(self) -> ApplyRequest:
+        """Returns the request for a session: what nobody committed arrives uncommitted."""
+        if self.mode is not ApplyMode.COMMIT:
+            return replace(self, include_uncommitted=True)
+        return replace(self, mode=ApplyMode.NO_COMMIT, include_uncommitted=True)
 
 
 class LeftOutFile(Record):

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from cleveragents.domain.errors import DatabaseError, PlanStateError
 from cleveragents.domain.plans.plan_file import PlanDefinition, StepDefinition
+from cleveragents.domain.plans.session import PlanKind, SessionRecord
 from cleveragents.domain.record import Record
 
 
@@ -205,7 +206,7 @@ class PlannedStep(NamedTuple):
 
 
 class PlanSummary(Record):
-    """The part of a plan that lists show; reading it costs a fifth of reading all of it."""
+    """The part of a plan that lists show; a plan has much more, and lists are long."""
 
     id: str
     name: str
@@ -220,6 +221,12 @@ class PlanSummary(Record):
     finished_at: datetime | None
     parent_plan_id: str | None = None
     """The plan that started it."""
+    session: SessionRecord | None = None
+    """What a program that is not ours does here; None for a plan that runs a file."""
+
+    @property
+    def kind(self) -> PlanKind:
+        return PlanKind.FILE if self.session is None else PlanKind.SESSION
 
     def elapsed(self, now: datetime | None = None) -> float | None:
         """Returns the seconds since the plan started; None before that.
@@ -234,7 +241,7 @@ class PlanSummary(Record):
 
 
 class Plan(PlanSummary, dict=True):
-    """One run of a plan file against a project."""
+    """One run of a plan file, or of another program in a session, against a project."""
 
     project_key: str
     """Names the project's private mirror."""
@@ -292,6 +299,8 @@ class Plan(PlanSummary, dict=True):
     def refusal(self, action: str, **details: object) -> PlanStateError:
         """Returns the error of an action that the plan's state does not allow."""
         hint = _NEXT.get((self.phase, self.state)) or _NEXT_IN_ANY_PHASE[self.state]
+        if self.session is not None and self.session.works_in_place:
+            hint = "Run `agents plan rollback {plan}` to go back to a checkpoint"
         return PlanStateError(
             action,
             self.phase.value,

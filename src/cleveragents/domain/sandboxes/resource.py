@@ -22,7 +22,14 @@ class SandboxStrategy(StrEnum):
     FILESYSTEM_COPY = "filesystem_copy"
     TRANSACTION_ROLLBACK = "transaction_rollback"
     OVERLAY = "overlay"
+    IN_PLACE = "in_place"
+    """Not isolated, but with snapshots: the files are the user's own. Only sessions use it."""
     NONE = "none"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the sandbox is ours and may be removed; otherwise it is the resource itself."""
+        return self not in (SandboxStrategy.NONE, SandboxStrategy.IN_PLACE)
 
 
 STRATEGIES: Mapping[ResourceType, tuple[SandboxStrategy, ...]] = MappingProxyType(
@@ -37,6 +44,10 @@ STRATEGIES: Mapping[ResourceType, tuple[SandboxStrategy, ...]] = MappingProxyTyp
     }
 )
 """The possible strategies of each type; the first is the default."""
+
+
+PLAN_STRATEGIES = tuple(item for item in SandboxStrategy if item is not SandboxStrategy.IN_PLACE)
+"""What a plan file or the setting `sandbox.strategy` may name."""
 
 
 def default_strategy(kind: ResourceType) -> SandboxStrategy:

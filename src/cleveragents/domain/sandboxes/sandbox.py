@@ -138,6 +138,8 @@ class SandboxCheckpoint(Record):
     evidence: Evidence = Evidence.COMPLETE
     partial: bool = False
     """The deadline passed before everything was checked."""
+    head: str | None = None
+    """The commit of the project's `HEAD`, where the sandbox is the project itself."""
 
 
 class ChangeAction(StrEnum):

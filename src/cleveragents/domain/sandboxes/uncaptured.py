@@ -66,6 +66,8 @@ IGNORED = Reason("ignored", ReasonKind.IGNORED)
 OTHER_GIT = Reason("not the sandbox's own; a rollback moves it aside", ReasonKind.GIT_STATE)
 DAMAGED_GIT = Reason("damaged or missing; a rollback repairs it", ReasonKind.GIT_STATE)
 STAGED_BY_NAME = Reason("staged by name only", ReasonKind.GIT_STATE)
+UNREADABLE_INDEX = Reason("it cannot be read; a rollback leaves it alone", ReasonKind.GIT_STATE)
+GIT_MADE_LATER = Reason("a git directory; a rollback leaves it alone", ReasonKind.GIT_STATE)
 
 GIT_OPERATIONS: Mapping[str, Reason] = {
     name: Reason(text, ReasonKind.GIT_STATE)
@@ -91,6 +93,8 @@ _FIXED: Mapping[str, Reason] = {
         OTHER_GIT,
         DAMAGED_GIT,
         STAGED_BY_NAME,
+        UNREADABLE_INDEX,
+        GIT_MADE_LATER,
         *GIT_OPERATIONS.values(),
     )
 }

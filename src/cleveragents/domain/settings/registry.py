@@ -16,7 +16,7 @@ from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.lease import LEASE_SECONDS
-from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.resource import PLAN_STRATEGIES, SandboxStrategy
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.domain.settings.values import (
     BadValue,
@@ -149,7 +149,7 @@ STRATEGY: Key[SandboxStrategy] = Key(
     "it; other resources have the default of their type. `none` is refused for plans that "
     "require sandboxes",
     read=sandbox_strategy,
-    allowed=tuple(SandboxStrategy),
+    allowed=PLAN_STRATEGIES,
 )
 CLEANUP: Key[SandboxCleanup] = Key(
     name="sandbox.cleanup",
@@ -174,6 +174,16 @@ REBUILDABLE: Key[tuple[str, ...]] = Key(
     description="Directories that a tool can make again: where no checkpoint holds them, apply "
     "leaves them out without a warning. Patterns, as in `sandbox.checkpoint.include-ignored`",
     read=patterns,
+)
+IGNORED_MAX_SIZE: Key[int | None] = Key(
+    name="session.ignored-max-size",
+    type="size",
+    default=5 << 20,
+    environment="CLEVERAGENTS_SESSION_IGNORED_MAX_SIZE",
+    project_scopable=True,
+    description="In a session in place, ignored files up to this size are captured, except in "
+    "directories that `sandbox.rebuildable` names; larger ones are listed as not captured",
+    read=byte_count,
 )
 MAX_CHILD_DEPTH: Key[int] = Key(
     name="plan.max-child-depth",
@@ -236,6 +246,7 @@ REGISTRY: tuple[Key[Any], ...] = (
     STRATEGY,
     CLEANUP,
     REBUILDABLE,
+    IGNORED_MAX_SIZE,
     MAX_CHILD_DEPTH,
     CONCURRENCY,
     LEASE_TIME,

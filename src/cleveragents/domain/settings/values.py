@@ -11,7 +11,7 @@ from typing import cast
 from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.lease import LONGEST_LEASE_SECONDS, SHORTEST_LEASE_SECONDS
-from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.resource import PLAN_STRATEGIES, SandboxStrategy
 from cleveragents.domain.settings.formats import OutputFormat
 
 TRIGGER_ALIASES = {
@@ -103,10 +103,10 @@ def sandbox_cleanup(value: object) -> SandboxCleanup:
 
 
 def sandbox_strategy(value: object) -> SandboxStrategy:
-    for known in SandboxStrategy:
+    for known in PLAN_STRATEGIES:
         if value == known.value:
             return known
-    raise BadValue(f"it must be one of {', '.join(SandboxStrategy)}")
+    raise BadValue(f"it must be one of {', '.join(PLAN_STRATEGIES)}")
 
 
 def database_url(value: object) -> str:

@@ -309,6 +309,7 @@ PLANS = Model(
         "arguments": "arguments_json",
         "error": "error_json",
         "choices": "choices_json",
+        "session": "session_json",
     },
     codecs={"definition": Codec(dump, _definition)},
 )

@@ -42,7 +42,7 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0012_plan_order",
     "0013_installation",
 )
-HEAD_REVISION = "0014_no_reversion_count"
+HEAD_REVISION = "0015_sessions"
 _LEASES = (
     "SELECT owner_id, expires_at, host, process_id, command FROM locks WHERE NOT released"
     " ORDER BY acquired_at"

@@ -75,7 +75,7 @@ Table(
     *_required(Text, "arguments_json", "phase", "state", "choices_json"),
     *_required(Integer, "attempt", "last_completed_step"),
     *_optional(Text, "last_checkpoint_id", "decision_root_id", "error_json", "cancel_reason"),
-    *_optional(Text, "parent_plan_id", "spawn_decision_id"),
+    *_optional(Text, "parent_plan_id", "spawn_decision_id", "session_json"),
     *_required(_TIME, "created_at", "updated_at"),
     *_optional(_TIME, "started_at", "finished_at"),
     # The order of creation. The record does not have it; see `PlanRepository.add`.

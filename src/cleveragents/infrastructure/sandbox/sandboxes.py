@@ -15,6 +15,10 @@ from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import ProjectFacts, Resource, SandboxRef, SharedPlace
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.create.directory import DirectorySandboxes
+from cleveragents.infrastructure.sandbox.create.in_place import (
+    InPlaceSandboxes,
+    inspect_in_place,
+)
 from cleveragents.infrastructure.sandbox.create.inspection import (
     ProjectInspection,
     inspect_database,
@@ -48,6 +52,7 @@ class AllSandboxes(Sandboxes):
             SandboxStrategy.FILESYSTEM_COPY: DirectorySandboxes(git, home, clock),
             SandboxStrategy.TRANSACTION_ROLLBACK: SqliteSandboxes(git, home, clock),
             SandboxStrategy.OVERLAY: OverlaySandboxes(git, home, clock),
+            SandboxStrategy.IN_PLACE: InPlaceSandboxes(git, home, clock),
             SandboxStrategy.NONE: NoIsolation(clock),
         }
         self._forks = SandboxForks(git, home, clock, snapshots, self._makers)
@@ -65,6 +70,9 @@ class AllSandboxes(Sandboxes):
                 return inspect_database(path, self._surroundings())
             case _ as never:
                 assert_never(never)
+
+    def inspect_in_place(self, path: Path) -> ProjectFacts:
+        return inspect_in_place(path, self._git, self._surroundings())
 
     def shared_places(self, resources: Sequence[Resource]) -> Mapping[str, SharedPlace]:
         return shared_places(resources, self._git)
@@ -85,7 +93,7 @@ class AllSandboxes(Sandboxes):
         return self._forks.fork(sandbox_id, plan_id, resource, ForkOrigin(source, snapshot_id))
 
     def note_origin(self, origin: SandboxOrigin) -> None:
-        if origin.sandbox.strategy is not SandboxStrategy.NONE:
+        if origin.sandbox.strategy.is_private:
             with creation_errors():
                 sandbox = origin.sandbox
                 write_origin(sandbox_place(self._home, sandbox.plan_id, sandbox.resource), origin)

@@ -57,6 +57,15 @@ def not_undone(rollback: RollbackPreview | RollbackResult) -> tuple[str, ...]:
     )
 
 
+def commits_stay(rollback: RollbackPreview | RollbackResult) -> str:
+    """Returns which commits a rollback of files leaves in the project."""
+    count = counted(len(rollback.commits_kept), "commit")
+    return (
+        f"`HEAD`, branches and index stay as they are, with {count} made since: "
+        f"{listed(list(rollback.commits_kept))}"
+    )
+
+
 def _is_fifo(item: Uncaptured) -> bool:
     return reason_from(item.reason).is_fifo
 
@@ -69,6 +78,10 @@ def change_lines(changes: Sequence[FileChange]) -> list[str]:
 def remarks(preview: RollbackPreview) -> list[str]:
     """Returns what else the user should know before confirming."""
     lines: list[str] = []
+    if preview.in_place is not None:
+        lines.append(f"This changes your own files in {preview.in_place}.")
+    if preview.commits_kept:
+        lines.append(commits_stay(preview))
     if preview.left_alone:
         count = len(preview.left_alone)
         verb = "is" if count == 1 else "are"

@@ -16,6 +16,7 @@ from cleveragents.reports.checkpoints.restores import (
     changes_data,
     changes_done,
     changes_to_do,
+    commits_stay,
     effects_data,
     left_alone,
     not_undone,
@@ -54,6 +55,8 @@ def preview_report(preview: RollbackPreview, part: str = "") -> Report:
         Commands("Next", (("Do it", _command(preview, part)),)),
     )
     warnings = not_undone(preview)
+    if preview.commits_kept:
+        warnings = (*warnings, commits_stay(preview))
     return Report(data, sections, (UNCHANGED,), did_something=False, warnings=warnings)
 
 
@@ -84,6 +87,8 @@ def result_report(result: RollbackResult) -> Report:
         Commands("Next", _next(result)),
     )
     warnings = not_undone(result)
+    if result.commits_kept:
+        warnings = (*warnings, commits_stay(result))
     return Report(data, sections, (f"{name} complete",), warnings=warnings)
 
 
@@ -147,6 +152,8 @@ def _data(rollback: Rollback, impact: Mapping[str, object]) -> dict[str, object]
             "child_plans": rollback.child_plans_brought_back,
         },
         "effects_not_undone": effects_data(rollback.effects_not_undone),
+        "in_place": rollback.in_place,
+        "commits_kept": list(rollback.commits_kept),
         "left_alone": UNCAPTURED.list(rollback.left_alone),
         "special_files_replaced": UNCAPTURED.list(rollback.replaced),
     }
@@ -189,7 +196,9 @@ def state_rows(rollback: Rollback) -> tuple[tuple[str, str], ...]:
 def _next(result: RollbackResult) -> tuple[tuple[str, str], ...]:
     act = "redo" if result.kind is OperationKind.UNDO else "undo"
     rows = [(f"{act.capitalize()} it", f"agents plan {act} {result.plan_id}")]
-    if result.state is PlanState.COMPLETE:
+    if result.in_place is not None:
+        rows.append(("See the checkpoints", f"agents plan rollback {result.plan_id}"))
+    elif result.state is PlanState.COMPLETE:
         rows.append(("Apply it to the project", f"agents plan apply {result.plan_id}"))
     elif result.state is not PlanState.CANCELLED:
         rows.append(("Continue from here", f"agents plan execute {result.plan_id}"))

@@ -130,8 +130,10 @@ def _in_state(status: PlanStatus, state: PlanState) -> int:
 
 def cancel_report(cancelled: Cancellation) -> Report:
     status, plan = cancelled.status, cancelled.status.plan
-    kept = [item for item in status.sandboxes if item.state is not SandboxState.CLEANED_UP]
-    discarded = bool(status.sandboxes) and not kept
+    # What is not private is the project itself: it is neither kept nor discarded.
+    private = [item for item in status.sandboxes if item.strategy.is_private]
+    kept = [item for item in private if item.state is not SandboxState.CLEANED_UP]
+    discarded = bool(private) and not kept
     recovery = [f"agents plan rollback {plan.id}"] if status.checkpoints else []
     data: dict[str, object] = {
         "plan_id": plan.id,
@@ -178,7 +180,11 @@ def _cancelled(cancelled: Cancellation, *, discarded: bool) -> str:
 
 def discard_text(status: PlanStatus) -> str | None:
     """Returns the text shown before the user confirms; None if there is nothing to discard."""
-    kept = [item for item in status.sandboxes if item.state is not SandboxState.CLEANED_UP]
+    kept = [
+        item
+        for item in status.sandboxes
+        if item.state is not SandboxState.CLEANED_UP and item.strategy.is_private
+    ]
     if not kept:
         return None
     files, count = counted(status.files_modified, "file"), len(status.checkpoints)
@@ -193,7 +199,7 @@ def discard_text(status: PlanStatus) -> str | None:
 
 
 def _sandbox_status(status: PlanStatus, kept: Sequence[SandboxRef]) -> str | None:
-    if not status.sandboxes:
+    if not any(item.strategy.is_private for item in status.sandboxes):
         return None
     return "preserved" if kept else "removed"
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 
-from cleveragents.application.services.plan_service import PlanStatus
+from cleveragents.application.services.plan_service import PlanActivity, PlanStatus
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.decisions.decision import RECORD_DECISION
 from cleveragents.domain.plans.apply import ApplyRecord, Target
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.plan_file import work_places
+from cleveragents.domain.plans.session import SessionRecord
 from cleveragents.domain.plans.validation import (
     Requirement,
     ValidationResult,
@@ -32,6 +34,15 @@ _PLAN = Description[PlanSummary](
     Field("updated_at", None, lambda it: it.updated_at),
     Field("last_checkpoint_id", None, lambda it: it.last_checkpoint_id),
     Field("parent_plan_id", None, lambda it: it.parent_plan_id),
+    Field("kind", None, lambda it: it.kind),
+)
+
+_SESSION = Description[SessionRecord](
+    Field("isolation", None, lambda it: it.isolation),
+    Field("command", None, lambda it: list(it.command)),
+    Field("exit_code", None, lambda it: it.exit_code),
+    Field("client", None, lambda it: it.client),
+    Field("turns", None, lambda it: it.turns),
 )
 
 _CHILD = Description[Plan](
@@ -102,6 +113,8 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "plan_id": plan.id,
         "name": plan.name,
         "action": plan.name,
+        "kind": plan.kind,
+        **session_data(plan, str(status.holder) if status.holder else None),
         "phase": plan.phase,
         "state": plan.state,
         "project": plan.project,
@@ -154,6 +167,13 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
     }
 
 
+def session_data(plan: PlanSummary, holder: str | None) -> dict[str, object]:
+    """Returns the fields that only a session has; `holder` is the process that runs it."""
+    if plan.session is None:
+        return {}
+    return {**_SESSION.data(plan.session), "recorder": holder}
+
+
 def requirements_data(
     status: PlanStatus, requirements: Sequence[Requirement]
 ) -> list[dict[str, object]]:
@@ -204,7 +224,7 @@ def _strategy(plan: Plan) -> dict[str, object]:
 
 def _label(plan: Plan, phase: str) -> str:
     """Returns what a phase does, for people; for Execute how far it is."""
-    if phase != PlanPhase.EXECUTE.value.capitalize():
+    if phase != PlanPhase.EXECUTE.value.capitalize() or plan.session is not None:
         return phase
     return f"{phase}: {plan.last_completed_step + 1} of {len(plan.step_sequence)} steps"
 
@@ -227,14 +247,13 @@ def _is_interrupted(status: PlanStatus) -> bool:
 
 def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
     plan = status.plan
-    done = f"{plan.last_completed_step + 1} of {len(plan.step_sequence)}"
     rows = [
         ("plan", plan.id),
         ("name", plan.name),
         ("project", plan.project),
         ("phase", plan.phase.value),
         ("state", plan.state.value),
-        ("steps done", done),
+        *_work_rows(plan),
         ("checkpoints", str(len(status.checkpoints))),
         ("last checkpoint", plan.last_checkpoint_id or "none yet"),
     ]
@@ -294,26 +313,50 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
     )
 
 
+def _work_rows(plan: Plan) -> list[tuple[str, str]]:
+    """Returns how far a plan file has run, or what a session runs."""
+    if plan.session is None:
+        done = f"{plan.last_completed_step + 1} of {len(plan.step_sequence)}"
+        return [("steps done", done)]
+    rows = [
+        ("command", shlex.join(plan.session.command)),
+        ("isolation", plan.session.isolation.value),
+    ]
+    if plan.session.exit_code is not None:
+        rows.append(("exit code", str(plan.session.exit_code)))
+    return rows
+
+
 def _next(status: PlanStatus) -> tuple[tuple[str, str], ...]:
     """Returns what the user can do next, and the commands; nothing while a process works on it."""
     if status.holder is not None:
         return ()
     plan = status.plan
+    if plan.session is not None and plan.session.works_in_place:
+        return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in (_LOOK, _BACK))
     place = plan.phase if plan.phase is PlanPhase.STRATEGIZE else plan.state
     return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in _NEXT.get(place, ()))
 
 
 def plan_list_report(
-    plans: Sequence[PlanSummary],
-    elapsed: Mapping[str, float | None],
-    interrupted: Collection[str],
-    filters: Mapping[str, str | None],
+    plans: Sequence[PlanSummary], activity: PlanActivity, filters: Mapping[str, str | None]
 ) -> Report:
-    """The list of plans; `interrupted` are the ids of those whose process was killed."""
+    """The list of plans.
+
+    Args:
+        plans: The plans, oldest first.
+        activity: Who works on them, and how long they have run.
+        filters: What the user asked for.
+    """
     states = [plan.state for plan in plans if plan.phase is not PlanPhase.STRATEGIZE]
     data: dict[str, object] = {
         "plans": [
-            {**_PLAN.data(plan), "elapsed": elapsed[plan.id], "interrupted": plan.id in interrupted}
+            {
+                **_PLAN.data(plan),
+                **session_data(plan, activity.recorders.get(plan.id)),
+                "elapsed": activity.elapsed[plan.id],
+                "interrupted": plan.id in activity.interrupted,
+            }
             for plan in plans
         ],
         "filters": dict(filters),
@@ -327,7 +370,7 @@ def plan_list_report(
     projects = {plan.project for plan in plans}
     several = len(projects) > 1
     states_shown = tuple(
-        f"{it.phase.value}/{'interrupted' if it.id in interrupted else it.state.value}"
+        f"{it.phase.value}/{'interrupted' if it.id in activity.interrupted else it.state.value}"
         for it in plans
     )
     lines = (

@@ -41,7 +41,6 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.plans.apply import Target
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanError, PlanPhase, PlanState
 from cleveragents.domain.plans.subplan_merge import merged_children
-from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxState
 
 _REFUSALS = (BusinessRuleViolation, ConflictError, InterruptedByUserError, MergeConflictError)
@@ -199,8 +198,8 @@ def end_unapplied(
 def _commit(transaction: Transaction, plan_id: str, *, remove: bool) -> None:
     """Records that the project has what the sandboxes hold, and whether they will be removed."""
     for sandbox in transaction.sandboxes.list(plan_id):
-        # Without a strategy the sandbox is the resource itself, which is never removed.
-        given_up = remove and sandbox.strategy is not SandboxStrategy.NONE
+        # What is not private is the resource itself, which is never removed.
+        given_up = remove and sandbox.strategy.is_private
         state = SandboxState.CLEANED_UP if given_up else SandboxState.COMMITTED
         transaction.sandboxes.save(replace(sandbox, state=state))
 

@@ -13,13 +13,13 @@ from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.sandboxes import Sandboxes
 from cleveragents.application.ports.system import FaultPoints
 from cleveragents.domain.errors import CleverAgentsError
-from cleveragents.domain.sandboxes.sandbox import SandboxState, SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import SandboxState
 
 
 def give_up_sandboxes(transaction: Transaction, plan_id: str) -> None:
     """Records that the sandboxes of a plan may be removed; never the resource itself."""
     for sandbox in transaction.sandboxes.list(plan_id):
-        if sandbox.strategy is not SandboxStrategy.NONE:
+        if sandbox.strategy.is_private:
             gone = replace(sandbox, state=SandboxState.CLEANED_UP)
             transaction.sandboxes.save(gone)
 

@@ -26,6 +26,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
 from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.plans.plan import Plan, PlanPhase
+from cleveragents.domain.plans.session import SessionTrigger
 from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint, SandboxRef
 
 PARTIAL = "The checkpoint `{label}` is partial: its deadline passed before everything was read"
@@ -49,7 +50,7 @@ class Milestone:
     label: str
     reason: str
     step_index: int
-    trigger: Trigger | None = None
+    trigger: Trigger | SessionTrigger | None = None
     source_tool: str | None = None
     decision_id: str | None = None
     repeated: bool = False
@@ -296,5 +297,6 @@ def _checkpoint(
             evidence=made.evidence,
             partial=made.partial,
             effective_calls=tuple(effective.calls),
+            head=made.head,
         ),
     )

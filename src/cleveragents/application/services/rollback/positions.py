@@ -78,7 +78,7 @@ def at(
     if done + 1 == len([*step_sequence(plan.definition.steps, choices)]):
         # Nothing is left to run, so the result can be applied at once.
         phase, state = transition(phase, state, PlanAction.FINISH)
-        finished = checkpoint.created_at
+        finished = checkpoint.created_at if plan.session is None else plan.finished_at
     return Position(
         phase=phase,
         state=state,

@@ -61,6 +61,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     RestoreReport,
     SandboxRef,
     SandboxState,
+    SandboxStrategy,
     Uncaptured,
 )
 from cleveragents.domain.tools.tool import effects_of
@@ -134,6 +135,8 @@ class RollbackProcedure:
             takes_back=destination.takes_back,
             label=part.label if part else destination.checkpoint.metadata.label,
             in_part=part is not None,
+            in_place=_in_place(sandboxes),
+            commits_kept=self._commits_kept(sandboxes, destination.checkpoint),
         )
 
     def run(self, plan_id: str, intent: Intent) -> RollbackResult:
@@ -193,7 +196,22 @@ class RollbackProcedure:
             phase=plan.phase,
             state=plan.state,
             verified=True,
+            in_place=_in_place(sandboxes),
+            commits_kept=self._commits_kept(sandboxes, checkpoint),
         )
+
+    def _commits_kept(
+        self, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
+    ) -> tuple[str, ...]:
+        """Returns the commits since a checkpoint that no restore of files takes back."""
+        head = checkpoint.metadata.head
+        if head is None:
+            return ()
+        found: list[str] = []
+        for sandbox in sandboxes:
+            with self._snapshots.open(sandbox) as opened:
+                found += opened.commits_since(head)
+        return tuple(found)
 
     def recover(self, lease: PlanLease, operation: Operation) -> RecoveryOutcome:
         """Completes a killed operation, or undoes it if it cannot be completed; says which."""
@@ -502,3 +520,9 @@ def _united(
         for items, found in ((left_alone, part.left_alone), (replaced, part.replaced)):
             items += [replace(item, path=f"{prefix}{item.path}") for item in found]
     return tuple(changes), tuple(left_alone), tuple(replaced)
+
+
+def _in_place(sandboxes: Sequence[SandboxRef]) -> str | None:
+    """Returns the project that the sandbox is, if it is one."""
+    own = [item.path for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
+    return own[0] if own else None

@@ -36,6 +36,10 @@ class SnapshotEngine(LockedSandbox, Protocol):
     def recheck(self) -> Sequence[str]:
         return ()
 
+    def commits_since(self, head: str) -> Sequence[str]:
+        del head
+        return ()
+
     def start(self) -> str | None:
         return None
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import select
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from cleveragents.domain.errors import GitCommandError
+from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess
 
 _FIELDS = 4
@@ -64,6 +66,48 @@ class NoIgnoreRules(IgnoreRules):
 
     def close(self) -> None:
         return None
+
+
+@dataclass
+class SmallIgnoredFilesKept(IgnoreRules):
+    """Ignores less than the project does: only large files, and what a tool can make again.
+
+    Where a command works on the user's own files, nobody else has a copy of `.env` or of a local
+    database.
+    """
+
+    _rules: IgnoreRules
+    _root: str
+    _rebuildable: PathPatterns
+    _most: int | None
+    """The size of the largest file that is kept; None keeps all."""
+
+    def start(self) -> object:
+        return self._rules.start()
+
+    def learn(self, paths: Iterable[str]) -> None:
+        self._rules.learn(paths)
+
+    def covers(self, path: str) -> bool:
+        if not self._rules.covers(path):
+            return False
+        if self._rebuildable.takes(path):
+            return True
+        try:
+            status = os.lstat(f"{self._root}/{path}")
+        except OSError:
+            return True
+        is_file = stat.S_ISREG(status.st_mode)
+        return is_file and self._most is not None and status.st_size > self._most
+
+    def settle(self) -> None:
+        self._rules.settle()
+
+    def forget(self) -> None:
+        self._rules.forget()
+
+    def close(self) -> None:
+        self._rules.close()
 
 
 @dataclass

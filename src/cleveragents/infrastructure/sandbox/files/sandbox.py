@@ -43,6 +43,7 @@ from cleveragents.infrastructure.sandbox.files.engine_protocol import (
 )
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, forked
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
+from cleveragents.infrastructure.sandbox.files.project_git import ProjectGit
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
 from cleveragents.infrastructure.sandbox.files.uncaptured_files import UncapturedFiles, with_files
@@ -65,7 +66,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     without_special_files,
 )
-from cleveragents.infrastructure.sandbox.store.directories import scratch
+from cleveragents.infrastructure.sandbox.store.directories import beside, scratch
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, not_ahead
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.refs import mirror_use
@@ -82,14 +83,13 @@ class FileSandbox(SnapshotEngine):
     """Snapshots and restores of one sandbox."""
 
     def __init__(self, sandbox: SandboxRef, git: Git, limits: Limits) -> None:
-        has_git = sandbox.strategy is SandboxStrategy.GIT_WORKTREE
         self._sandbox = sandbox
-        self._git = SandboxGit(sandbox, git) if has_git else None
+        self._git = _git_of(sandbox, git)
         self._stored = StoredSnapshots(sandbox, git)
         self._tracker = SandboxTracker(sandbox, self._git, self._stored, limits, git.environment)
         self._uncaptured = UncapturedFiles(
             sandbox.path,
-            Path(sandbox.path).parent / f".{sandbox.resource}.uncaptured",
+            beside(sandbox) / f".{sandbox.resource}.uncaptured",
             PathPatterns(limits.rebuildable),
         )
         self._last: tuple[CapturedState, SandboxCheckpoint] | None = None
@@ -106,6 +106,9 @@ class FileSandbox(SnapshotEngine):
         self._stored.close()
         self._use.close()
         self._last = None
+
+    def commits_since(self, head: str) -> Sequence[str]:
+        return self._git.commits_since(head) if isinstance(self._git, ProjectGit) else ()
 
     def recheck(self) -> Sequence[str]:
         return self._tracker.recheck()
@@ -162,12 +165,17 @@ class FileSandbox(SnapshotEngine):
         )
 
     def snapshot(self) -> SandboxCheckpoint:
-        """Makes a durable snapshot of the sandbox as it is.
+        """Makes a durable snapshot of the sandbox as it is, and notes the project's `HEAD`.
 
         Raises:
             SandboxMissingError: there is nothing to store.
             SnapshotError: files keep changing, or the disk is full.
         """
+        made = self._stored_snapshot()
+        head = self._git.head if isinstance(self._git, ProjectGit) else None
+        return made if head is None else replace_fields(made, head=head)
+
+    def _stored_snapshot(self) -> SandboxCheckpoint:
         refs, spoiled = self._stored.refs, Counter[str]()
         for _ in range(_STORE_ATTEMPTS):
             try:
@@ -293,7 +301,7 @@ class FileSandbox(SnapshotEngine):
         states = ThreeStates(base, mine, theirs, left_out)
         with (
             os_errors_as("The work could not be merged"),
-            scratch(Path(self._sandbox.path)) as directory,
+            scratch(beside(self._sandbox) / self._sandbox.resource) as directory,
         ):
             lines = LineMerge(stored.git, stored.objects, directory, names)
             return merge_states(states, stored.read_tree, lines, strategy)
@@ -329,7 +337,7 @@ class FileSandbox(SnapshotEngine):
         """
         target = without_special_files(self._stored.load(snapshot_id))
         ref = self._stored.refs.inherit(snapshot_id, source)
-        if self._git is not None:
+        if isinstance(self._git, SandboxGit):
             target = replace(target, git=forked(target.git, source, self._sandbox))
             with os_errors_as("The sandbox could not be created"):
                 self._git.start(target.git)
@@ -349,7 +357,7 @@ class FileSandbox(SnapshotEngine):
     def _adopt(self, target: CapturedState, known: CopyComparison, ref: str) -> None:
         """Tells the tracker what a copy holds, so that it need not read the whole copy."""
         seen = None
-        if self._git is not None and known.tracked_though_ignored is not None:
+        if isinstance(self._git, SandboxGit) and known.tracked_though_ignored is not None:
             # It was just made so: git need not be asked.
             look = ObservedGit(target.git, tracked_though_ignored=known.tracked_though_ignored)
             self._git.know(look)
@@ -388,7 +396,7 @@ class FileSandbox(SnapshotEngine):
                 nullcontext() if begun else room_for(self._sandbox.path, todo, blobs.sizes),
                 self._tracker.rewriting(todo),
             ):
-                if self._git is not None:
+                if isinstance(self._git, SandboxGit):
                     self._git.restore(target.git)
                 if todo.touched or todo.set_modes:
                     with closing(SandboxWriter(self._sandbox.path)) as writer:
@@ -425,8 +433,15 @@ class FileSandbox(SnapshotEngine):
                 hint="Move these away, then roll back again",
                 paths=list(todo.in_the_way),
             )
-        if self._git is not None and present.git != target.git:
+        if isinstance(self._git, SandboxGit) and present.git != target.git:
             self._stored.check_git(target.git, snapshot_id)
+
+
+def _git_of(sandbox: SandboxRef, git: Git) -> SandboxGit | ProjectGit | None:
+    """Returns the git that belongs to the sandbox, if any."""
+    if sandbox.strategy is SandboxStrategy.GIT_WORKTREE:
+        return SandboxGit(sandbox, git)
+    return ProjectGit(sandbox, git) if sandbox.strategy is SandboxStrategy.IN_PLACE else None
 
 
 def _has_markers(path: Path) -> bool:

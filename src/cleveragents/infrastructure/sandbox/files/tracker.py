@@ -13,6 +13,7 @@ import os
 from collections.abc import Generator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from cleveragents.domain.errors import (
     SnapshotCorruptError,
     SnapshotError,
 )
+from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import reason_from
@@ -30,6 +32,7 @@ from cleveragents.infrastructure.sandbox.files.ignore_rules import (
     GitIgnoreRules,
     IgnoreRules,
     NoIgnoreRules,
+    SmallIgnoredFilesKept,
 )
 from cleveragents.infrastructure.sandbox.files.inotify import (
     PendingChanges,
@@ -38,6 +41,7 @@ from cleveragents.infrastructure.sandbox.files.inotify import (
 )
 from cleveragents.infrastructure.sandbox.files.live_tree import LiveTree, RememberedFile
 from cleveragents.infrastructure.sandbox.files.overlay_mounts import require_mounted
+from cleveragents.infrastructure.sandbox.files.project_git import ProjectGit
 from cleveragents.infrastructure.sandbox.files.scan import (
     BEGINNING,
     FileSystemTime,
@@ -52,6 +56,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     UsualModes,
     captured_from,
 )
+from cleveragents.infrastructure.sandbox.store.directories import beside
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, tree_changes
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
@@ -93,7 +98,7 @@ class SandboxTracker:
     def __init__(
         self,
         sandbox: SandboxRef,
-        git: SandboxGit | None,
+        git: SandboxGit | ProjectGit | None,
         stored: StoredSnapshots,
         limits: Limits,
         environment: Mapping[str, str],
@@ -103,12 +108,8 @@ class SandboxTracker:
         self._stored = stored
         self._limits = limits
         self._environment = environment
-        self._rules: IgnoreRules = (
-            NoIgnoreRules()
-            if git is None or "all" in limits.include_ignored
-            else GitIgnoreRules(git.outside, sandbox.path)
-        )
-        self._beside = os.path.dirname(sandbox.path)
+        self._rules = _rules_of(sandbox, git, limits)
+        self._beside = str(beside(sandbox))
         """Where the time of the sandbox's file system is read."""
         self._live: LiveTree | None = None
         self._watch: Watch | None = None
@@ -172,7 +173,7 @@ class SandboxTracker:
         try:
             live = self._known()
             if os.lstat(path).st_ino != live.top:
-                if self._git is not None:
+                if isinstance(self._git, SandboxGit):
                     self._git.require_links()
                 elif not _has_most(path, live.known_at_top()):
                     # What somebody put in its place is not ours to fill. A copy is recognized by
@@ -355,6 +356,14 @@ class SandboxTracker:
         remembered = RememberedFile(captured, {}, 0, once)
         return SavedState("", remembered, BEGINNING, None, frozenset(), stored_bytes)
 
+    @cached_property
+    def _has_clock_of_sandbox(self) -> bool:
+        """Whether the times beside the sandbox are those that its files get.
+
+        The notes of a sandbox in place can be on another file system: then everything is read.
+        """
+        return os.lstat(self._beside).st_dev == os.lstat(self._sandbox.path).st_dev
+
     def _take_in(self, pending: PendingChanges) -> None:
         if pending.lost:
             self._watch_again()
@@ -381,7 +390,8 @@ class SandboxTracker:
 
     def _scan(self, live: LiveTree) -> None:
         now = FileSystemTime.now_in(self._beside)
-        since = self._moment if self._moment.is_comparable(now) else BEGINNING
+        is_comparable = self._moment.is_comparable(now) and self._has_clock_of_sandbox
+        since = self._moment if is_comparable else BEGINNING
         if since == BEGINNING:
             top = os.listdir(self._sandbox.path)
             live.look_at([*top, *live.known_at_top()], [*top, *live.known_at_top()])
@@ -407,12 +417,25 @@ class SandboxTracker:
         self._moment = now
 
 
+def _rules_of(
+    sandbox: SandboxRef, git: SandboxGit | ProjectGit | None, limits: Limits
+) -> IgnoreRules:
+    """Returns what snapshots of a sandbox leave out."""
+    if git is None or git.outside is None or "all" in limits.include_ignored:
+        return NoIgnoreRules()
+    rules = GitIgnoreRules(git.outside, sandbox.path)
+    if isinstance(git, SandboxGit):
+        return rules
+    rebuildable = PathPatterns(limits.rebuildable)
+    return SmallIgnoredFilesKept(rules, sandbox.path, rebuildable, limits.ignored_max_bytes)
+
+
 def _has_most(directory: str, names: Set[str]) -> bool:
     return 2 * len(names & {*os.listdir(directory)}) >= len(names)
 
 
 def state_path(sandbox: SandboxRef) -> Path:
-    return Path(sandbox.path).parent / f".{sandbox.resource}.state.json"
+    return beside(sandbox) / f".{sandbox.resource}.state.json"
 
 
 def load_state(sandbox: SandboxRef) -> SavedState | None:

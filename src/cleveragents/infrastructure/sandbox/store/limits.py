@@ -15,5 +15,7 @@ class Limits:
     deadline_seconds: float | None = None
     include_ignored: tuple[str, ...] = ()
     """Patterns of ignored paths that are captured all the same; `all` for every one."""
+    ignored_max_bytes: int | None = None
+    """Ignored files up to this size are captured where the sandbox is the project itself."""
     rebuildable: tuple[str, ...] = ()
     """Patterns of what a tool can make again: no result of a plan."""

@@ -83,6 +83,17 @@ def refresh_mirror(
     return mirror
 
 
+def refresh_settings(repository: Repository, git: Git, mirrors: Path) -> Path:
+    """Makes the project's mirror, or brings its ignore rules up to date, and returns its place.
+
+    None of the project's objects are needed there: a sandbox in place has its own files.
+    """
+    key = store_key(repository.root, ResourceType.GIT_CHECKOUT)
+    with _locked_store(git, mirrors, key) as mirror:
+        _carry_settings(repository, git, mirror)
+    return mirror
+
+
 def ensure_store(git: Git, mirrors: Path, key: str) -> Path:
     """Returns the private repository for what has no repository of its own, made if need be.
 

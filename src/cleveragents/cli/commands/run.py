@@ -1,0 +1,208 @@
+"""`agents run`: runs any command as a session.
+
+Everything this command says goes to stderr, before and after the command, never in between.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cleveragents.cli import output, terminal
+from cleveragents.cli.frame import CommandFailed
+from cleveragents.cli.session import Session
+from cleveragents.domain.errors import CleverAgentsError, IsolationError
+from cleveragents.domain.plans.session import Isolation
+from cleveragents.domain.settings.formats import OutputFormat
+from cleveragents.reports.report import Failure
+
+if TYPE_CHECKING:
+    from cleveragents.application.services.session_service import RunningSession, SessionService
+
+FAILED_BEFORE_START = 125
+SESSION_VARIABLE = "CLEVERAGENTS_SESSION"
+"""Names the session in the environment of its command."""
+
+
+class _RunCommand(click.Command):
+    """Never prints to stdout but for `--help`, and fails with the exit code 125."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        session: Session = ctx.obj
+        session.command, session.asked_format = "run", OutputFormat.PLAIN
+        session.settle_format(tolerant=True)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            hint = "Run `agents run --help` for usage"
+            message = error.format_message()
+            failure = Failure("usage", message, FAILED_BEFORE_START, hint, {}, None)
+            raise CommandFailed(failure) from error
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(f"\n{self.epilog}\n")
+
+
+@click.command(
+    "run",
+    cls=_RunCommand,
+    context_settings={"allow_interspersed_args": False},
+    help="Run any command so that what it does can be undone",
+    epilog="Examples:\n"
+    "  agents run -i -- make format\n"
+    "  agents run --isolation copy --name upgrade -- npm update\n\n"
+    "Exit codes: those of the command; 125 if it was not started, 126 if it cannot be\n"
+    "executed, 127 if it was not found, 128 + n if signal n ended it.",
+)
+@click.option("-i", "in_place", is_flag=True, help="Short for --isolation in-place.")
+@click.option(
+    "--isolation",
+    type=click.Choice([item.value for item in Isolation]),
+    default=Isolation.AUTO.value,
+    show_default=True,
+    help="Where the command works: in a private view, on your own files, or in a copy.",
+)
+@click.option("--name", metavar="TEXT", help="The name of the session; by default the command's.")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The directory to run in; by default the current one.",
+)
+@click.option(
+    "--report",
+    "report_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a JSON report to this file.",
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_obj
+def run(
+    session: Session,
+    in_place: bool,
+    isolation: str,
+    name: str | None,
+    project: Path | None,
+    report_file: Path | None,
+    command: tuple[str, ...],
+) -> None:
+    from cleveragents.infrastructure.foreground import CommandNotStartedError
+
+    try:
+        code = _run(
+            session,
+            Isolation.IN_PLACE if in_place else Isolation(isolation),
+            name,
+            session.directory / (project or Path()),
+            report_file,
+            command,
+        )
+    except CleverAgentsError as error:
+        failure = Failure.of(error)
+        raise CommandFailed(
+            Failure(failure.code, failure.message, FAILED_BEFORE_START, failure.hint, {}, None)
+        ) from error
+    except CommandNotStartedError as error:
+        failure = Failure("not_started", error.message, error.exit_code, None, {}, None)
+        raise CommandFailed(failure) from error
+    raise click.exceptions.Exit(code)
+
+
+def _run(
+    session: Session,
+    isolation: Isolation,
+    name: str | None,
+    directory: Path,
+    report_file: Path | None,
+    command: tuple[str, ...],
+) -> int:
+    """Returns the exit code of the command."""
+    from cleveragents.infrastructure.config import find_project
+    from cleveragents.infrastructure.foreground import require_command
+    from cleveragents.reports.plans.session import start_line
+
+    outer = session.environ.get(SESSION_VARIABLE)
+    if outer:
+        raise IsolationError(
+            f"This already runs in the session {outer}",
+            hint="Run the command itself: its changes are part of that session",
+        )
+    require_command(command[0], session.environ)
+    # Spinners and bars would write while the command runs.
+    session.progress = "none"
+    container = session.container(find_project(directory, session.home))
+    service = container.session_service()
+    with service.started(directory, command, isolation, name) as running:
+        _say(session, start_line(isolation, running.plan.project, running.sandbox))
+        _say_warnings(session)
+        code = _run_command(session, running, directory, command)
+    _end(session, service, running.plan.id, report_file)
+    return code
+
+
+def _run_command(
+    session: Session, running: RunningSession, directory: Path, command: tuple[str, ...]
+) -> int:
+    """Runs the command in the sandbox, and records its end however it ends."""
+    from cleveragents.infrastructure.foreground import (
+        CommandNotStartedError,
+        run_in_foreground,
+    )
+
+    inside = Path(os.path.realpath(directory)).relative_to(running.plan.project)
+    place = str(Path(running.sandbox.path) / inside)
+    environment = {**session.environ, "PWD": place, SESSION_VARIABLE: running.plan.id}
+    try:
+        code = run_in_foreground(command, place, environment)
+    except CommandNotStartedError as error:
+        running.end(error.exit_code)
+        raise
+    running.end(code)
+    return code
+
+
+def _end(session: Session, service: SessionService, plan_id: str, report: Path | None) -> None:
+    """Says what changed. The command has ended, so nothing here changes the exit code."""
+    from cleveragents.reports.plans.session import end_lines, report_data
+
+    try:
+        result = service.result(plan_id)
+        if report is not None:
+            _write_report(session, report, report_data(result))
+        for line in end_lines(result):
+            _say(session, line)
+    except (CleverAgentsError, OSError) as error:
+        session.warnings.append(f"What the command changed cannot be shown: {error}")
+    _say_warnings(session)
+
+
+def _write_report(session: Session, place: Path, data: dict[str, object]) -> None:
+    from cleveragents.reports.document import jsonable
+
+    document = {
+        "command": "run",
+        "status": "warn" if session.warnings else "ok",
+        "exit_code": data["exit_code"],
+        "data": data,
+        "timing": {"started": session.started, "duration_ms": session.duration_ms},
+        "messages": session.warnings,
+    }
+    place.write_text(json.dumps(jsonable(document), indent=2) + "\n", encoding="utf-8")
+
+
+def _say(session: Session, text: str) -> None:
+    """Prints a line; a terminal that is gone by now does not matter."""
+    with suppress(OSError):
+        terminal.write(sys.stderr, f"{terminal.for_stderr(text, session.environ)}\n")
+
+
+def _say_warnings(session: Session) -> None:
+    with suppress(OSError):
+        output.show_warnings(session)
