@@ -313,7 +313,9 @@ PLANS = Model(
     },
     codecs={"definition": Codec(dump, _definition)},
 )
-PLAN_SUMMARIES = Model(PlanSummary, "plans", "plan", columns={"id": "plan_id"})
+PLAN_SUMMARIES = Model(
+    PlanSummary, "plans", "plan", columns={"id": "plan_id", "session": "session_json"}
+)
 """The part of a row of `PLANS` that lists show."""
 RESOURCES = Model(Resource, "resources", "resource", columns={"id": "resource_id"})
 SANDBOXES = Model(
