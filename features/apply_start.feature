@@ -20,6 +20,12 @@ Feature: What a plan started from
     When the user applies the plan
     Then the directory and the database are those of the sandboxes
 
+  Scenario: No checkpoint of the plan could be stored
+    Given a plan that ran `echo new > new.txt` after the user ran `true`
+    And the plan's record names no checkpoint
+    When the user applies the plan
+    Then it is refused with the code 4 and the sentence Plan PLAN has no checkpoint, so what it changed is unknown
+
   Scenario: An earlier version made the plan
     Given a plan that ran `echo new > new.txt; rm src/app.py` after the user ran `true`
     And the store was written by a version that did not keep what plans started from

@@ -85,6 +85,8 @@ Feature: Rolling back a plan
         | brought_back.tool_calls                   | 0                               |
         | brought_back.child_plans                  | 0                               |
         | effects_not_undone                        | []                              |
+        | in_place                                  | null                            |
+        | commits_kept                              | []                              |
         | left_alone                                | []                              |
         | special_files_replaced                    | []                              |
       And the messages are Rollback complete

@@ -22,6 +22,7 @@ Feature: Wiring
       | PlanService        |
       | Recovery           |
       | RetentionService   |
+      | SessionService     |
       | ToolRunner         |
 
   @service
@@ -33,6 +34,11 @@ Feature: Wiring
   Scenario: Only the container builds services
     When a program looks for the services
     Then no other module of the package calls their constructors
+
+  @service
+  Scenario: The errors are drawn as one tree
+    When a program looks for the errors
+    Then the tree at the top of their module names each of them once
 
   @service
   Scenario: What is not used is not opened

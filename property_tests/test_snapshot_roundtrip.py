@@ -32,7 +32,7 @@ from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxCheckpoint
 from cleveragents.domain.sandboxes.uncaptured import reason_from
 from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
-from cleveragents.infrastructure.sandbox.files.tracker import state_path
+from cleveragents.infrastructure.sandbox.files.tracker import STATE, note_path
 from cleveragents.testing.trees import Tree, changes_by_hand, differing
 from cleveragents.testing.workspace import single_acts
 from property_tests.sandbox_agent import Agent, Edit, Place, edits, own_eyes
@@ -102,7 +102,7 @@ class SandboxMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.watcher is None)
     @rule()
     def lose_the_memory(self) -> None:
-        state_path(self.sandbox).unlink(missing_ok=True)
+        note_path(self.sandbox, STATE).unlink(missing_ok=True)
 
     @invariant()
     def nothing_is_left_behind(self) -> None:

@@ -189,6 +189,12 @@ def first_deleted(context: Context, label: str) -> None:
     plans(context).prepare("gc")
 
 
+@given("the plan's record names no checkpoint")
+def names_no_checkpoint(context: Context) -> None:
+    statement = "UPDATE plans SET last_checkpoint_id = NULL WHERE plan_id = ?"
+    plans(context).query(statement, plans(context).plan_id)
+
+
 @given("the store was written by a version that did not keep what plans started from")
 def no_starts(context: Context) -> None:
     shutil.rmtree(plans(context).mirror / "refs" / "cleveragents" / "starts")

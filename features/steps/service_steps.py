@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from unittest.mock import Mock
 
 from behave import then, when
@@ -7,11 +8,18 @@ from behave.runner import Context
 from features.support import wiring
 from features.support.plans import plans
 
+from cleveragents.domain import errors
+
 
 @when("a program looks for the services")
 def look_for_services(context: Context) -> None:
     context.container = plans(context).container(Mock())
     context.services = wiring.service_classes()
+
+
+@when("a program looks for the errors")
+def look_for_errors(context: Context) -> None:
+    context.errors = wiring.error_names()
 
 
 @when("a program closes a container that it has not used")
@@ -51,6 +59,15 @@ def no_optional(context: Context) -> None:
 def one_builder(context: Context) -> None:
     names = {service.__name__ for service in context.services}
     assert wiring.builders(names) == {"container.py"}, wiring.builders(names)
+
+
+@then("the tree at the top of their module names each of them once")
+def one_tree(context: Context) -> None:
+    tree = (errors.__doc__ or "").split("```")[1]
+    named = [
+        name for line in tree.splitlines() for name in re.findall(r"^[│├└─ ]*([A-Z]\w+)", line)
+    ]
+    assert sorted(named) == sorted(context.errors), {*named} ^ {*context.errors}
 
 
 @then("there still is no home directory")

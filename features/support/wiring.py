@@ -16,6 +16,7 @@ import msgspec
 import cleveragents
 from cleveragents.application import services
 from cleveragents.container import Container
+from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.config import load_settings
 
 PACKAGE = Path(cleveragents.__file__).parent
@@ -80,3 +81,17 @@ def builders(names: set[str]) -> set[str]:
 def unused_container(home: Path) -> Container:
     settings = load_settings(home=home, project=None, environ={}, flags={})
     return Container(home=home, settings=settings, environment={}, events=Mock())
+
+
+def error_names() -> list[str]:
+    """Returns the names of all errors that the package defines, wherever that is."""
+    for module in pkgutil.walk_packages(cleveragents.__path__, "cleveragents."):
+        if "migrations" not in module.name and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found, waiting = list[str](), [CleverAgentsError]
+    while waiting:
+        kind = waiting.pop()
+        if kind.__module__.startswith("cleveragents."):
+            found.append(kind.__name__)
+        waiting += kind.__subclasses__()
+    return found

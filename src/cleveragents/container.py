@@ -331,6 +331,7 @@ class Container:
         return PlanApplyService(
             database=self.database(),
             checkpoints=self.checkpoint_service(),
+            recorder=self._group_recorder,
             recovery=self.recovery(),
             rollbacks=self.rollback_procedure(),
             snapshots=self._snapshots,

@@ -21,7 +21,7 @@ from features.support.sandboxes.sandbox_bench import SandboxBench
 from msgspec.structs import replace
 
 from cleveragents.infrastructure.sandbox.files import git_state, writer
-from cleveragents.infrastructure.sandbox.files.tracker import state_path
+from cleveragents.infrastructure.sandbox.files.tracker import STATE, note_path
 from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess, admin_directory
 from cleveragents.infrastructure.sandbox.git.objects import (
     NewObject,
@@ -197,16 +197,16 @@ def _document_of(work: SandboxBench) -> str:
 
 
 def empty_cache(work: SandboxBench) -> None:
-    state_path(work.sandbox).write_bytes(b"")
+    note_path(work.sandbox, STATE).write_bytes(b"")
 
 
 def cut_cache(work: SandboxBench) -> None:
-    path = state_path(work.sandbox)
+    path = note_path(work.sandbox, STATE)
     path.write_bytes(path.read_bytes()[:-10])
 
 
 def wrong_cache(work: SandboxBench) -> None:
-    path = state_path(work.sandbox)
+    path = note_path(work.sandbox, STATE)
     checksum, body = path.read_bytes().split(b"\n", 1)
     content = json.loads(body)
     content["captured"] = [1, 2]
@@ -214,8 +214,8 @@ def wrong_cache(work: SandboxBench) -> None:
 
 
 def directory_cache(work: SandboxBench) -> None:
-    state_path(work.sandbox).unlink()
-    state_path(work.sandbox).mkdir()
+    note_path(work.sandbox, STATE).unlink()
+    note_path(work.sandbox, STATE).mkdir()
 
 
 def pruned_snapshot(work: SandboxBench) -> None:
@@ -229,7 +229,7 @@ def pruned_snapshot(work: SandboxBench) -> None:
 
 
 MEMORY: dict[str, Fault] = {
-    "it is gone": lambda work: state_path(work.sandbox).unlink(),
+    "it is gone": lambda work: note_path(work.sandbox, STATE).unlink(),
     "it is empty": empty_cache,
     "it is cut off": cut_cache,
     "it is not what was written": wrong_cache,

@@ -21,7 +21,7 @@ from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
 from cleveragents.infrastructure.sandbox.files import inotify, scan
 from cleveragents.infrastructure.sandbox.files.inotify import PendingChanges, Watch
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
-from cleveragents.infrastructure.sandbox.files.tracker import state_path
+from cleveragents.infrastructure.sandbox.files.tracker import STATE, note_path
 from cleveragents.testing.workspace import single_acts
 
 QUEUE = Path("/proc/sys/fs/inotify/max_queued_events")
@@ -56,7 +56,7 @@ class WatchingBench:
 
     def complete(self) -> Moment:
         """A checkpoint by a program that has no memory: it looks at everything."""
-        memory = state_path(self.work.sandbox)
+        memory = note_path(self.work.sandbox, STATE)
         kept = memory.read_bytes()
         memory.unlink()
         manager = CheckpointManager(self.work.git, self.manager._limits)

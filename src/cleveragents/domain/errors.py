@@ -2,6 +2,8 @@
 
 ```
 CleverAgentsError            code, exit_code, hint, retryable             exit 1
+├── DeclinedError            the user answered no                         exit 1
+├── UnhealthyError           `agents doctor` found problems               exit 1
 ├── UsageError               the call itself is wrong                     exit 2
 │   ├── AmbiguousIdError           a short id matches several
 │   ├── ConfirmationRequiredError  no `--yes`, and no way to ask
@@ -17,9 +19,11 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   ├── SandboxMissingError        sandbox gone, or its path holds something else
 │   ├── OtherHomeError             the sandboxes belong to another home directory
 │   ├── NotReversibleError         the resource has the strategy `none`
+│   ├── IsolationError             a session cannot be isolated as asked
 │   │  about checkpoints:
 │   ├── CheckpointPlanMismatchError
 │   ├── CheckpointRequiredError    a write could not be checkpointed
+│   ├── NoCheckpointError          the plan has none, so what it changed is unknown
 │   ├── CheckpointPinnedError      deletion of a pinned checkpoint
 │   ├── CheckpointInUseError       deletion of a checkpoint that the plan needs
 │   │  about rollbacks, undo and corrections:
@@ -31,6 +35,7 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   ├── NoEarlierCheckpointError   none from before the decision
 │   │  about applying:
 │   ├── ChildPlanError             a child plan is applied with its parent
+│   ├── AlreadyInProjectError      a session in place has nothing to apply
 │   ├── TargetRefusedError         the project is in no state to apply to
 │   ├── UncommittedChangesError    in files that the plan changed
 │   ├── ValidationFailedError
@@ -48,6 +53,7 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   └── SubplanConflictError       subplans changed the same (not retryable)
 ├── MergeConflictError       plan and project changed the same            exit 6
 ├── SnapshotError            the stored bytes                             exit 7
+│   ├── NoSpaceError               a disk is full; nothing is damaged     exit 1
 │   ├── SnapshotMissingError       stored objects are gone
 │   ├── SnapshotCorruptError       the restored bytes are not the stored ones
 │   └── GitCommandError            command, status, stderr
@@ -220,6 +226,7 @@ class ProjectRefusedError(BusinessRuleViolation):
         super().__init__(
             f"{path} cannot be sandboxed: {reason}", hint=hint, path=path, reason=reason
         )
+        self.reason = reason
 
 
 class IsolationError(BusinessRuleViolation):
@@ -304,6 +311,19 @@ class CheckpointRequiredError(BusinessRuleViolation):
     """A write was stopped because it could not be checkpointed."""
 
     code = "checkpoint_required"
+
+
+class NoCheckpointError(BusinessRuleViolation):
+    """The plan has no checkpoint, so what it changed is unknown."""
+
+    code = "no_checkpoint"
+
+    def __init__(self, plan_id: str) -> None:
+        super().__init__(
+            f"Plan {plan_id} has no checkpoint, so what it changed is unknown",
+            hint="Run the plan again with `policy.require_checkpoints: true`",
+            plan_id=plan_id,
+        )
 
 
 class CheckpointPinnedError(BusinessRuleViolation):

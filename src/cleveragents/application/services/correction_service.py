@@ -318,14 +318,18 @@ class CorrectionService:
         Raises:
             UndoTargetMissingError: that state was deleted, or the correction replaced nothing.
         """
+        what = f"correction {attempt.id} with what was there before it"
+        missing = UndoTargetMissingError("compare", what, attempt.plan_id)
         with self._database.read() as transaction:
             plan = transaction.plans.get(attempt.plan_id)
+            archived, last = attempt.archived_checkpoint_id, plan.last_checkpoint_id
+            if archived is None or last is None:
+                raise missing
             try:
-                before = transaction.checkpoints.get(attempt.archived_checkpoint_id or "")
-                after = transaction.checkpoints.get(plan.last_checkpoint_id or "")
+                before = transaction.checkpoints.get(archived)
+                after = transaction.checkpoints.get(last)
             except CheckpointNotFoundError as error:
-                what = f"correction {attempt.id} with what was there before it"
-                raise UndoTargetMissingError("compare", what, plan.id) from error
+                raise missing from error
         difference = self._checkpoints.diff(plan.id, before, after)
         return CorrectionComparison(attempt, before, after, difference)
 

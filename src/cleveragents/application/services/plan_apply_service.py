@@ -22,7 +22,11 @@ from cleveragents.application.services.apply.procedure import ApplyProcedure, en
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
 from cleveragents.application.services.apply.validation_runner import ValidationRunner
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
-from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
+from cleveragents.application.services.checkpoints.group_recorder import (
+    GroupRecorder,
+    Taken,
+    snapshot_ids,
+)
 from cleveragents.application.services.recovery import Recovery
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup, CheckpointType
@@ -31,6 +35,7 @@ from cleveragents.domain.errors import (
     AlreadyInProjectError,
     ChildPlanError,
     ConflictError,
+    NoCheckpointError,
     SandboxChangedError,
 )
 from cleveragents.domain.plans.apply import (
@@ -60,9 +65,13 @@ class _Found:
 
     plan: Plan
     works: Sequence[TargetWork]
+    taken: Sequence[Taken] | None
+    """What the sandboxes hold; None if that is not what the last checkpoint holds."""
     changed: bool
-    """Whether the sandboxes hold what a killed validation left."""
+    """Whether they hold what a killed validation left."""
     left_out: LeftOut
+    checkpoint_id: str
+    """The plan's last checkpoint."""
 
 
 class PlanApplyService:
@@ -72,6 +81,7 @@ class PlanApplyService:
         self,
         database: Database,
         checkpoints: CheckpointService,
+        recorder: GroupRecorder,
         recovery: Recovery,
         rollbacks: RollbackProcedure,
         snapshots: SnapshotStore,
@@ -88,6 +98,7 @@ class PlanApplyService:
     ) -> None:
         self._database = database
         self._checkpoints = checkpoints
+        self._recorder = recorder
         self._recovery = recovery
         self._rollbacks = rollbacks
         self._snapshots = snapshots
@@ -130,6 +141,7 @@ class PlanApplyService:
 
         Raises:
             PlanStateError: the plan has not run to its end, or is applied already.
+            NoCheckpointError: the plan has no checkpoint to apply.
             SandboxChangedError: the sandbox holds what no checkpoint holds.
             ValidationFailedError: a required validation failed; the plan is constrained.
             TargetRefusedError: nothing can be applied to a resource as it is.
@@ -145,13 +157,15 @@ class PlanApplyService:
                 if recovered.kind is OperationKind.APPLY and recovered.completed:
                     return self.finished(plan_id)
             found = self._guarded(lease, request)
-            plan, works = found.plan, found.works
+            plan, works, taken = found.plan, found.works, found.taken
+            sandboxes = [work.sandbox for work in works]
             if found.changed:
-                self._restore_reviewed(lease, plan)
+                self._restore_reviewed(lease, found, sandboxes)
+            if taken is None:
+                taken = self._recorder.take(lease, sandboxes)
             targets = self._plan(works, request)
             try:
-                checkpoint = self._begin(lease, plan)
-                sandboxes = [work.sandbox for work in works]
+                checkpoint = self._begin(lease, plan, taken)
                 if plan.definition.validations:
                     self._validations.run(lease, plan, sandboxes, checkpoint)
                     # The user may have changed the project meanwhile.
@@ -217,9 +231,13 @@ class PlanApplyService:
             plan.after(PlanAction.APPLY, self._clock.now())
             sandboxes = transaction.sandboxes.list(plan_id)
             resources = {item.id: item for item in transaction.sandboxes.resources(plan_id)}
-            group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
+            if plan.last_checkpoint_id is None:
+                raise NoCheckpointError(plan_id)
+            group = transaction.checkpoints.group_of(plan.last_checkpoint_id)
         first = self._checkpoints.start(plan_id)
-        changed = self._is_changed(lease, plan, group, sandboxes)
+        taken = self._recorder.take(lease, sandboxes)
+        is_last = snapshot_ids(taken) == group.snapshots
+        changed = not is_last and self._is_changed(lease, plan, group, taken)
         works: list[TargetWork] = []
         left_out: list[tuple[str, UncapturedFile]] = []
         for sandbox in sandboxes:
@@ -244,23 +262,24 @@ class PlanApplyService:
                     changes=changes,
                 )
             )
-        return _Found(plan, works, changed, _left_out(left_out))
+        return _Found(
+            plan=plan,
+            works=works,
+            taken=taken if is_last else None,
+            changed=changed,
+            left_out=_left_out(left_out),
+            checkpoint_id=plan.last_checkpoint_id,
+        )
 
     def _is_changed(
-        self,
-        lease: PlanLease,
-        plan: Plan,
-        group: CheckpointGroup,
-        sandboxes: Sequence[SandboxRef],
+        self, lease: PlanLease, plan: Plan, group: CheckpointGroup, taken: Sequence[Taken]
     ) -> bool:
-        """Says whether the sandboxes hold what a killed validation left.
+        """Says whether the sandboxes hold what a killed validation left; forgets what was taken.
 
         That is ours to remove. Any other change after the last checkpoint is refused, because
         the user has not reviewed it.
         """
-        found = snapshot_ids(self._checkpoints.take(lease))
-        if found == group.snapshots:
-            return False
+        found, sandboxes = snapshot_ids(taken), [sandbox for sandbox, _ in taken]
         changes = self._checkpoints.changes_between(sandboxes, group.snapshots, found)
         self._checkpoints.forget_unnamed(lease, sandboxes, found, group.snapshots)
         paths = [change.path for _, made in changes for change in made]
@@ -268,17 +287,19 @@ class PlanApplyService:
             raise SandboxChangedError(plan.id, paths)
         return bool(paths)
 
-    def _restore_reviewed(self, lease: PlanLease, plan: Plan) -> None:
+    def _restore_reviewed(
+        self, lease: PlanLease, found: _Found, sandboxes: Sequence[SandboxRef]
+    ) -> None:
         """Restores the last checkpoint; a safety checkpoint keeps what a validation left."""
         with self._database.read() as transaction:
-            last = transaction.checkpoints.get(plan.last_checkpoint_id or "")
+            last = transaction.checkpoints.get(found.checkpoint_id)
         moment = Milestone(
             CheckpointType.SAFETY,
             label="found when applying",
             reason="a validation was interrupted",
-            step_index=max(plan.last_completed_step, 0),
+            step_index=max(found.plan.last_completed_step, 0),
         )
-        self._checkpoints.create_checkpoint(lease, moment)
+        self._recorder.record(lease, moment, self._recorder.take(lease, sandboxes))
         self._rollbacks.restore_during_run(lease, last)
 
     def _plan(self, works: Sequence[TargetWork], request: ApplyRequest) -> tuple[Target, ...]:
@@ -288,8 +309,8 @@ class PlanApplyService:
             self._faults.reach(FaultPoint.TARGET_PLANNED)
         return tuple(targets)
 
-    def _begin(self, lease: PlanLease, plan: Plan) -> Checkpoint:
-        """Makes the checkpoint before the apply, with which the plan enters it."""
+    def _begin(self, lease: PlanLease, plan: Plan, taken: Sequence[Taken]) -> Checkpoint:
+        """Records the checkpoint before the apply, with which the plan enters it."""
         moment = Milestone(
             CheckpointType.PRE_APPLY,
             label="before apply",
@@ -298,9 +319,10 @@ class PlanApplyService:
             repeated=plan.phase is PlanPhase.APPLY,
         )
         now, fresh = self._clock.now(), {"error": None}
-        made = self._checkpoints.create_checkpoint(
+        made = self._recorder.record(
             lease,
             moment,
+            taken,
             lambda _, latest: replace(latest.after(PlanAction.APPLY, now), **fresh),
         )
         self._faults.reach(FaultPoint.APPLY_BEGUN)

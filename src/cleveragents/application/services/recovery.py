@@ -88,7 +88,8 @@ class Recovery:
                 outcome = self._applies.recover(lease, complete=complete_apply)
             elif operation is not None:
                 outcome = self._rollbacks.recover(lease, operation)
-            self._end_session(lease)
+            if plan.session is not None:
+                self._end_session(lease)
             delete_unnamed_snapshots(self._database, self._snapshots, lease)
             self._removal.remove_given_up(plan_id)
             return outcome

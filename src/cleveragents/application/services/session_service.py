@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -27,7 +28,7 @@ from cleveragents.application.services.execution.sandbox_setup import SandboxSet
 from cleveragents.application.services.execution.session_end import SessionEnd
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.decisions.decision import prompt_of
-from cleveragents.domain.errors import IsolationError
+from cleveragents.domain.errors import IsolationError, NoCheckpointError
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.plan_file import PlanDefinition, ResourceDefinition
 from cleveragents.domain.plans.session import (
@@ -57,14 +58,14 @@ class SessionResult(msgspec.Struct, frozen=True):
     checkpoints: int
 
 
+@dataclass(frozen=True)
 class RunningSession:
     """A session whose first checkpoint is made; its command may run."""
 
-    def __init__(self, lease: PlanLease, plan: Plan, sandbox: SandboxRef, end: SessionEnd) -> None:
-        self._lease = lease
-        self._end = end
-        self.plan = plan
-        self.sandbox = sandbox
+    _lease: PlanLease
+    plan: Plan
+    sandbox: SandboxRef
+    _end: SessionEnd
 
     def end(self, exit_code: int) -> None:
         """Records that the command has ended."""
@@ -125,11 +126,17 @@ class SessionService:
             yield RunningSession(lease, plan, self._begin(lease, plan), self._session_end)
 
     def result(self, plan_id: str) -> SessionResult:
-        """Returns what a session changed between its start and its last checkpoint."""
+        """Returns what a session changed between its start and its last checkpoint.
+
+        Raises:
+            NoCheckpointError: it has none.
+        """
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             sandboxes = transaction.sandboxes.list(plan_id)
-            group = transaction.checkpoints.group_of(plan.last_checkpoint_id or "")
+            if plan.last_checkpoint_id is None:
+                raise NoCheckpointError(plan_id)
+            group = transaction.checkpoints.group_of(plan.last_checkpoint_id)
             checkpoints = len(transaction.checkpoints.list(plan_id))
         start = self._checkpoints.start(plan_id)
         found = self._checkpoints.changes_between(sandboxes, start, group.snapshots)

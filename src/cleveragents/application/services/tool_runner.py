@@ -28,7 +28,7 @@ from cleveragents.application.services.execution.step import (
     influences_of,
     outputs_of,
 )
-from cleveragents.domain.checkpoints.checkpoint import CheckpointType, Trigger
+from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType, Trigger
 from cleveragents.domain.decisions.decision import RECORD_DECISION, Decision
 from cleveragents.domain.errors import (
     CheckpointRequiredError,
@@ -108,9 +108,10 @@ class ToolRunner:
         spec = self.spec(context.plan, context.step.tool)
         if spec.writes and context.plan.phase is not PlanPhase.EXECUTE:
             raise context.plan.refusal(f"run `{spec.name}`, which writes")
-        before = context.before
+        before, recorded = context.before, None
         if spec.checkpointable:
-            self._checkpoint(context, spec, Trigger.BEFORE_TOOL_EXECUTE, None, before)
+            trigger = Trigger.BEFORE_TOOL_EXECUTE
+            recorded = self._checkpoint(context, spec, trigger, None, before)
         call = self._begin(context, spec)
         try:
             result = self._run(context, spec, call)
@@ -128,9 +129,10 @@ class ToolRunner:
         ) as error:
             self._fail(context, call, error, before)
             raise
-        self._checkpoints.forget_unnamed(
-            context.lease, context.sandboxes, before.snapshots, after.snapshots
-        )
+        if recorded is None:
+            self._checkpoints.forget_unnamed(
+                context.lease, context.sandboxes, before.snapshots, after.snapshots
+            )
 
     def _run(self, context: StepContext, spec: ToolSpec, call: ToolCall) -> ToolResult:
         for problem in validate_input(spec, call.input):
@@ -173,7 +175,7 @@ class ToolRunner:
             transaction.tool_calls.save(replace(call, **update))
             for sandbox, found in changes:
                 transaction.changes.add(plan.id, call.id, sandbox.resource, found)
-            return context.completed(plan, now)
+            return replace(plan, last_completed_step=context.step_index, updated_at=now)
 
         if spec.name == RECORD_DECISION:
             self._decide(context, call, succeed, after)
@@ -237,7 +239,7 @@ class ToolRunner:
         trigger: Trigger,
         also: Records | None,
         seen: StoredState,
-    ) -> None:
+    ) -> Checkpoint | None:
         before = trigger is Trigger.BEFORE_TOOL_EXECUTE
         moment = Milestone(
             CheckpointType.AUTOMATIC,
@@ -248,7 +250,7 @@ class ToolRunner:
             source_tool=spec.name,
             repeated=before and context.repeated,
         )
-        self._checkpoints.auto_create_if_configured(
+        return self._checkpoints.auto_create_if_configured(
             context.lease, trigger, context.plan, moment, also, seen.taken
         )
 

@@ -28,7 +28,7 @@ from cleveragents.infrastructure.sandbox.create.worktree import branch_of
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
-from cleveragents.infrastructure.sandbox.files.tracker import state_path
+from cleveragents.infrastructure.sandbox.files.tracker import STATE, note_path
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.store.directories import drafted, reclaim, sandbox_place
 from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs, mirror_use
@@ -139,7 +139,7 @@ class SandboxForks:
         return None
 
     def _remove(self, fork: SandboxRef) -> None:
-        state_path(fork).unlink(missing_ok=True)
+        note_path(fork, STATE).unlink(missing_ok=True)
         self._makers[fork.strategy].remove(fork)
 
     def _fill(self, fork: SandboxRef, origin: ForkOrigin, known: CopyComparison | None) -> None:

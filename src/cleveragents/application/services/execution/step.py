@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from msgspec.structs import replace
-
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.services.checkpoints.group_recorder import Taken
 from cleveragents.domain.checkpoints.checkpoint import EffectiveRecords
@@ -80,10 +78,6 @@ class StepContext:
             f"The plan has no sandbox of the resource `{wanted}`",
             hint="Run `agents doctor` to see what is wrong with the plan's records",
         )
-
-    def completed(self, plan: Plan, now: datetime) -> Plan:
-        """Returns the plan with this step done; stored with whatever the step made."""
-        return replace(plan, last_completed_step=self.step_index, updated_at=now)
 
 
 def outputs_of(context: StepContext, calls: Sequence[ToolCall]) -> dict[str, str]:

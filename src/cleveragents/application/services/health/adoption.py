@@ -266,13 +266,14 @@ class Adoption:
         with self._locks.hold(plan_id) as lease:
             with self._database.read() as transaction:
                 sandboxes = transaction.sandboxes.list(plan_id)
-                last = transaction.plans.get(plan_id).last_checkpoint_id or ""
-                group = transaction.checkpoints.group_of(last)
+                last = transaction.plans.get(plan_id).last_checkpoint_id
+                # All snapshots may be gone; then what is there is all that can be kept.
+                kept = transaction.checkpoints.group_of(last).snapshots if last else {}
             try:
                 taken = self._recorder.take(lease, sandboxes)
             except SandboxMissingError:
                 return  # The user has its checkpoints, and can have the sandbox made from them.
-            if snapshot_ids(taken) == group.snapshots:
+            if snapshot_ids(taken) == kept:
                 return
             moment = Milestone(
                 CheckpointType.MANUAL,

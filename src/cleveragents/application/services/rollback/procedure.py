@@ -36,6 +36,7 @@ from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGro
 from cleveragents.domain.checkpoints.number_ranges import followed_by, holds
 from cleveragents.domain.checkpoints.operation import (
     Operation,
+    OperationKind,
     OperationStatus,
     Position,
     RecoveryOutcome,
@@ -113,6 +114,7 @@ class RollbackProcedure:
         after = [item for item in visible if item.group_id in aside]
         returning = [item for item in every if item.group_id in back]
         combined = 1 if part else 0
+        in_place, commits = self._in_place(sandboxes, destination.checkpoint)
         return RollbackPreview(
             plan_id=plan_id,
             kind=destination.kind,
@@ -135,8 +137,8 @@ class RollbackProcedure:
             takes_back=destination.takes_back,
             label=part.label if part else destination.checkpoint.metadata.label,
             in_part=part is not None,
-            in_place=_in_place(sandboxes),
-            commits_kept=self._commits_kept(sandboxes, destination.checkpoint),
+            in_place=in_place,
+            commits_kept=commits,
         )
 
     def run(self, plan_id: str, intent: Intent) -> RollbackResult:
@@ -175,6 +177,7 @@ class RollbackProcedure:
                     self._compensate(lease, operation, sandboxes, error)
                     raise
         changes, left_alone, replaced = _united(sandboxes, reports)
+        in_place, commits = self._in_place(sandboxes, checkpoint)
         return RollbackResult(
             plan_id=plan_id,
             kind=destination.kind,
@@ -196,22 +199,24 @@ class RollbackProcedure:
             phase=plan.phase,
             state=plan.state,
             verified=True,
-            in_place=_in_place(sandboxes),
-            commits_kept=self._commits_kept(sandboxes, checkpoint),
+            in_place=in_place,
+            commits_kept=commits,
         )
 
-    def _commits_kept(
+    def _in_place(
         self, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
-    ) -> tuple[str, ...]:
-        """Returns the commits since a checkpoint that no restore of files takes back."""
+    ) -> tuple[str | None, tuple[str, ...]]:
+        """Returns the project that is its own sandbox, if one is, and its commits since then.
+
+        A restore writes files; the commits since the checkpoint stay.
+        """
+        own = [item for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
         head = checkpoint.metadata.head
-        if head is None:
-            return ()
-        found: list[str] = []
-        for sandbox in sandboxes:
+        commits: list[str] = []
+        for sandbox in own if head is not None else ():
             with self._snapshots.open(sandbox) as opened:
-                found += opened.commits_since(head)
-        return tuple(found)
+                commits += opened.commits_since(head or "")
+        return own[0].path if own else None, tuple(commits)
 
     def recover(self, lease: PlanLease, operation: Operation) -> RecoveryOutcome:
         """Completes a killed operation, or undoes it if it cannot be completed; says which."""
@@ -441,7 +446,9 @@ class RollbackProcedure:
         now = self._clock.now()
         with self._database.write() as transaction:
             after = operation.after or positions.meant_by(transaction, operation)
-            attempt = transaction.corrections.of_operation(operation.id)
+            attempt = None
+            if operation.kind is OperationKind.CORRECTION:
+                attempt = transaction.corrections.of_operation(operation.id)
             successor = attempt.new_decision_id if attempt else operation.id
             plan, moved = positions.move(
                 transaction, operation.plan_id, after, operation.id, successor, now
@@ -489,7 +496,9 @@ class RollbackProcedure:
         with self._database.write(operation.plan_id) as transaction:
             ended = {"status": OperationStatus.UNDONE, "finished_at": now}
             transaction.operations.save(replace(operation, **ended))
-            attempt = transaction.corrections.of_operation(operation.id)
+            attempt = None
+            if operation.kind is OperationKind.CORRECTION:
+                attempt = transaction.corrections.of_operation(operation.id)
             if attempt is not None:
                 transaction.corrections.save(revert.failed(attempt, now))
             _set_aside_what_was_made_for(transaction, operation)
@@ -520,9 +529,3 @@ def _united(
         for items, found in ((left_alone, part.left_alone), (replaced, part.replaced)):
             items += [replace(item, path=f"{prefix}{item.path}") for item in found]
     return tuple(changes), tuple(left_alone), tuple(replaced)
-
-
-def _in_place(sandboxes: Sequence[SandboxRef]) -> str | None:
-    """Returns the project that the sandbox is, if it is one."""
-    own = [item.path for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
-    return own[0] if own else None

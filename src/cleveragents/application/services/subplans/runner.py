@@ -300,7 +300,8 @@ class SubplanRunner:
 
     def _end(self, context: StepContext) -> None:
         def completed(_: Transaction, plan: Plan) -> Plan:
-            return context.completed(plan, self._clock.now())
+            now = self._clock.now()
+            return replace(plan, last_completed_step=context.step_index, updated_at=now)
 
         moment = Milestone(
             CheckpointType.AUTOMATIC,

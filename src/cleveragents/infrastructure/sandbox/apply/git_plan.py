@@ -400,8 +400,7 @@ def _look_at_target(git: Git, work: TargetWork) -> tuple[Repository, ProjectFact
         repository = find_repository(path, None)
         facts = inspect_repository(repository, git)
     except ProjectRefusedError as error:
-        reason = str(error.details["reason"])
-        raise TargetRefusedError(str(path), reason, hint=error.hint) from error
+        raise TargetRefusedError(str(path), error.reason, hint=error.hint) from error
     if repository.root != path:
         raise TargetRefusedError(
             str(path),

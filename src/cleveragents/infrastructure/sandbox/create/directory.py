@@ -17,7 +17,7 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     require_directory,
 )
 from cleveragents.infrastructure.sandbox.create.tree_copy import TreeCopy
-from cleveragents.infrastructure.sandbox.files.tracker import state_path
+from cleveragents.infrastructure.sandbox.files.tracker import STATE, note_path
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import store_key
 from cleveragents.infrastructure.sandbox.store.directories import (
@@ -69,7 +69,7 @@ class DirectorySandboxes(SandboxMaker):
     def reopen(self, sandbox: SandboxRef) -> None:
         make_again(Path(sandbox.path))
         with creation_errors():
-            state_path(sandbox).unlink(missing_ok=True)  # It describes what is gone.
+            note_path(sandbox, STATE).unlink(missing_ok=True)  # It describes what is gone.
 
     def remove(self, sandbox: SandboxRef) -> None:
         place = Path(sandbox.path)

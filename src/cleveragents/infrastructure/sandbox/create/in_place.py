@@ -24,13 +24,13 @@ from cleveragents.infrastructure.sandbox.create.maker import (
     new_sandbox,
     require_directory,
 )
+from cleveragents.infrastructure.sandbox.files.tracker import STATE, note_path
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import (
     Repository,
     find_repository,
     store_key,
 )
-from cleveragents.infrastructure.sandbox.store.directories import beside
 from cleveragents.infrastructure.sandbox.store.mirror import ensure_store, refresh_settings
 from cleveragents.infrastructure.sandbox.store.refs import mirror_use
 
@@ -99,7 +99,7 @@ class InPlaceSandboxes(SandboxMaker):
                     ),
                     branch=branch,
                 )
-                beside(sandbox).mkdir(mode=0o700, parents=True, exist_ok=True)
+                note_path(sandbox, STATE).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return sandbox
 
     def check(self, sandbox: SandboxRef) -> None:

@@ -27,7 +27,7 @@ from cleveragents.infrastructure.sandbox.create.maker import (
 from cleveragents.infrastructure.sandbox.create.uncommitted import take_over
 from cleveragents.infrastructure.sandbox.files.git_state import GitLinks
 from cleveragents.infrastructure.sandbox.files.known_copies import adopt
-from cleveragents.infrastructure.sandbox.files.tracker import load_state, state_path
+from cleveragents.infrastructure.sandbox.files.tracker import STATE, load_state, note_path
 from cleveragents.infrastructure.sandbox.git.command import (
     Git,
     admin_directory,
@@ -130,7 +130,7 @@ class WorktreeSandboxes(SandboxMaker):
             make_again(Path(sandbox.path))
             self.attach(sandbox)
             with creation_errors():
-                state_path(sandbox).unlink(missing_ok=True)
+                note_path(sandbox, STATE).unlink(missing_ok=True)
 
     def attach(self, sandbox: SandboxRef) -> None:
         with creation_errors(), exclusive(_lock_of(Path(sandbox.store))):
@@ -149,7 +149,7 @@ class WorktreeSandboxes(SandboxMaker):
         if is_packed or os.path.lexists(store / branch):
             git_on_mirror(self._git, store).run("update-ref", "-d", branch)
         with suppress(OSError):
-            state_path(sandbox).unlink()
+            note_path(sandbox, STATE).unlink()
         with suppress(OSError):
             path.parent.rmdir()
 

@@ -153,8 +153,7 @@ class SandboxGit:
         self._sandbox = sandbox
         self._admin = admin_directory(sandbox)
         self.git = git_on_sandbox(git, sandbox)
-        mirror = git_on_mirror(git, Path(sandbox.store))
-        self.outside = mirror.with_variables(GIT_WORK_TREE=sandbox.path)
+        self.outside = git_on_mirror(git, Path(sandbox.store), GIT_WORK_TREE=sandbox.path)
         """Git for what does not concern HEAD and index: it works where these are damaged."""
         self._refs = SnapshotRefs(sandbox, git)
         self._links = GitLinks(sandbox)

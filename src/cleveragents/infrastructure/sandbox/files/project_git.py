@@ -21,7 +21,6 @@ from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, Sta
 from cleveragents.infrastructure.sandbox.files.scan import SLACK_NANOSECONDS
 from cleveragents.infrastructure.sandbox.git.command import PRIVATE, Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.git.repository import Repository, find_repository
-from cleveragents.infrastructure.sandbox.store.directories import beside
 
 _NAMED = 20
 
@@ -29,14 +28,16 @@ _NAMED = 20
 class ProjectGit:
     """The user's own git, as far as snapshots need to know about it."""
 
-    def __init__(self, sandbox: SandboxRef, git: Git) -> None:
+    def __init__(self, sandbox: SandboxRef, git: Git, copies: Path) -> None:
+        """Args: `copies` is what the names of copies of its index begin with."""
         self._sandbox = sandbox
         self._git = git
+        self._copies = copies
         self._root = Path(sandbox.path)
         self._excludes = Path(sandbox.store).with_suffix(PRIVATE) / "info" / "exclude"
         is_repository = sandbox.branch is not None
-        mirror = git_on_mirror(git, Path(sandbox.store))
-        self.outside = mirror.with_variables(GIT_WORK_TREE=sandbox.path) if is_repository else None
+        mirror = git_on_mirror(git, Path(sandbox.store), GIT_WORK_TREE=sandbox.path)
+        self.outside = mirror if is_repository else None
         """Git for the ignore rules, from the mirror: no agent can damage it. None without git."""
         self.durable: str | None = None
         self.seen: tuple[Stamps, ObservedGit] | None = None
@@ -75,7 +76,7 @@ class ProjectGit:
 
     def _read(self, admin: Path) -> ObservedGit:
         # Git writes to the index it is given even to answer, so it gets a copy.
-        copy = beside(self._sandbox) / f".{self._sandbox.resource}.index-{secrets.token_hex(4)}"
+        copy = self._copies.with_name(f"{self._copies.name}-{secrets.token_hex(4)}")
         git = self._git.at(admin).with_variables(
             GIT_INDEX_FILE=str(copy), GIT_WORK_TREE=self._sandbox.path
         )

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from msgspec.structs import replace as replace_fields
 
-from cleveragents.domain.errors import BusinessRuleViolation, NoSpaceError, SnapshotError
+from cleveragents.domain.errors import BusinessRuleViolation, SnapshotError
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.merge import MergeNames, MergeReport, MergeStrategy
 from cleveragents.domain.sandboxes.named_paths import NamedPaths, inside
@@ -36,7 +36,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     TreeDiff,
     UncapturedFile,
 )
-from cleveragents.infrastructure.files import FULL_DISK, sync_files
+from cleveragents.infrastructure.files import sync_files
 from cleveragents.infrastructure.sandbox.files.engine_protocol import (
     SnapshotEngine,
     refuse_differences,
@@ -45,7 +45,12 @@ from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, San
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
 from cleveragents.infrastructure.sandbox.files.project_git import ProjectGit
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
-from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
+from cleveragents.infrastructure.sandbox.files.tracker import (
+    STATE,
+    SandboxTracker,
+    note_path,
+    os_errors_as,
+)
 from cleveragents.infrastructure.sandbox.files.uncaptured_files import UncapturedFiles, with_files
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter, room_for
 from cleveragents.infrastructure.sandbox.git.command import Git
@@ -66,7 +71,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     CapturedState,
     without_special_files,
 )
-from cleveragents.infrastructure.sandbox.store.directories import beside, scratch
+from cleveragents.infrastructure.sandbox.store.directories import scratch
 from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, not_ahead
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.refs import mirror_use
@@ -84,12 +89,16 @@ class FileSandbox(SnapshotEngine):
 
     def __init__(self, sandbox: SandboxRef, git: Git, limits: Limits) -> None:
         self._sandbox = sandbox
-        self._git = _git_of(sandbox, git)
+        self._git: SandboxGit | ProjectGit | None = None
+        if sandbox.strategy is SandboxStrategy.GIT_WORKTREE:
+            self._git = SandboxGit(sandbox, git)
+        elif sandbox.strategy is SandboxStrategy.IN_PLACE:
+            self._git = ProjectGit(sandbox, git, note_path(sandbox, "index"))
         self._stored = StoredSnapshots(sandbox, git)
         self._tracker = SandboxTracker(sandbox, self._git, self._stored, limits, git.environment)
         self._uncaptured = UncapturedFiles(
             sandbox.path,
-            beside(sandbox) / f".{sandbox.resource}.uncaptured",
+            note_path(sandbox, "uncaptured"),
             PathPatterns(limits.rebuildable),
         )
         self._last: tuple[CapturedState, SandboxCheckpoint] | None = None
@@ -146,13 +155,13 @@ class FileSandbox(SnapshotEngine):
         return path_changes(self._stored.load(old), self._stored.load(new), self._stored.read_tree)
 
     def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
-        present, _ = self._present()
+        present, _ = self._tracker.present()
         return path_changes(self._stored.load(snapshot_id), present, self._stored.read_tree)
 
     def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
         """Raises what `restore` would raise before it touches anything."""
         target = self._stored.load(snapshot_id)
-        present, _ = self._present()
+        present, _ = self._tracker.present()
         read, ahead = self._stored.read_tree, self._stored.read_ahead
         if paths is not None:
             made = combined(present, target, NamedPaths(paths), read)
@@ -171,11 +180,6 @@ class FileSandbox(SnapshotEngine):
             SandboxMissingError: there is nothing to store.
             SnapshotError: files keep changing, or the disk is full.
         """
-        made = self._stored_snapshot()
-        head = self._git.head if isinstance(self._git, ProjectGit) else None
-        return made if head is None else replace_fields(made, head=head)
-
-    def _stored_snapshot(self) -> SandboxCheckpoint:
         refs, spoiled = self._stored.refs, Counter[str]()
         for _ in range(_STORE_ATTEMPTS):
             try:
@@ -183,15 +187,17 @@ class FileSandbox(SnapshotEngine):
                     captured, look = self._tracker.present()
                     last, made = self._last or (None, None)
                     evidence = self._tracker.evidence
+                    head = self._git.head if isinstance(self._git, ProjectGit) else None
                     # The tracker returns the very same value while nothing has changed.
                     if made and last is captured and refs.has(refs.name(made.snapshot_id)):
-                        return replace_fields(made, size_bytes=0, evidence=evidence)
+                        return replace_fields(made, size_bytes=0, evidence=evidence, head=head)
                     objects = [*self._stored.unsaved.values()]
                     if last is None or last.git != captured.git:
                         if look.to_sync:
                             sync_files(look.to_sync)
                         objects += look.objects
-                    made = self._stored.keep(captured, look.staged, objects, evidence)
+                    stored = self._stored.keep(captured, look.staged, objects, evidence)
+                    made = replace_fields(stored, head=head)
                     self._tracker.note_stored(
                         captured, refs.name(made.snapshot_id), made.size_bytes
                     )
@@ -238,7 +244,7 @@ class FileSandbox(SnapshotEngine):
             self._restore_to_new(made.captured, made.trees)
 
     def uncaptured(self, start: str, original: str) -> Sequence[UncapturedFile]:
-        captured, _ = self._present()
+        captured, _ = self._tracker.present()
         return self._uncaptured.differing(captured, self._stored.load(start), original)
 
     def with_uncaptured(self, snapshot_id: str, paths: Collection[str]) -> str:
@@ -257,14 +263,14 @@ class FileSandbox(SnapshotEngine):
             ) from error
 
     def keep_uncaptured(self) -> None:
-        captured, _ = self._present()
+        captured, _ = self._tracker.present()
         with os_errors_as("What no checkpoint holds could not be copied"):
             self._uncaptured.keep(captured, self._tracker.directories())
 
     def restore_uncaptured(self) -> None:
         if not self._uncaptured.is_kept:
             return
-        captured, _ = self._present()
+        captured, _ = self._tracker.present()
         tree = LazyTree(captured.tree, self._stored.read_tree)
         with os_errors_as("What no checkpoint holds could not be restored"):
             self._uncaptured.restore(captured, tree.is_directory)
@@ -296,19 +302,19 @@ class FileSandbox(SnapshotEngine):
         names: MergeNames,
     ) -> ThreeWayResult:
         stored = self._stored
-        present, _ = self._present()
+        present, _ = self._tracker.present()
         left_out = {*mine.ignored, *mine.not_captured, *present.ignored, *present.not_captured}
         states = ThreeStates(base, mine, theirs, left_out)
         with (
             os_errors_as("The work could not be merged"),
-            scratch(beside(self._sandbox) / self._sandbox.resource) as directory,
+            scratch(note_path(self._sandbox, STATE).with_name(self._sandbox.resource)) as directory,
         ):
             lines = LineMerge(stored.git, stored.objects, directory, names)
             return merge_states(states, stored.read_tree, lines, strategy)
 
     def compare_copy(self, snapshot_id: str, since: FileSystemTime) -> CopyComparison | None:
         """Compares the sandbox with a snapshot; None if it was touched since a moment."""
-        present, look = self._present()
+        present, look = self._tracker.present()
         wanted = self._stored.load(snapshot_id)
         todo = difference(present, wanted, self._stored.read_tree)
         if not self._tracker.is_unchanged_since(since):
@@ -377,17 +383,12 @@ class FileSandbox(SnapshotEngine):
         ref = self._stored.refs.name(made.snapshot_id)
         refuse_differences(self._restore_to(target, made.snapshot_id, ref))
 
-    def _present(self) -> tuple[CapturedState, ObservedGit]:
-        """Returns what the sandbox holds now; looking may write: git is asked about a copy."""
-        with os_errors_as("The sandbox could not be read"):
-            return self._tracker.present()
-
     def _restore_to(
         self, target: CapturedState, snapshot_id: str, ref: str, *, begun: bool = False
     ) -> RestoreReport:
         """Restores the sandbox to a state; `ref` is what keeps that state stored."""
         self._stored.end_repacking()
-        present, _ = self._present()
+        present, _ = self._tracker.present()
         todo = difference(present, target, self._stored.read_tree, self._stored.read_ahead)
         with os_errors_as("The sandbox could not be restored"):
             self._refuse_unless_possible(todo, present, target, snapshot_id)
@@ -437,30 +438,11 @@ class FileSandbox(SnapshotEngine):
             self._stored.check_git(target.git, snapshot_id)
 
 
-def _git_of(sandbox: SandboxRef, git: Git) -> SandboxGit | ProjectGit | None:
-    """Returns the git that belongs to the sandbox, if any."""
-    if sandbox.strategy is SandboxStrategy.GIT_WORKTREE:
-        return SandboxGit(sandbox, git)
-    return ProjectGit(sandbox, git) if sandbox.strategy is SandboxStrategy.IN_PLACE else None
-
-
 def _has_markers(path: Path) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
     lines = path.read_bytes().splitlines()
     return all(any(line.startswith(marker) for line in lines) for marker in _MARKERS)
-
-
-@contextmanager
-def os_errors_as(what: str) -> Generator[None]:
-    """Raises SnapshotError for a full disk or a missing permission; `what` says what failed."""
-    try:
-        yield
-    except OSError as error:
-        kind = NoSpaceError if error.errno in FULL_DISK else SnapshotError
-        raise kind(
-            f"{what}: {error}", hint="Make room or give permission, then try again"
-        ) from error
 
 
 class _ReadAhead:

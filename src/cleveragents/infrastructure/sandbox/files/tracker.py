@@ -13,12 +13,12 @@ import os
 from collections.abc import Generator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from cleveragents.domain.errors import (
     CleverAgentsError,
+    NoSpaceError,
     SandboxMissingError,
     SnapshotCorruptError,
     SnapshotError,
@@ -27,6 +27,7 @@ from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import reason_from
+from cleveragents.infrastructure.files import FULL_DISK
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, Stamps
 from cleveragents.infrastructure.sandbox.files.ignore_rules import (
     GitIgnoreRules,
@@ -56,11 +57,13 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     UsualModes,
     captured_from,
 )
-from cleveragents.infrastructure.sandbox.store.directories import beside
+from cleveragents.infrastructure.sandbox.store.directories import sandbox_place
 from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, tree_changes
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
+STATE = "state.json"
+"""The name of the note that `SavedState` is written down in."""
 _SAVED_EVERY = 32
 _FORMAT = b"cleveragents engine 4\0"
 """Part of the digest of a saved state, so that another version does not believe it."""
@@ -109,7 +112,7 @@ class SandboxTracker:
         self._limits = limits
         self._environment = environment
         self._rules = _rules_of(sandbox, git, limits)
-        self._beside = str(beside(sandbox))
+        self._beside = str(note_path(sandbox, STATE).parent)
         """Where the time of the sandbox's file system is read."""
         self._live: LiveTree | None = None
         self._watch: Watch | None = None
@@ -163,14 +166,14 @@ class SandboxTracker:
 
         Raises:
             SandboxMissingError: it is gone, or something else is in its place.
-            SnapshotError: it may not be read.
+            SnapshotError: it may not be read, or there is no room for what git writes to answer.
         """
         path = self._sandbox.path
         if os.path.islink(path) or not os.path.isdir(path):
             raise SandboxMissingError(path, "is missing")
         if self._sandbox.strategy is SandboxStrategy.OVERLAY:
             require_mounted(self._sandbox)
-        try:
+        with os_errors_as("The sandbox cannot be read"):
             live = self._known()
             if os.lstat(path).st_ino != live.top:
                 if isinstance(self._git, SandboxGit):
@@ -188,11 +191,7 @@ class SandboxTracker:
                 self._watch_again()
             else:
                 self._take_in(self._watch.drain())
-        except PermissionError as error:
-            raise SnapshotError(
-                f"The sandbox cannot be read: {error}", hint="Give yourself permission to read it"
-            ) from error
-        return self.known()
+            return self.known()
 
     def known(self) -> tuple[CapturedState, ObservedGit]:
         """Returns the sandbox's files as they were found last, and its git as it is now."""
@@ -356,14 +355,6 @@ class SandboxTracker:
         remembered = RememberedFile(captured, {}, 0, once)
         return SavedState("", remembered, BEGINNING, None, frozenset(), stored_bytes)
 
-    @cached_property
-    def _has_clock_of_sandbox(self) -> bool:
-        """Whether the times beside the sandbox are those that its files get.
-
-        The notes of a sandbox in place can be on another file system: then everything is read.
-        """
-        return os.lstat(self._beside).st_dev == os.lstat(self._sandbox.path).st_dev
-
     def _take_in(self, pending: PendingChanges) -> None:
         if pending.lost:
             self._watch_again()
@@ -390,7 +381,10 @@ class SandboxTracker:
 
     def _scan(self, live: LiveTree) -> None:
         now = FileSystemTime.now_in(self._beside)
-        is_comparable = self._moment.is_comparable(now) and self._has_clock_of_sandbox
+        # The notes of a sandbox in place can be on another file system, whose clock says nothing
+        # about its files: then everything is read.
+        has_its_clock = os.lstat(self._beside).st_dev == os.lstat(self._sandbox.path).st_dev
+        is_comparable = has_its_clock and self._moment.is_comparable(now)
         since = self._moment if is_comparable else BEGINNING
         if since == BEGINNING:
             top = os.listdir(self._sandbox.path)
@@ -417,6 +411,18 @@ class SandboxTracker:
         self._moment = now
 
 
+@contextmanager
+def os_errors_as(what: str) -> Generator[None]:
+    """Raises SnapshotError for a full disk or a missing permission; `what` says what failed."""
+    try:
+        yield
+    except OSError as error:
+        kind = NoSpaceError if error.errno in FULL_DISK else SnapshotError
+        raise kind(
+            f"{what}: {error}", hint="Make room or give permission, then try again"
+        ) from error
+
+
 def _rules_of(
     sandbox: SandboxRef, git: SandboxGit | ProjectGit | None, limits: Limits
 ) -> IgnoreRules:
@@ -434,14 +440,19 @@ def _has_most(directory: str, names: Set[str]) -> bool:
     return 2 * len(names & {*os.listdir(directory)}) >= len(names)
 
 
-def state_path(sandbox: SandboxRef) -> Path:
-    return beside(sandbox) / f".{sandbox.resource}.state.json"
+def note_path(sandbox: SandboxRef, name: str) -> Path:
+    """Returns where to keep what belongs to a sandbox: beside it, never in the user's project."""
+    place = Path(sandbox.path)
+    if sandbox.strategy is SandboxStrategy.IN_PLACE:
+        home = Path(sandbox.store).parent.parent
+        place = sandbox_place(home, sandbox.plan_id, sandbox.resource)
+    return place.with_name(f".{sandbox.resource}.{name}")
 
 
 def load_state(sandbox: SandboxRef) -> SavedState | None:
     """Returns what was written down, or None if that is not whole or of another version."""
     try:
-        digest, _, body = state_path(sandbox).read_bytes().partition(b"\n")
+        digest, _, body = note_path(sandbox, STATE).read_bytes().partition(b"\n")
         if digest != hashlib.sha256(_FORMAT + body).hexdigest().encode():
             return None
         content: dict[str, Any] = json.loads(body)
@@ -491,7 +502,7 @@ def save_state(sandbox: SandboxRef, state: SavedState) -> None:
     # Nothing is synced. What a kill leaves half is not believed, and after a power failure
     # nothing is: the moment is of another boot. The old file is removed first instead of renamed
     # over: some file systems wait for the disk when a rename replaces a file.
-    path = state_path(sandbox)
+    path = note_path(sandbox, STATE)
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as stream:

@@ -324,14 +324,14 @@ def admin_directory(sandbox: SandboxRef) -> Path:
     return Path(sandbox.store) / "worktrees" / f"{sandbox.plan_id}-{sandbox.resource}"
 
 
-def git_on_mirror(git: Git, mirror: Path) -> Git:
-    return git.at(mirror.with_suffix(PRIVATE))
+def git_on_mirror(git: Git, mirror: Path, **variables: str) -> Git:
+    return replace(git, directory=mirror.with_suffix(PRIVATE), variables=variables)
 
 
 def git_on_sandbox(git: Git, sandbox: SandboxRef) -> Git:
-    return git.at(admin_directory(sandbox)).with_variables(
-        GIT_COMMON_DIR=str(Path(sandbox.store).with_suffix(PRIVATE)), GIT_WORK_TREE=sandbox.path
-    )
+    common = str(Path(sandbox.store).with_suffix(PRIVATE))
+    variables = {"GIT_COMMON_DIR": common, "GIT_WORK_TREE": sandbox.path}
+    return replace(git, directory=admin_directory(sandbox), variables=variables)
 
 
 def is_on(setting: str | None) -> bool:

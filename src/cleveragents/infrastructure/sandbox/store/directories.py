@@ -18,8 +18,6 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from cleveragents.domain.sandboxes.resource import SandboxStrategy
-from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.file_locks import exclusive
 from cleveragents.infrastructure.files import fsync_directory
 
@@ -31,14 +29,6 @@ _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 def sandbox_place(home: Path, plan_id: str, resource: str) -> Path:
     """Returns the directory of a plan's sandbox; its parent holds what belongs to it."""
     return home / "sandboxes" / plan_id / resource
-
-
-def beside(sandbox: SandboxRef) -> Path:
-    """Returns where to keep what belongs to a sandbox: never in a directory of the user."""
-    if sandbox.strategy is SandboxStrategy.IN_PLACE:
-        home = Path(sandbox.store).parent.parent
-        return sandbox_place(home, sandbox.plan_id, sandbox.resource).parent
-    return Path(sandbox.path).parent
 
 
 @contextmanager
