@@ -1,4 +1,4 @@
-"""The commands, one module per command or group, each imported when it is called.
+"""The commands, one module per group of related ones, each imported when it is called.
 
 A command parses its options, calls one service, and returns a `Report`; it never prints.
 `plan.open_plan` finds a plan and builds services with its project's settings. `options` has

@@ -35,7 +35,7 @@ plan = frame.group(
             "cleveragents.cli.commands.apply", "apply", "Apply a plan's result to the project"
         ),
         "artifacts": Lazy(
-            "cleveragents.cli.commands.artifacts", "artifacts", "List the files that a plan changed"
+            "cleveragents.cli.commands.activity", "artifacts", "List the files that a plan changed"
         ),
         "resume": Lazy(
             "cleveragents.cli.commands.lifecycle", "resume", "Resume a plan that stopped"
@@ -52,11 +52,11 @@ plan = frame.group(
             "cleveragents.cli.commands.checkpoint", "checkpoint", "Manage a plan's checkpoints"
         ),
         "output": Lazy(
-            "cleveragents.cli.commands.output",
+            "cleveragents.cli.commands.activity",
             "output",
             "Show what the steps and validations of a plan printed",
         ),
-        "log": Lazy("cleveragents.cli.commands.log", "log", "Show the events of a plan"),
+        "log": Lazy("cleveragents.cli.commands.activity", "log", "Show the events of a plan"),
         "rollback": Lazy(
             "cleveragents.cli.commands.history", "rollback", "Roll a plan back to a checkpoint"
         ),

@@ -45,7 +45,7 @@ class _Form(NamedTuple):
 
 _FORMS = {
     "status": _Form("plan", "status", "agents status\nagents status 01HXM8C2 --format json"),
-    "log": _Form("log", "log", "agents log\nagents log --type tool --limit 5"),
+    "log": _Form("activity", "log", "agents log\nagents log --type tool --limit 5"),
     "diff": _Form("plan", "diff", "agents diff\nagents diff @-2 @-1", checkpoints=2),
     "checkpoints": _Form("checkpoint", "list_", "agents checkpoints\nagents checkpoints --all"),
     "rollback": _Form(
