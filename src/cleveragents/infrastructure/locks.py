@@ -145,9 +145,12 @@ class DatabaseLocks(Locks):
 
     @contextmanager
     def hold(self, plan_id: str) -> Generator[PlanLease]:
+        # The database is asked under the lock: the lease of a second thread would get a higher
+        # number, and this one would be lost.
         with self._changing:
             held = self._held.get(plan_id)
             if held is None:
+                # Before the request, because the lease may begin as early as that.
                 sent = self._clock.monotonic()
                 held = _HeldLease(plan_id, self._acquire(plan_id), sent, self._database)
                 self._held = {**self._held, plan_id: held}
@@ -305,6 +308,8 @@ class DatabaseLocks(Locks):
                     plan_id=plan_id,
                     holder=present.holder.model_dump(mode="json"),
                 )
+            # Never reused, not even after a release: a process that was suspended while it held
+            # the plan must not pass for the holder when it wakes up.
             lease = Lease(
                 plan_id=plan_id,
                 holder=holder,

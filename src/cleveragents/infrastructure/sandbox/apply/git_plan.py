@@ -146,6 +146,9 @@ class _GitPlan:
         self._head_ref = None if facts.branch is None else f"refs/heads/{facts.branch}"
         self._changes = {change.path: change for change in work.changes if change.path != TOP}
         self._old, self._new = files_of(self._changes.values())
+        # The plan may have started from more than a commit: from files that were not committed,
+        # or that its commit has with other line endings. So the base is the commit with the files
+        # that the plan changed as it found them; then a merge sees the plan's own changes only.
         start = self._tree_of(work.sandbox.base_commit)
         self._untracked = self._ignored(git, start)
         self._tracked = self._new.keys() - self._untracked
@@ -203,6 +206,7 @@ class _GitPlan:
         logs = [self._repository.git_dir / "logs" / "HEAD"]
         if self._head_ref is not None:
             logs.append(self._repository.common_dir / "logs" / self._head_ref)
+        # Undoing removes what was added to these logs, if nothing else was added.
         sizes = tuple((str(log), log.stat().st_size if log.is_file() else None) for log in logs)
         move = BranchMove("HEAD", self._head_ref, self._head, commit, sizes, self._head)
         journal = self._journal(updates, move, index)

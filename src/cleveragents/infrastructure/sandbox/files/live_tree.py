@@ -49,11 +49,14 @@ from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 from cleveragents.infrastructure.system import counted
 
 _READ_ATTEMPTS = 3
+# The agent works on while files are read: a link or a FIFO may have taken the place of a file
+# since it was looked at. The link must not be followed, and the FIFO must not block.
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # Small files stay in memory from the moment they are read, so that a later write cannot spoil them.
 _SMALL = 1 << 20
 _KEPT_ALTOGETHER = 16 << 20
 _LOADED_AT_MOST = 2_000
+"""Directories of the tree in memory; with more, it is loaded again as it is needed."""
 _NO_PATHS: Set[str] = frozenset()
 
 
@@ -380,6 +383,7 @@ class LiveTree:
         deadline = float("inf") if seconds is None else time.monotonic() + seconds
         afresh = {*replaced, *self._pending.overdue, *self._pending.unsettled}
         wanted = {*paths, *afresh}
+        # Sorted, so that a directory comes before what is in it, which is then read with it.
         todo = sorted(wanted | self.links.met_with(wanted, afresh))
         self._pending.overdue.clear()
         self._pending.unsettled.clear()
@@ -398,7 +402,7 @@ class LiveTree:
         done: set[str] = set()
         for path in counted("Reading files", todo):
             if not done.isdisjoint(ancestors(path)):
-                continue
+                continue  # It was read with a directory above it.
             if time.monotonic() > deadline:
                 self._pending.overdue.add(path)
                 self._lose(path, OVERDUE)
@@ -410,6 +414,7 @@ class LiveTree:
         self._pending.same_file.clear()
         if new_rules:
             self._read_rules_again(deadline)
+        # The answers hold for what is there now: the same path may become a directory.
         self._rules.settle()
         self._settle_touched()
 
@@ -543,6 +548,7 @@ class LiveTree:
                 self._forget(path)
                 return
             except ObjectChangedError:
+                # Its kind may have changed too, which decides how it is read.
                 try:
                     status = os.lstat(full)
                 except OSError:
@@ -640,6 +646,8 @@ class LiveTree:
     def _forget(self, path: str) -> None:
         """Takes a path, and what is below it, out of everything that is known."""
         if self._state.tree.get(path) is not None:
+            # An older snapshot may hold these. If they return, and rules ignore them by then, a
+            # rollback would overwrite what no snapshot holds; so they are captured again.
             for other, _ in self._state.tree.files(path):
                 self._exceptions.captured_once.add(other)
                 self._exceptions.once_above.update(ancestors(other))

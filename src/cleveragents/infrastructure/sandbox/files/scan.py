@@ -22,7 +22,9 @@ from pathlib import Path
 from cleveragents.infrastructure.sandbox.files.live_tree import KnownDirectories
 
 SLACK_NANOSECONDS = 20_000_000
+"""More than a tick of the kernel: two changes in the same tick get the same time."""
 _COARSE_NANOSECONDS = 2_500_000_000
+"""The same for file systems that store whole seconds, or only every second one."""
 _SECOND = 1_000_000_000
 _FEW_DIRECTORIES = 100
 """Up to so many, looking ourselves is quicker than starting programs."""
@@ -51,6 +53,7 @@ class FileSystemTime:
 
     nanoseconds: int
     clock_offset: int
+    """The clock minus the time since the system started: another one if the clock was set."""
     boot: str
 
     @staticmethod
@@ -116,6 +119,7 @@ def scan(
     start = max(since.nanoseconds - slack, 0)
     looker = _Scanner(root, start, frozenset(skip), known)
     looker.list(".")
+    # `find` reads directories faster than Python does, and two of them use two processors.
     few = len(known.inodes) <= _FEW_DIRECTORIES and since != BEGINNING
     if not few and sys.platform == "linux" and os.access(_FIND, os.X_OK):
         parts = [part for part in looker.split() if part]

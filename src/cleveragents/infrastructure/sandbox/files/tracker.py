@@ -65,6 +65,7 @@ from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 STATE = "state.json"
 """The name of the note that `SavedState` is written down in."""
 _SAVED_EVERY = 32
+"""Snapshots, while there is a watch: after a kill, the next process scans from that far back."""
 _FORMAT = b"cleveragents engine 4\0"
 """Part of the digest of a saved state, so that another version does not believe it."""
 _NO_GIT = ObservedGit()
@@ -188,6 +189,7 @@ class SandboxTracker:
             if self._watch is None:
                 self._scan(live)
             elif self._moment == BEGINNING:
+                # The watch is on the directory that was replaced, and says nothing about this one.
                 self._watch_again()
             else:
                 self._take_in(self._watch.drain())
@@ -232,7 +234,7 @@ class SandboxTracker:
         if not moment.is_comparable(FileSystemTime.now_in(self._beside)):
             return False
         if self._watch is None and self._nothing_late and self._scanned_from <= moment.nanoseconds:
-            return True
+            return True  # The last scan looked back further, and found nothing.
         live = self._known()
         return not scan(
             self._sandbox.path, moment, live.skipped(), live.directories, self._environment
@@ -288,11 +290,14 @@ class SandboxTracker:
             self._live = None  # How far it got is unknown: everything is read again.
             self._stop_watching()
             raise
+        # The watch has reported our own writes too. They are taken in now, or the next look would
+        # read all of it once more.
         changes = self._watch.drain() if self._watch is not None else None
         if changes is None or changes.lost:
             self._known().look_at(paths, paths)
         else:
-            # This process made all of these changes.
+            # With the paths of the difference: a directory that was made has no watch until it is
+            # looked into, so what was written into it was not reported.
             self._known().look_at(changes.paths | paths, changes.replaced)
         if changes is not None and changes.lost:
             self._watch_again()
@@ -380,6 +385,7 @@ class SandboxTracker:
                 self._live.watch_with(None)
 
     def _scan(self, live: LiveTree) -> None:
+        # Read before the scan: what changes while it runs is late for the next one too.
         now = FileSystemTime.now_in(self._beside)
         # The notes of a sandbox in place can be on another file system, whose clock says nothing
         # about its files: then everything is read.
@@ -399,6 +405,8 @@ class SandboxTracker:
             replaced: set[str] = set()
             known: list[str] = []
             for item in found:
+                # A directory with another inode was moved there, and what is in it may have old
+                # times: all of it is read. In one that is known, names came or went.
                 if not item.is_directory:
                     paths.add(item.path)
                 elif not item.path or live.directories.inodes.get(item.path) == item.inode:
@@ -437,6 +445,7 @@ def _rules_of(
 
 
 def _has_most(directory: str, names: Set[str]) -> bool:
+    """Says whether half of the names are there: the user may have changed others meanwhile."""
     return 2 * len(names & {*os.listdir(directory)}) >= len(names)
 
 

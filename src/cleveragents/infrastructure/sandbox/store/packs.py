@@ -159,6 +159,8 @@ def remove_packs(store: Path, doomed: Iterable[Pack]) -> None:
         return
     _remove_indexes_of_many(store)
     for pack in doomed:
+        # The index first: without it git does not see the pack, so a kill here leaves a file that
+        # costs space and nothing else.
         for suffix in sorted(pack.suffixes, key=lambda suffix: suffix != ".idx"):
             pack.path.with_suffix(suffix).unlink(missing_ok=True)
     fsync_directory(pack_directory(store))
