@@ -24,6 +24,7 @@ from cleveragents.application.services.apply.sandbox_removal import (
 )
 from cleveragents.application.services.checkpoints.pruning import retention_summary
 from cleveragents.application.services.checkpoints.resume_point import resume_point
+from cleveragents.application.services.execution.resource_selection import ResourceSelection
 from cleveragents.application.services.plan_references import named_plans
 from cleveragents.application.services.subplans import family
 from cleveragents.domain import ids
@@ -46,7 +47,6 @@ from cleveragents.domain.plans.lease import Holder
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.plan_file import (
     PlanDefinition,
-    ResourceDefinition,
     depth,
     every_step_below,
     resolve_arguments,
@@ -58,7 +58,7 @@ from cleveragents.domain.plans.recovery import (
 )
 from cleveragents.domain.plans.subplan_merge import OpenConflict, open_conflicts
 from cleveragents.domain.plans.validation import ValidationResult, ValidationStatus
-from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, expected_seconds
 
@@ -152,7 +152,6 @@ class PlanService:
         retention: CheckpointRetentionPolicy,
         strategy: SandboxStrategy,
     ) -> None:
-        self._strategy = strategy
         self._retention = retention
         self._max_child_depth = max_child_depth
         self._faults = faults
@@ -166,6 +165,7 @@ class PlanService:
         self._events = events
         self._cleanup = cleanup
         self._cleaning = SandboxRemoval(database, sandboxes, faults)
+        self._resources = ResourceSelection(sandboxes, id_source, strategy)
 
     def use(
         self,
@@ -196,17 +196,16 @@ class PlanService:
         self._refuse_unless_reversible(definition)
         self._refuse_depth(definition)
         plan_id, now = self._ids.new(), self._clock.now()
-        root = self._root(definition, project)
-        resources, keys = self._resources(plan_id, definition, root)
-        definition, resources = self._shared(definition, resources)
-        if include_uncommitted:
-            resources = [_with_uncommitted(resource) for resource in resources]
+        used = self._resources.of(
+            plan_id, definition, project, include_uncommitted=include_uncommitted
+        )
+        definition = used.definition
         prompt = self._root_decision(plan_id, definition)
         plan = Plan(
             id=plan_id,
             name=definition.name,
-            project=str(root),
-            project_key=keys[resources[0].name],
+            project=str(used.root),
+            project_key=used.key,
             plan_file=str(plan_file.absolute()),
             definition=definition,
             arguments=values,
@@ -226,7 +225,7 @@ class PlanService:
         plan = plan.after(PlanAction.STRATEGIZE, now).after(PlanAction.FINISH, self._clock.now())
         with self._database.write(plan.id) as transaction:
             transaction.plans.add(plan)
-            for resource in resources:
+            for resource in used.resources:
                 transaction.sandboxes.add_resource(resource)
             for decision in (prompt, *self._invariants(prompt, definition)):
                 transaction.decisions.add(decision)
@@ -474,69 +473,6 @@ class PlanService:
                 depth=found,
             )
 
-    def _root(self, definition: PlanDefinition, project: Path) -> Path:
-        """Returns what paths in the plan are relative to; without git any directory will do."""
-        try:
-            return Path(self._sandboxes.project_root(project))
-        except ProjectRefusedError:
-            kinds = {wanted.type for wanted in definition.resources.values()}
-            if ResourceType.GIT_CHECKOUT in kinds:
-                raise
-            return project.absolute()
-
-    def _resources(
-        self, plan_id: str, definition: PlanDefinition, root: Path
-    ) -> tuple[list[Resource], dict[str, str]]:
-        """Returns the plan's resources, and their keys by name."""
-        found: list[Resource] = []
-        keys: dict[str, str] = {}
-        for position, (name, wanted) in enumerate(definition.resources.items()):
-            facts = self._sandboxes.inspect(root / wanted.path, wanted.type)
-            keys[name] = facts.key
-            found.append(
-                Resource(
-                    id=self._ids.new(),
-                    plan_id=plan_id,
-                    name=name,
-                    type=wanted.type,
-                    strategy=self._strategy_of(wanted, definition, facts.root),
-                    path=facts.root,
-                    position=position,
-                )
-            )
-        return found, keys
-
-    def _strategy_of(
-        self, wanted: ResourceDefinition, definition: PlanDefinition, path: str
-    ) -> SandboxStrategy:
-        strategy = wanted.chosen_strategy(self._strategy)
-        if strategy is SandboxStrategy.NONE and definition.policy.require_sandbox:
-            raise ProjectRefusedError(
-                path,
-                "the setting `sandbox.strategy` is `none`, and the plan requires sandboxes",
-                hint="Change the setting, or set `policy.require_sandbox: false` in the plan",
-            )
-        return strategy
-
-    def _shared(
-        self, definition: PlanDefinition, resources: Sequence[Resource]
-    ) -> tuple[PlanDefinition, list[Resource]]:
-        """Returns the definition that says what shares a sandbox, and what has one of its own."""
-        shared = self._sandboxes.shared_places(resources)
-        own = {item.name: item for item in resources if item.name not in shared}
-        wanted = dict(definition.resources)
-        for name, place in shared.items():
-            strategy = own[place.sandbox].strategy
-            if wanted[name].strategy not in (None, strategy):
-                raise ProjectRefusedError(
-                    next(item.path for item in resources if item.name == name),
-                    f"{name} shares the sandbox of the resource {place.sandbox}, whose strategy "
-                    f"is `{strategy}`",
-                    hint=f"Leave out the strategy of {name}",
-                )
-            wanted[name] = replace(wanted[name], shared=place)
-        return replace(definition, resources=wanted), list(own.values())
-
     def _root_decision(self, plan_id: str, definition: PlanDefinition) -> Decision:
         return prompt_of(
             plan_id,
@@ -583,12 +519,6 @@ def _files_kept(transaction: Transaction, plans: Sequence[Plan]) -> int:
             for sandbox in transaction.sandboxes.list(plan.id)
         )
     )
-
-
-def _with_uncommitted(resource: Resource) -> Resource:
-    """Only repositories have something committed: all else is taken as it is in any case."""
-    is_repository = resource.type is ResourceType.GIT_CHECKOUT
-    return replace(resource, include_uncommitted=is_repository)
 
 
 def _has_sandbox(transaction: Transaction, plan_id: str) -> bool:

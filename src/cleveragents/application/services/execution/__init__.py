@@ -2,6 +2,7 @@
 
 Main objects:
 
+- `ResourceSelection` (`resource_selection.py`) finds the resources of a new plan.
 - `SandboxSetup` (`sandbox_setup.py`) creates the sandboxes, and recreates one that was lost.
 - `StepContext` (`step.py`) is the step being run: its input, its sandbox, its outputs.
 - `FailurePolicy` (`failure_policy.py`) records a failed step and follows the plan's policy.

@@ -121,8 +121,8 @@ class StoredSnapshots:
         document = self.objects.read(named[b"Document: "])
         ignored: list[str] = json.loads(self.objects.read(named[b"Ignored: "]))
         captured = captured_from(document, ignored)
-        # Each object matches its id, so no damage to the disk can make these differ. A snapshot that
-        # was put together wrongly can: by an agent, say, which may write to the mirror.
+        # Each object matches its id, so damage to the disk cannot make these differ. A snapshot
+        # that was put together wrongly can: by an agent, say, which may write to the mirror.
         found = (hashlib.sha256(document).hexdigest(), captured.tree)
         if found != (named[b"State-Hash: "], named[b"tree "]):
             raise SnapshotCorruptError(f"Snapshot {snapshot_id} does not hold what it lists")
