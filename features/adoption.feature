@@ -87,7 +87,7 @@ Feature: Adopting what the database does not know
       And the check "database" is warning: There is no database, but there are sandboxes of 1 plan
       And the sandbox of the lost plan is still there
 
-    Scenario: Nobody knows the project
+    Scenario: The project is unknown
       When the user has everything adopted from another directory
       Then the exit code is 0
       And the check "quarantine" is warning: run this in the project's directory

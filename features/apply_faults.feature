@@ -3,7 +3,7 @@ Feature: Applying, disturbed at every stage
   then as before or as after: all its files, its index, its refs and its reflog.
 
   Background:
-    Given a plan with a validation whose result is to be applied to a project with work in progress
+    Given a plan with a validation whose result will be applied to a project with work in progress
 
   Rule: a killed apply is completed when it is asked for again
 

@@ -255,7 +255,7 @@ Feature: Applying a patch
       Then the file app.py holds " \t$Id$\ntwo\nthree\nfour\nfive\n"
       And nothing outside the sandbox has changed
 
-  Rule: when something fails in the middle, all of it is taken back
+  Rule: when something fails in the middle, all of it is undone
 
     Scenario: The disk is full at the second file
       Given the file app.py has the mode 0640

@@ -31,7 +31,7 @@ Feature: Judging a plan's result before it is applied
       When the user rolls the plan back to "before execution"
       Then the plan is execute/queued with 0 steps done
 
-    Scenario: What was held back can be given up
+    Scenario: What was held back can be discarded
       Given a plan that was held back by a validation that would pass now
       When the user cancels the plan
       Then the plan is apply/cancelled with 1 steps done
@@ -64,7 +64,7 @@ Feature: Judging a plan's result before it is applied
 
   Rule: validations only look
 
-    Scenario: What one changes is taken back and not applied
+    Scenario: What one changes is undone and not applied
       Given a plan that writes new.txt, with the validations
         | name | run                                          | mode     |
         | fix  | echo fixed > new.txt; echo > junk; mkdir d   | required |

@@ -22,7 +22,7 @@ Feature: Every change has an author
       | before_tool_execute,after_tool_execute |
       | []                                     |
 
-  Scenario: What the user changed by hand is no tool's
+  Scenario: What the user changed by hand is not a tool's
     Given a plan with the steps
       | step | does         |
       | one  | writes a.txt |

@@ -58,7 +58,7 @@ Feature: Checkpoints that are made by themselves
         | after_subplan          |                                                 |
         | on_error               |                                                 |
 
-    Scenario: A failure is kept as it was, and then taken back
+    Scenario: A failure is kept as it was, and then rolled back
       Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "on_error"
       And a plan with the steps
         | step | does                                     |
@@ -140,7 +140,7 @@ Feature: Checkpoints that are made by themselves
       Then the output says "Not captured"
       And the output says "| pipe | special file"
 
-    Scenario: One checkpoint can be looked at
+    Scenario: One checkpoint can be shown
       Given a plan that wrote a.txt in step one and b.txt in step two
       When the user looks at the checkpoint "after one"
       Then the exit code is 0

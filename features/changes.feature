@@ -1,5 +1,5 @@
 Feature: Every change has an author
-  The sandboxes are looked at before and after each call, checkpoint or not, so that it is known
+  The sandboxes are read before and after each call, checkpoint or not, so that it is known
   what the call did, a shell command's doings included.
 
   Background:
@@ -32,12 +32,12 @@ Feature: Every change has an author
 
     Scenario: A state whose last record is dropped meanwhile can still be compared
       Given a plan may keep 1 checkpoints
-      And the program looked at the sandboxes before a call
+      And the program read the sandboxes before a call
       And a checkpoint is made that drops the record of that state
       When a call runs `rm later; echo 1 > new`
       Then the call changed new created in project
 
     Scenario: A call that changed nothing leaves nothing
-      Given the program looked at the sandboxes before a call
+      Given the program read the sandboxes before a call
       When the call ends without having changed anything
       Then the call changed nothing

@@ -25,7 +25,7 @@ Feature: Checkpoints that cannot be deleted
       Then it is refused with the code 4 and the sentence Checkpoint «after one» cannot be deleted: it is the plan's current checkpoint
       And nothing has changed
 
-    Scenario: The one a failed plan goes on from
+    Scenario: The one a failed plan continues from
       Given a plan with the steps
         | step | does          |
         | one  | writes a.txt  |

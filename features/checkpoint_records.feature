@@ -57,7 +57,7 @@ Feature: What a checkpoint costs besides the bytes
       Then the steps that ever ran are 1, 2, 2
       And the checkpoint "after execution" knows the calls 1 and 3
 
-    Scenario Outline: A checkpoint of an older program can be gone back to
+    Scenario Outline: A checkpoint of an older program can be restored
       Given a plan that wrote a.txt in step one and b.txt in step two
       And its checkpoints are recorded as an older program did
       When the user rolls the plan back to "<label>"

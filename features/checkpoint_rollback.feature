@@ -1,5 +1,5 @@
 Feature: Rolling back a plan
-  A plan and its sandbox can be taken back to any checkpoint the plan still keeps: every byte,
+  A plan and its sandbox can be rolled back to any checkpoint the plan still keeps: every byte,
   mode, link and directory, git's own place, and where the plan was.
 
   Rule: what was there is there again, exactly
@@ -37,7 +37,7 @@ Feature: Rolling back a plan
       Then the sandbox is as it was at "before clean"
       And the report lists 3 files
 
-    Scenario: An agent's commit is taken back with its branch and its index
+    Scenario: An agent's commit is undone with its branch and its index
       Given a plan with the steps
         | step   | does                                                      |
         | commit | runs `commit, switch to a new branch and stage a removal` |

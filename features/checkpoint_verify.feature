@@ -49,7 +49,7 @@ Feature: Verifying checkpoints
       When the user verifies the checkpoint @first
       Then the exit code is 0
 
-    Scenario: Bytes that nothing keeps any more count as lost
+    Scenario: Bytes that no ref keeps count as lost
       Given an agent has deleted the refs of all snapshots
       When the user verifies the plan's checkpoints
       Then the exit code is 7

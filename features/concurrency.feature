@@ -14,7 +14,7 @@ Feature: Several processes at once
       Then it is refused with the code 6 and the sentence Plan PLAN is held by process LIVING on HOST (`__main__.py plan execute PLAN`)
       And the other process ends well once the cause of its waiting is fixed
 
-    Scenario: After a kill the next process goes on at once
+    Scenario: After a kill the next process continues at once
       Given a plan with the steps
         | step | does                                                                                                       |
         | one  | runs `touch OUTSIDE/begun; while ! test -e OUTSIDE/fixed && test -d OUTSIDE; do sleep 0.05; done` |

@@ -50,7 +50,7 @@ Feature: Configuration
       Then the output says "postgresql+psycopg://me@host/db?sslmode=require&password=***&connect_timeout=3"
       And the output does not say "secret"
 
-    Scenario: The user's own directory is no project
+    Scenario: The user's own directory is not a project
       Given the user's file is the one in their own directory and says "core.format = 'table'"
       When the user runs "agents config get core.format"
       Then the exit code is 0

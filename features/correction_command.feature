@@ -74,7 +74,7 @@ Feature: The correct command
         | no terminal and no --yes            | DECISION --mode revert -g x                            | 2    |
         | an option of the root               | ROOT --mode revert -g x --choose file --yes            | 2    |
 
-    Scenario Outline: A decision that does not stand any more cannot be <mode>
+    Scenario Outline: A decision that is no longer in effect cannot be <mode>
       Given the plan has run
       And the decision has been corrected to choose database
       When the user tries to <mode> the decision that fell

@@ -1,11 +1,11 @@
 Feature: What a correction leaves behind
-  What was there before a correction is kept to be looked at, and an appended correction keeps
+  What was there before a correction is kept for inspection, and an appended correction keeps
   everything and adds to it.
 
   Background:
     Given a plan with a decision between a file and a database
 
-  Rule: what was there before can still be looked at
+  Rule: what was there before can still be inspected
 
     Scenario: The difference to what the correction took away
       Given the plan has run
@@ -50,7 +50,7 @@ Feature: What a correction leaves behind
       And the plan is execute/complete with 4 steps done
       And there is a child plan strategize/queued whose prompt is "write it down"
       And the status counts 0/1 child plans complete
-      And the decision that spawned it hangs on the corrected one
+      And the decision that spawned it depends on the corrected one
 
     Scenario: It has no steps to run yet
       Given the plan has run

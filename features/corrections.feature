@@ -1,5 +1,5 @@
 Feature: Correcting a decision
-  A decision can be made anew: the plan goes back to before it, what hangs on it falls, everything
+  A decision can be made again: the plan goes back to before it, what depends on it is superseded, everything
   else stays, and the next run takes the other course.
 
   Background:
@@ -102,7 +102,7 @@ Feature: Correcting a decision
       When the user corrects the decision to choose database because "it will grow"
       Then the sandbox is the project after `echo by begin > a.txt; echo mine > mine.txt`
 
-  Rule: only what hangs on the decision falls
+  Rule: only what depends on the decision is superseded
 
     Scenario: A later decision stays, and is not made twice
       Given another decision follows about the colour
@@ -117,14 +117,14 @@ Feature: Correcting a decision
       And the plan has run
       When the user corrects the decision to choose database because "it will grow"
       Then the decisions that stand are What should be done?, Where do greetings live?
-      And 2 decisions were taken back
+      And 2 decisions were undone
 
     Scenario: A decision within its option falls with it
       Given a decision about the format is within the option file
       And the plan has run
       When the user corrects the decision to choose database because "it will grow"
       Then the decisions that stand are What should be done?, Where do greetings live?
-      And 2 decisions were taken back
+      And 2 decisions were undone
 
     Scenario: A later decision that was made again is corrected where it was made last
       Given another decision follows about the colour

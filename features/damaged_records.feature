@@ -1,7 +1,7 @@
 Feature: Damaged records
   A record that cannot be read is named, and what it describes is used as far as possible.
 
-  Rule: The files of a checkpoint can be restored whatever became of its description
+  Rule: The files of a checkpoint can be restored whatever happened to its description
 
     Scenario Outline: A rollback to a checkpoint whose description is <damage>
       Given a plan that wrote a.txt in step one and b.txt in step two

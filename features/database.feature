@@ -27,7 +27,7 @@ Feature: The database of plans and checkpoints
       Given a program that has made the database and stored a plan in it
       And the program has opened it a second time and closed that again
       When another process stores a plan and ends, and the program one more
-      Then it holds all 3 plans, and so it does for everybody else
+      Then it holds all 3 plans, and for everybody else too
 
     Scenario: A process killed while it makes the database does no harm
       When a process is killed at each moment of making the database

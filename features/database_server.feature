@@ -53,7 +53,7 @@ Feature: A database server that goes away, and one that several hosts share
 
   Rule: every wait ends
 
-    Scenario: A server that does not come back is given up
+    Scenario: Waiting for a server that does not come back ends
       Given a database in PostgreSQL that is in use
       And the server is stopped
       When the plan is read again

@@ -60,7 +60,7 @@ Feature: Decisions
       And the checkpoint "decided: where greetings live" belongs to the decision "Where do greetings live?"
       And the checkpoint "decided: where greetings live" holds the project after `printf a > a.txt`
 
-    Scenario: The tree shows them under the one they hang on
+    Scenario: The tree shows them under the one they depend on
       Given the plan has run
       When the user looks at the plan's tree
       Then the tree is
@@ -81,7 +81,7 @@ Feature: Decisions
         | artifacts  | list.txt, store.py   |
         | downstream | 1                    |
 
-  Rule: what was rolled back does not stand any more
+  Rule: what was rolled back is no longer in effect
 
     Scenario: A rollback past a decision
       Given the plan has run

@@ -58,7 +58,7 @@ Feature: Looking at the whole installation
       When the user has the installation checked
       Then a bar of the reading was drawn to its end
 
-    Scenario: A database on a server is looked at too
+    Scenario: A database on a server is checked too
       Given the settings name a new database of a PostgreSQL server
       And a plan that wrote a.txt in step one and b.txt in step two
       When the user has the installation checked
@@ -71,7 +71,7 @@ Feature: Looking at the whole installation
       And the installation has this damage: others may look into the home directory
       When the user reads about the installation as <format>
       Then the exit code is 1
-      And it shows the mode of the home directory and how to mend it
+      And it shows the mode of the home directory and how to fix it
 
       Examples:
         | format |
@@ -97,7 +97,7 @@ Feature: Looking at the whole installation
         | git is missing                              | 1    | git           | problem | git cannot be started            |
         | git is too old                              | 1    | git           | problem | git version 2.30.2 is too old    |
         | others may look into the home directory     | 1    | home          | problem | has the mode 0755                |
-        | there is a setting that nobody knows        | 1    | configuration | problem | Unknown setting                  |
+        | there is an unknown setting                 | 1    | configuration | problem | Unknown setting                  |
         | the project sets what only the user may set | 1    | configuration | problem | cannot be set by a project       |
         | the setting for the database cannot be used | 1    | configuration | problem | must name a file by its absolute |
 
@@ -116,26 +116,26 @@ Feature: Looking at the whole installation
         | a rollback was interrupted                         | 1    | interrupted-operations | problem | Left unfinished: rollback of     |
 
       Examples: Stores and sandboxes
-        | damage                                                        | code | check              | status  | finding                              |
-        | the sandbox of a finished plan has been deleted               | 0    | missing-sandboxes  | warning | SANDBOX cannot be used: it is missing |
-        | the sandbox of a plan that is to go on has been deleted       | 1    | missing-sandboxes  | problem | SANDBOX cannot be used: it is missing |
-        | there is a directory of a plan that nobody knows              | 0    | orphaned-sandboxes | warning | does not know 01BX5ZZKBKACTAV9WEVGEM |
-        | there is a sandbox that a known plan does not have            | 0    | orphaned-sandboxes | warning | sandboxes/PLAN/data                  |
-        | there is a sandbox with snapshots of a plan that nobody knows | 0    | quarantine         | warning | kept: 01ARZ3NDEKTSV4RRFFQ69G5FAV (   |
-        | there is a sandbox with snapshots of a plan that nobody knows | 0    | orphaned-snapshots | warning | does not know 01ARZ3NDEKTSV4RRFFQ69G |
-        | there is a directory that is not ours                         | 0    | orphaned-sandboxes | ok      | Every sandbox on disk belongs to a   |
-        | there is a snapshot that no record names                      | 0    | orphaned-snapshots | warning | refs/cleveragents/snapshots/PLAN     |
-        | there is half a sandbox                                       | 0    | leftovers          | warning | B of unfinished sandboxes            |
-        | a killed run has left half a pack                             | 0    | leftovers          | warning | tmp_pack_cleveragents_1_00112233     |
-        | the database was lost, and a new one made                     | 0    | orphaned-snapshots | warning | it may be older than that mirror     |
-        | stored bytes are gone                                         | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be restored|
-        | an agent has deleted the refs of the snapshots                | 1    | snapshots          | problem | 6 of 6 checkpoints cannot be restored|
-        | all stores are gone                                           | 1    | snapshots          | problem | cannot be used: No such file         |
-        | the refs of a store are damaged                               | 1    | stores             | problem | `git for-each-ref` failed            |
-        | a store is in use                                             | 0    | stores             | warning | it is in use                         |
-        | the lock of a store is a directory                            | 1    | stores             | problem | Is a directory                       |
-        | nobody may look into the stores                               | 1    | records            | problem | mirrors cannot be read        |
-        | nobody may look into the stores                               | 1    | disk               | problem | mirrors cannot be read        |
+        | damage                                                  | code | check              | status  | finding                               |
+        | the sandbox of a finished plan has been deleted         | 0    | missing-sandboxes  | warning | SANDBOX cannot be used: it is missing |
+        | the sandbox of a plan that is to go on has been deleted | 1    | missing-sandboxes  | problem | SANDBOX cannot be used: it is missing |
+        | there is a directory of an unknown plan                 | 0    | orphaned-sandboxes | warning | does not know 01BX5ZZKBKACTAV9WEVGEM  |
+        | there is a sandbox that a known plan does not have      | 0    | orphaned-sandboxes | warning | sandboxes/PLAN/data                   |
+        | there is a sandbox with snapshots of an unknown plan    | 0    | quarantine         | warning | kept: 01ARZ3NDEKTSV4RRFFQ69G5FAV (    |
+        | there is a sandbox with snapshots of an unknown plan    | 0    | orphaned-snapshots | warning | does not know 01ARZ3NDEKTSV4RRFFQ69G  |
+        | there is a directory that is not ours                   | 0    | orphaned-sandboxes | ok      | Every sandbox on disk belongs to a    |
+        | there is a snapshot that no record names                | 0    | orphaned-snapshots | warning | refs/cleveragents/snapshots/PLAN      |
+        | there is half a sandbox                                 | 0    | leftovers          | warning | B of unfinished sandboxes             |
+        | a killed run has left half a pack                       | 0    | leftovers          | warning | tmp_pack_cleveragents_1_00112233      |
+        | the database was lost, and a new one made               | 0    | orphaned-snapshots | warning | it may be older than that mirror      |
+        | stored bytes are gone                                   | 1    | snapshots          | problem | 2 of 6 checkpoints cannot be restored |
+        | an agent has deleted the refs of the snapshots          | 1    | snapshots          | problem | 6 of 6 checkpoints cannot be restored |
+        | all stores are gone                                     | 1    | snapshots          | problem | cannot be used: No such file          |
+        | the refs of a store are damaged                         | 1    | stores             | problem | `git for-each-ref` failed             |
+        | a store is in use                                       | 0    | stores             | warning | it is in use                          |
+        | the lock of a store is a directory                      | 1    | stores             | problem | Is a directory                        |
+        | nobody may look into the stores                         | 1    | records            | problem | mirrors cannot be read                |
+        | nobody may look into the stores                         | 1    | disk               | problem | mirrors cannot be read                |
 
     Scenario Outline: <damage>, so that there is nothing more to look at
       Given the installation has this damage: <damage>

@@ -1,4 +1,4 @@
-Feature: Mending endangers nothing
+Feature: A fix endangers nothing
   What another process has is left to it, what cannot be fixed is said, records of another home are
   not believed, and a kill at any moment leaves something that can be fixed again.
 
@@ -77,7 +77,7 @@ Feature: Mending endangers nothing
 
     Scenario: A directory that a new database cannot know is left alone
       Given a plan that wrote a.txt in step one and b.txt in step two
-      And the installation has this damage: there is a directory of a plan that nobody knows
+      And the installation has this damage: there is a directory of an unknown plan
       And the installation has this damage: the database was lost, and a new one made
       When the user has the installation fixed
       Then the exit code is 0
@@ -94,12 +94,12 @@ Feature: Mending endangers nothing
 
   Rule: a kill at any moment leaves something that can be fixed
 
-    Scenario: Mending is killed at one action after another and then done
+    Scenario: A fix is killed at one action after another and then done
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the installation has this damage
         | damage                                                        |
         | a rollback was interrupted                                    |
         | there is half a sandbox                                       |
         | there is a sandbox that a known plan does not have            |
-      When mending is killed at one action after another and then done
+      When a fix is killed at one action after another and then done
       Then all was well every time, and the sandbox as it was at "after one"

@@ -64,7 +64,7 @@ Feature: Editing a file
 
   Rule: only text is edited
 
-    Scenario Outline: A file that is no text
+    Scenario Outline: A file that is not text
       Given a sandbox with
         | kind   | path | content |
         | <kind> | x    | <bytes> |

@@ -1,5 +1,5 @@
 Feature: Effects that no restore can undo
-  A tool may say that what it does cannot be taken back: a push, an e-mail. A rollback names such
+  A tool may declare that its effects cannot be undone: a push, an e-mail. A rollback names such
   effects, and a plan does not repeat one unless the user says so.
 
   Background:
@@ -29,14 +29,14 @@ Feature: Effects that no restore can undo
 
   Rule: what may have happened is not done again unasked
 
-    Scenario: Going on after the effect failed
+    Scenario: Continuing after the effect failed
       Given the plan has failed
       And the cause of the failure has been fixed
       When the user resumes the plan
       Then it is refused with the code 4 and the sentence Continuing would repeat irreversible effects: step 2 (`send`, perhaps)
       And the effect has happened 1 times
 
-    Scenario: Going on after a rollback past it
+    Scenario: Continuing after a rollback past it
       Given the plan has succeeded
       And the plan has been rolled back to "after write"
       When the user executes the plan
@@ -53,7 +53,7 @@ Feature: Effects that no restore can undo
       Given the plan has failed
       And the cause of the failure has been fixed
       And the user sits before a terminal
-      When the user answers "<answer>" when going on would repeat the effect
+      When the user answers "<answer>" when continuing would repeat the effect
       Then the exit code is <code>
       And the effect has happened <times> times
 

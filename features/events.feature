@@ -79,7 +79,7 @@ Feature: Events while a plan runs
       Then the exit code is 0
       And the error output is empty
 
-  Rule: a listener that fails is no failure of the plan
+  Rule: a listener that fails is not a failure of the plan
 
     Scenario Outline: <listener>
       Given the plan has only step one

@@ -1,7 +1,7 @@
 Feature: Killed at any durable step
   A process can die between any two steps that leave something on the disk. The next one knows
   where the plan was, and comes to the end that an undisturbed run comes to: no step is left out,
-  and none is run twice without its first run having been taken back.
+  and none is run twice without its first run having been undone.
 
   Background:
     Given a plan on two resources with a decision and steps that must not run twice
@@ -47,7 +47,7 @@ Feature: Killed at any durable step
 
   Rule: so does one that was killed while it was taken up again
 
-    Scenario Outline: Killed at <point>, going on
+    Scenario Outline: Killed at <point>, continuing
       Given the plan has been made
       And the killed run is one that had ended a tool and recorded nothing of it
       When resuming it is killed each time it is at <point>, and then resumed
@@ -62,9 +62,9 @@ Feature: Killed at any durable step
         | sandboxes-taken-back |
         | return-recorded      |
 
-  Rule: so does one whose sandboxes had to be made anew
+  Rule: so does one whose sandboxes had to be made again
 
-    Scenario Outline: Killed at <point>, making sandboxes anew
+    Scenario Outline: Killed at <point>, making sandboxes again
       Given the plan has been made
       And it has been executed
       And its sandboxes have been lost after a rollback
@@ -91,7 +91,7 @@ Feature: Killed at any durable step
         | resource-restored   |
         | rollback-recorded   |
 
-    Scenario: A rollback that failed, killed when it had been taken back
+    Scenario: A rollback that failed, killed once it had been undone
       Given the plan has been made
       And it has been executed
       And the next rollback fails for want of its records
@@ -120,7 +120,7 @@ Feature: Killed at any durable step
       And 1 snapshots more are stored than recorded
       And taking the plan up again drops them
 
-  Rule: there is no point that no scenario is about
+  Rule: every point has a scenario
 
     Scenario: Every point is in this feature
       When somebody looks for the points in this feature and in the others about kills

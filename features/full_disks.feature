@@ -9,12 +9,12 @@ Feature: Disks that fill at any write
   Rule: the project's disk
 
     Scenario: An apply
-      Given a plan whose result is to be applied, and the project on a small disk
+      Given a plan whose result will be applied, and the project on a small disk
       When the command is tried with ever more free pages, until it succeeds
       Then nothing was lost in any try, and the command succeeded when there was room
 
     Scenario Outline: The disk is full when the apply is at each of its points, and the apply <goes>
-      Given a plan whose result is to be applied, and the project on a small disk
+      Given a plan whose result will be applied, and the project on a small disk
       When the disk fills when the apply is at each of its points, and the apply <goes>
       Then nothing was lost in any try, and the command succeeded when there was room
 
@@ -31,15 +31,15 @@ Feature: Disks that fill at any write
       Then nothing was lost in any try, and the command succeeded when there was room
 
       Examples:
-        | command      | situation                             |
-        | An apply     | a plan whose result is to be applied  |
-        | A checkpoint | a plan that a checkpoint is made of   |
-        | A rollback   | a plan that is rolled back            |
-        | An undo      | a plan whose rollback is undone       |
+        | command      | situation                                      |
+        | An apply     | a plan whose result will be applied            |
+        | A checkpoint | a plan that a checkpoint is made of            |
+        | A rollback   | a plan that is rolled back                     |
+        | An undo      | a plan whose rollback is undone                |
         | A collection | a plan whose deleted checkpoints are reclaimed |
 
     Scenario: The disk is full when the apply is at each of its points
-      Given a plan whose result is to be applied, and the home directory on a small disk
+      Given a plan whose result will be applied, and the home directory on a small disk
       When the disk fills when the apply is at each of its points, and the apply continues
       Then nothing was lost in any try, and the command succeeded when there was room
 
@@ -63,10 +63,10 @@ Feature: Disks that fill at any write
       Then nothing was lost in any try, and the command succeeded when there was room
 
       Examples:
-        | command  | situation                            | place              |
-        | An apply | a plan whose result is to be applied | the project        |
-        | An apply | a plan whose result is to be applied | the home directory |
-        | An undo  | a plan whose rollback is undone      | the home directory |
+        | command  | situation                           | place              |
+        | An apply | a plan whose result will be applied | the project        |
+        | An apply | a plan whose result will be applied | the home directory |
+        | An undo  | a plan whose rollback is undone     | the home directory |
 
   Rule: ext4 keeps the same promises
 
@@ -76,7 +76,7 @@ Feature: Disks that fill at any write
       Then nothing was lost in any try, and the command succeeded when there was room
 
       Examples:
-        | command  | situation                            | place              | unit   |
-        | An apply | a plan whose result is to be applied | the project        | pages  |
-        | An undo  | a plan whose rollback is undone      | the home directory | pages  |
-        | An undo  | a plan whose rollback is undone      | the home directory | inodes |
+        | command  | situation                           | place              | unit   |
+        | An apply | a plan whose result will be applied | the project        | pages  |
+        | An undo  | a plan whose rollback is undone     | the home directory | pages  |
+        | An undo  | a plan whose rollback is undone     | the home directory | inodes |

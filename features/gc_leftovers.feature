@@ -15,23 +15,23 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
       And all checkpoints can be read back
 
       Examples:
-        | leftover                                  |
-        | half a pack of ours                       |
-        | a draft of a ref                          |
-        | a pack of ours whose ref was never made   |
-        | a draft of a configuration                |
-        | a draft beside the packs                  |
-        | a copy of an index                        |
-        | an old draft beside a sandbox             |
-        | half a repository                         |
-        | what was to become a pack                 |
-        | an old temporary pack of git              |
-        | an old temporary object of git            |
-        | an old lock of git on all refs            |
-        | an old lock of git on one ref             |
-        | a lock of a killed git on all refs        |
-        | a lock of a killed git on an index        |
-        | an old pack without an index              |
+        | leftover                                       |
+        | half of a pack that the program wrote          |
+        | a draft of a ref                               |
+        | a pack that the program wrote and no ref names |
+        | a draft of a configuration                     |
+        | a draft beside the packs                       |
+        | a copy of an index                             |
+        | an old draft beside a sandbox                  |
+        | half a repository                              |
+        | what was to become a pack                      |
+        | an old temporary pack of git                   |
+        | an old temporary object of git                 |
+        | an old lock of git on all refs                 |
+        | an old lock of git on one ref                  |
+        | a lock of a killed git on all refs             |
+        | a lock of a killed git on an index             |
+        | an old pack without an index                   |
 
     Scenario Outline: <fresh> stays, git may be writing it at this moment
       Given an agent's git has <fresh>
@@ -39,14 +39,14 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
       Then it is still there
 
       Examples:
-        | fresh                             |
-        | a fresh temporary pack            |
-        | a fresh temporary object          |
-        | a fresh lock on all refs, and is alive |
-        | a fresh lock on all refs, and nobody knows if it is alive |
-        | a fresh object nothing leads to   |
-        | a pack it wants to keep           |
-        | a link among the temporary files  |
+        | fresh                                              |
+        | a fresh temporary pack                             |
+        | a fresh temporary object                           |
+        | a fresh lock on all refs, and is alive             |
+        | a fresh lock on all refs, whose process is unknown |
+        | a fresh object nothing leads to                    |
+        | a pack it wants to keep                            |
+        | a link among the temporary files                   |
 
     Scenario: An old object that nothing leads to goes
       Given an agent's git has an old object nothing leads to
@@ -66,7 +66,7 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
   Rule: sandboxes that are half made or half removed go, others stay
 
     Scenario: A sandbox of a plan that the database does not know
-      Given there is a sandbox of a plan that nobody knows
+      Given there is a sandbox of an unknown plan
       When the user reclaims space
       Then that sandbox is kept with all its refs, and its plan is named
       And all checkpoints can be read back
@@ -77,7 +77,7 @@ Feature: What killed runs leave behind is removed, and what somebody may need is
       Then nothing of that sandbox is left
 
     Scenario: A sandbox of another kind, of a plan that the database does not know
-      Given there is a directory copied for a plan that nobody knows
+      Given there is a directory copied for an unknown plan
       When the user reclaims space
       Then that sandbox is kept with all its refs, and its plan is named
 

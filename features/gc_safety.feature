@@ -48,7 +48,7 @@ Feature: Reclaiming space endangers nothing
       Then the project's files are the same, and still shared
 
     Scenario: What the project has thrown away goes, once nothing needs it
-      Given a project that has packed its history anew since the store was made
+      Given a project that has repacked its history since the store was made
       When space is reclaimed
       Then the store holds what is needed and shares the rest
 

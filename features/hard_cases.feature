@@ -72,15 +72,15 @@ Feature: What goes wrong around a sandbox
       And what was left alone is <left alone>
 
       Examples:
-        | case                               | before                             | after                                | look            | answer | left alone                      |
-        | An unreadable file stays           | echo 1 > f; chmod 000 f            | echo 2 > g                           | cat f; ls g     | 1      | f (permission denied)           |
-        | An unreadable directory stays      | mkdir d; echo 1 > d/f; chmod 000 d | echo 2 > g                           | cat d/f; ls g   | 1      | d/ (permission denied)          |
-        | One that cannot be searched stays  | mkdir -p d/e; echo 1 > d/f; chmod 400 d | echo 2 > g                      | cat d/f; ls g   | 1      | d/e/ (permission denied), d/f (permission denied) |
-        | One that came later stays          | true                               | mkdir d; echo 1 > d/f; chmod 000 d   | cat d/f         | 1      | d/ (permission denied)          |
-        | Read-only directories are no obstacle | mkdir -p d/e; echo 1 > d/e/f; chmod 555 d/e d | chmod 755 d d/e; echo 2 > d/e/f; touch d/g; chmod 555 d d/e | cat d/e/f; ls d | 1 e | nothing   |
-        | A read-only sandbox is no obstacle | chmod 555 .                        | chmod 755 .; echo 2 > README.md; echo 3 > g; chmod 555 . | cat README.md; ls g | read me | nothing             |
-        | One that cannot be searched any more | mkdir -p d/e                     | chmod 400 d                          | ls d            | e      | d/e/ (permission denied)        |
-        | A file without permission to write | echo 1 > f; chmod 444 f            | rm -f f; echo 2 > f; chmod 444 f     | cat f           | 1      | nothing                         |
+        | case                                   | before                                        | after                                                       | look                | answer  | left alone                                        |
+        | An unreadable file stays               | echo 1 > f; chmod 000 f                       | echo 2 > g                                                  | cat f; ls g         | 1       | f (permission denied)                             |
+        | An unreadable directory stays          | mkdir d; echo 1 > d/f; chmod 000 d            | echo 2 > g                                                  | cat d/f; ls g       | 1       | d/ (permission denied)                            |
+        | One that cannot be searched stays      | mkdir -p d/e; echo 1 > d/f; chmod 400 d       | echo 2 > g                                                  | cat d/f; ls g       | 1       | d/e/ (permission denied), d/f (permission denied) |
+        | One that came later stays              | true                                          | mkdir d; echo 1 > d/f; chmod 000 d                          | cat d/f             | 1       | d/ (permission denied)                            |
+        | Read-only directories are no obstacle  | mkdir -p d/e; echo 1 > d/e/f; chmod 555 d/e d | chmod 755 d d/e; echo 2 > d/e/f; touch d/g; chmod 555 d d/e | cat d/e/f; ls d     | 1 e     | nothing                                           |
+        | A read-only sandbox is not an obstacle | chmod 555 .                                   | chmod 755 .; echo 2 > README.md; echo 3 > g; chmod 555 .    | cat README.md; ls g | read me | nothing                                           |
+        | One that can no longer be searched     | mkdir -p d/e                                  | chmod 400 d                                                 | ls d                | e       | d/e/ (permission denied)                          |
+        | A file without permission to write     | echo 1 > f; chmod 444 f                       | rm -f f; echo 2 > f; chmod 444 f                            | cat f               | 1       | nothing                                           |
 
     Scenario Outline: <case> is not overwritten
       Given a sandbox in which the agent has run `mkdir d; echo 1 > d/f`
@@ -116,7 +116,7 @@ Feature: What goes wrong around a sandbox
 
     Scenario Outline: <case> between two looks at it
       Given a sandbox in which the agent has run `head -c 2000000 /dev/zero > large; mkdir -p gone/d; touch gone/f small`
-      And something happens while it is looked at: <case>
+      And something happens while it is read: <case>
       When the user wants to checkpoint
       Then it succeeds, and the checkpoint is whole
 
@@ -134,6 +134,6 @@ Feature: What goes wrong around a sandbox
 
     Scenario: Large files that never stop changing
       Given a sandbox in which the agent has run `true`
-      And something happens while it is looked at: one file after the other changes
+      And something happens while it is read: one file after the other changes
       When the user wants to checkpoint
       Then it fails, because files of the sandbox keep changing

@@ -103,7 +103,7 @@ Feature: A home directory that was moved or copied
 
     Scenario Outline: Killed at <point> while a copy becomes a home of its own
       Given a copy of the home directory is used
-      And mending the copy was killed at <point>
+      And fixing the copy was killed at <point>
       And the installation of the copy has been fixed
       When the plan is rolled back here to "after one"
       Then the exit code is 0

@@ -100,7 +100,7 @@ Feature: Repository content is data, never code
 
     Scenario Outline: <program>
       Given a sandbox whose agent has configured: <program>
-      When its plan goes on, and then another plan works on the project
+      When its plan continues, and then another plan works on the project
       Then everything worked, and no configured program ran
 
       Examples:

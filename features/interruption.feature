@@ -54,7 +54,7 @@ Feature: Asking a run to stop
       Then the work fails because `my-tool` was interrupted and stopped
       And none of its processes is left
 
-  Rule: a request to end is no crash
+  Rule: a request to end is not a crash
 
     Scenario: A run that is asked to end says so, and ends its tool
       Given a plan with the steps
@@ -64,7 +64,7 @@ Feature: Asking a run to stop
       And another process is executing the plan
       When that process is asked to end
       Then it says with the code 130 that it was interrupted
-      And its tool does not run any more
+      And its tool no longer runs
 
     Scenario: Where requests to end are ignored, they stay ignored
       Given the user has had requests to end ignored

@@ -52,7 +52,7 @@ Feature: Large directories are copied by several processes
       When that one is killed
       Then the processes that helped end too
 
-    Scenario: What a killed process leaves is not written to any more
+    Scenario: What a killed process leaves is no longer written to
       Given a directory made by `mkdir d; echo 1 > d/f`
       When a process that helps is asked for it after its own was killed
       Then it has ended, and nothing was copied

@@ -1,6 +1,6 @@
 Feature: Leases on plans
   Whoever changes a plan holds its lease. It is renewed while the work takes long. Whoever lost it,
-  because its machine slept or was cut off, stores nothing any more.
+  because its machine slept or was cut off, can no longer store anything.
 
   Rule: a lease lasts as long as the work
 
@@ -55,7 +55,7 @@ Feature: Leases on plans
     Scenario: A renewal that comes too late changes nothing
       When the first host renews its lease
       Then the plan is still held by the second host, for the 2. time
-      And the first host cannot write any more
+      And the first host can no longer write
 
     Scenario: Who was replaced does not give back what is not its own
       When the first host is done

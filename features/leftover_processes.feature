@@ -21,7 +21,7 @@ Feature: Processes that tools leave behind
       Then the tool fails because `shell` took longer than 1 seconds and was stopped
       And none of its processes is left
 
-    Scenario: A daemon of another tool goes on
+    Scenario: A daemon of another tool keeps running
       Given a daemon of another tool
       When the command `echo done` runs
       Then the output is "done\n"
@@ -42,10 +42,10 @@ Feature: Processes that tools leave behind
       And that process still runs
 
       Examples:
-        | whose                                | situation                                                     |
-        | A process of another plan            | a process of another plan's tool                              |
-        | A process of the user                | a process of the user who named the plan in their environment |
-        | A process that may not be looked at  | a process of the plan's tool that may not be looked at        |
+        | whose                          | situation                                                     |
+        | A process of another plan      | a process of another plan's tool                              |
+        | A process of the user          | a process of the user who named the plan in their environment |
+        | A process that may not be read | a process of the plan's tool that may not be read             |
 
     Scenario: A command that is itself part of the plan's tool does not end itself
       When a tool of the plan ends what is left of the plan
@@ -60,7 +60,7 @@ Feature: Processes that tools leave behind
 
     Scenario Outline: <what>
       Given a process of the plan's tool
-      When it is to be ended and <happens>
+      When it has to end and <happens>
       Then that process still runs: <runs>
 
       Examples:

@@ -15,19 +15,19 @@ Feature: What is lost or damaged is noticed before anything is touched
       And the sandbox is as the agent left it
 
       Examples:
-        | damage                              | reason                                     |
-        | the bytes of a file are gone        | are missing in                             |
-        | the bytes of a file are others      | is damaged                                 |
-        | the bytes of a file are cut off     | are missing in                             |
-        | the tree is gone                    | are missing in                             |
-        | the document is gone                | are missing in                             |
-        | the snapshot is another commit      | is not a snapshot                          |
-        | the document is another's           | does not hold what it lists                |
-        | the document is no document         | cannot be read                             |
-        | a staged file is gone               | are missing in                             |
-        | the repository is gone              | is not known to its private repository     |
-        | the commit of HEAD is gone          | are missing in                             |
-        | the commit of HEAD has other bytes  | is damaged                                 |
+        | damage                             | reason                                 |
+        | the bytes of a file are gone       | are missing in                         |
+        | the bytes of a file are others     | is damaged                             |
+        | the bytes of a file are cut off    | are missing in                         |
+        | the tree is gone                   | are missing in                         |
+        | the document is gone               | are missing in                         |
+        | the snapshot is another commit     | is not a snapshot                      |
+        | the document is another's          | does not hold what it lists            |
+        | the document is not one            | cannot be read                         |
+        | a staged file is gone              | are missing in                         |
+        | the repository is gone             | is not known to its private repository |
+        | the commit of HEAD is gone         | are missing in                         |
+        | the commit of HEAD has other bytes | is damaged                             |
 
     Scenario Outline: Verifying finds it: <damage>
       Given the store has been damaged: <damage>
@@ -47,7 +47,7 @@ Feature: What is lost or damaged is noticed before anything is touched
         | a file of HEAD is gone              | is damaged or incomplete in                |
         | an earlier file is gone             | is damaged or incomplete in                |
 
-    Scenario Outline: <fault> is no proof
+    Scenario Outline: <fault> is not proof
       Given the circumstance that <fault>
       When the user wants to go back
       Then it fails, because are missing in

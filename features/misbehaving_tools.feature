@@ -25,7 +25,7 @@ Feature: Tools that misbehave
     Then the output is "gone\n"
     And nothing outside the sandbox has changed
 
-  Scenario: A tool has the streams it should have, and nothing else of ours is open
+  Scenario: A tool has the streams it should have, and no other file of the program is open
     When the command `ls /proc/self/fd | wc -l` runs
     Then the output is "4\n"
 

@@ -22,7 +22,7 @@ Feature: A resource without isolation
       | combine |
       | place   |
 
-  Scenario: Nobody knows what changed in it
+  Scenario: What changed in it is unknown
     When somebody asks what changed in it
     Then nothing is said to have changed
 

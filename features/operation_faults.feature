@@ -57,10 +57,10 @@ Feature: Operations on three resources, disturbed at every stage
 
     Scenario: A child plan is appended whole
       Given the operation is append
-      When it is killed each time it is at child-appended, and then looked at
+      When it is killed each time it is at child-appended, and then inspected
       Then there was each time one child plan with its decisions
 
-  Rule: a failed operation is taken back
+  Rule: a failed operation is undone
 
     Scenario Outline: <operation>, failing at <point>
       Given the operation is <operation>

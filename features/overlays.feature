@@ -20,7 +20,7 @@ Feature: Large directories can be overlaid
     Scenario: After a reboot it is mounted again
       Given an overlay of a directory made by `echo 1 > f`
       And the agent has run `echo 2 > g` there
-      When the computer is started anew and the sandbox is checked
+      When the computer is restarted and the sandbox is checked
       Then the sandbox holds only f, g
 
     Scenario: Removing it leaves nothing mounted and the directory whole

@@ -31,13 +31,13 @@ Feature: Rolling back named paths
       Then the sandbox is the project after `echo 1 > a.txt; echo d > d; echo 2 > c.txt; echo more >> c.txt; chmod 600 run.sh; echo mine > mine.txt`
 
     Scenario: It is a checkpoint of its own that the plan stands on, and can be undone
-      Given a.txt alone has been taken back to "after one"
+      Given a.txt alone has been rolled back to "after one"
       When the user undoes the last operation
       Then the sandbox is as it was at "after execution"
       And the plan's last checkpoint is "after execution"
 
-    Scenario: The checkpoint of the part can be gone back to
-      Given a.txt alone has been taken back to "after one"
+    Scenario: The checkpoint of the part can be restored
+      Given a.txt alone has been rolled back to "after one"
       And the user has changed the sandbox by `echo x > x`
       When the user rolls the plan back to "a.txt as of after one"
       Then the sandbox is the project after `echo 1 > a.txt; echo d > d; echo 2 > c.txt; chmod 600 run.sh`

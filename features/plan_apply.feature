@@ -77,7 +77,7 @@ Feature: Bringing a plan's result into the project
       Then the project's files are those of the sandbox
       And the plan is apply/applied with 1 steps done
 
-    Scenario: What nobody has looked at is not applied
+    Scenario: What nobody has reviewed is not applied
       Given the sandbox was changed by hand
       When the user applies the plan
       Then the error's code is sandbox_changed

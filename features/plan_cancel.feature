@@ -66,7 +66,7 @@ Feature: Giving a plan up, and what can be done about a failure
         | 1          | shell | oh no |
       And the ways out are inspect, resume, revert, cancel
 
-    Scenario: The failed state can be looked at by the command it names
+    Scenario: The failed state can be inspected by the command it names
       Given the plan has failed
       When the user runs the command of the way out "inspect"
       Then the files that differ are

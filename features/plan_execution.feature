@@ -83,7 +83,7 @@ Feature: Executing a plan
       And the hint is "Run `agents plan resume PLAN` to continue"
       And the plan is execute/processing with 1 steps done
 
-    Scenario: Going on after Ctrl-C begins with the step that was stopped
+    Scenario: Continuing after Ctrl-C begins with the step that was stopped
       Given a plan with the steps
         | step | does                                                                                          |
         | one  | writes a.txt                                                                                  |
@@ -96,7 +96,7 @@ Feature: Executing a plan
       And it warns that "The sandbox differed from the checkpoint `before two` and was restored; `agents plan rollback PLAN «found when going on»` brings back what was there"
       And the plan is execute/complete with 2 steps done
 
-    Scenario: With no trigger on, going on after Ctrl-C does not repeat finished steps
+    Scenario: With no trigger on, continuing after Ctrl-C does not repeat finished steps
       Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"
       And a plan with the steps
         | step | does                                                                                 |
@@ -108,7 +108,7 @@ Feature: Executing a plan
       Then the steps that ran are 2
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt`
 
-    Scenario: With no trigger on, going on after a stop between two steps does not repeat the first
+    Scenario: With no trigger on, continuing after a stop between two steps does not repeat the first
       Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "[]"
       And a plan with the steps
         | step | does         |

@@ -1,6 +1,6 @@
 Feature: When a step of a plan fails
-  The failed state is kept to be looked at, then the plan's own policy decides what becomes of
-  the sandbox. Once the cause is fixed, the same command goes on.
+  The failed state is kept for inspection, then the plan's own policy decides what happens to
+  the sandbox. Once the cause is fixed, the same command continues.
 
   Rule: the policy decides what the sandbox holds
 
@@ -24,7 +24,7 @@ Feature: When a step of a plan fails
         | rollback-plan | before execution | 0    |
         | keep          | failed: two      | 1    |
 
-    Scenario Outline: Going on under the policy <policy> once the cause is fixed
+    Scenario Outline: Continuing under the policy <policy> once the cause is fixed
       Given a plan with the steps
         | step  | does                                                 |
         | one   | writes a.txt                                         |
@@ -143,7 +143,7 @@ Feature: When a step of a plan fails
       And the sandbox is the project after `echo by one > a.txt`
       And the plan is execute/errored with 0 steps done
 
-    Scenario: Once there is room again, such a plan goes on
+    Scenario: Once there is room again, such a plan continues
       Given a plan with the steps
         | step | does                     |
         | one  | runs `echo more >> a.txt` |
@@ -174,7 +174,7 @@ Feature: When a step of a plan fails
       And the error is "Step 1 of 1 (`one`) failed: The checkpoint `after execution` could not be made: The snapshot could not be stored: [Errno 28] No space left on device"
       And the sandbox is the project after `echo by one > a.txt`
 
-    Scenario: A plan that can do without checkpoints goes on with a warning for each
+    Scenario: A plan that can do without checkpoints continues with a warning for each
       Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is "before_step,after_tool_execute"
       And a plan with the steps
         | step | does         |

@@ -24,7 +24,7 @@ Feature: Guidance for a plan
     When the user tells the plan "and again"
     Then the guidance is 1 pending and 1 applied
 
-  Scenario: Going on after a failure keeps it
+  Scenario: Continuing after a failure keeps it
     Given a plan with the steps
       | step | does                   |
       | one  | writes a.txt           |

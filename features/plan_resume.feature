@@ -1,5 +1,5 @@
-Feature: Going on with a plan
-  A plan that failed, was interrupted or was rolled back goes on where it was, in any process.
+Feature: Resuming a plan
+  A plan that failed, was interrupted or was rolled back continues where it was, in any process.
 
   Background:
     Given a plan with the steps
@@ -12,7 +12,7 @@ Feature: Going on with a plan
 
     Scenario: A rehearsal
       Given the plan has failed
-      When the user rehearses going on
+      When the user rehearses resuming
       Then the rehearsal says
         | field            | value      |
         | eligible         | True       |
@@ -25,7 +25,7 @@ Feature: Going on with a plan
     Scenario: A dry run lists what has changed since
       Given the plan has failed
       And the user has changed the sandbox by `echo mine > mine.txt`
-      When the user rehearses going on
+      When the user rehearses resuming
       Then the rehearsal says
         | field   | value       |
         | drifted | ['project'] |
@@ -33,7 +33,7 @@ Feature: Going on with a plan
 
     Scenario Outline: There is nothing to go on with
       Given <situation>
-      When the user rehearses going on
+      When the user rehearses resuming
       Then the rehearsal says
         | field    | value    |
         | eligible | False    |
@@ -45,7 +45,7 @@ Feature: Going on with a plan
         | the plan has succeeded  | complete    |
         | the plan was cancelled  | cancelled   |
 
-  Rule: it goes on at the next step
+  Rule: it continues at the next step
 
     Scenario: After a failure, once the cause is fixed
       Given the plan has failed
@@ -78,7 +78,7 @@ Feature: Going on with a plan
         | the plan has succeeded | execute/complete    |
         | the plan was cancelled | execute/cancelled   |
 
-  Rule: a sandbox that is gone is made anew from the last checkpoint
+  Rule: a sandbox that is gone is made again from the last checkpoint
 
     Scenario: It was deleted
       Given the plan has failed
@@ -107,13 +107,13 @@ Feature: Going on with a plan
       Then the exit code is 0
       And the sandbox is the project after `echo by one > a.txt; echo more > b.txt; echo by three > c.txt`
 
-    Scenario: What is made anew is not what it was
+    Scenario: What is made again is not what it was
       Given the plan has failed
       And the plan's sandbox has been deleted
       And what is restored to a sandbox does not arrive
       When the user resumes the plan
       Then the exit code is 7
-      And the sandbox is made anew again by the next run
+      And the sandbox is made once more by the next run
 
     Scenario: Something else stands in its place
       Given the plan has failed

@@ -15,7 +15,7 @@ Feature: The strategy of resources whose plan names none
       | overlay         | overlay         |
 
   Scenario: What the plan says comes first
-    Given a plan on the repository and a directory beside it, which is to be copied
+    Given a plan on the repository and a directory beside it, which will be copied
     And the variable CLEVERAGENTS_SANDBOX_STRATEGY is "overlay"
     When the user makes the plan
     Then the stored strategies are "project git_worktree, assets filesystem_copy"

@@ -35,16 +35,16 @@ Feature: The user's project is not touched before apply
       And git finds nothing wrong with the mirror
 
       Examples:
-        | act                       | command                                                                 |
-        | commits                   | echo 1 > a; git add -A; $GIT commit -qm 1                               |
-        | prunes                    | git reflog expire --expire=now --all; git gc -q --prune=now             |
-        | repacks                   | git repack -adfq; git prune-packed; git pack-refs --all                 |
-        | deletes branches and tags | git branch -r -d origin/x origin/main \|\| true; git tag -d t \|\| true |
-        | moves branches            | move branches by name and by ref                                        |
-        | stashes                   | echo 1 > README.md; $GIT stash -q; git stash drop -q                    |
+        | act                       | command                                                                                                |
+        | commits                   | echo 1 > a; git add -A; $GIT commit -qm 1                                                              |
+        | prunes                    | git reflog expire --expire=now --all; git gc -q --prune=now                                            |
+        | repacks                   | git repack -adfq; git prune-packed; git pack-refs --all                                                |
+        | deletes branches and tags | git branch -r -d origin/x origin/main \|\| true; git tag -d t \|\| true                                |
+        | moves branches            | move branches by name and by ref                                                                       |
+        | stashes                   | echo 1 > README.md; $GIT stash -q; git stash drop -q                                                   |
         | configures                | git config user.name Agent; git config core.hooksPath /nowhere; git config --add remote.x.url /nowhere |
-        | makes hooks               | d=$(git rev-parse --git-common-dir)/hooks; mkdir -p $d; echo '#!/bin/sh' > $d/pre-commit |
-        | pushes and fetches        | git push -q . HEAD:refs/heads/pushed; git fetch -q . HEAD               |
-        | begins anew               | rm -rf .git; git init -q; git add -A; $GIT commit -qm mine              |
-        | removes everything        | rm -rf .git ./* .[a-z]*                                                 |
-        | looks for the project     | test -z "$(git remote -v)"; ! git config --get-regexp 'remote\..*url'   |
+        | makes hooks               | d=$(git rev-parse --git-common-dir)/hooks; mkdir -p $d; echo '#!/bin/sh' > $d/pre-commit               |
+        | pushes and fetches        | git push -q . HEAD:refs/heads/pushed; git fetch -q . HEAD                                              |
+        | starts again              | rm -rf .git; git init -q; git add -A; $GIT commit -qm mine                                             |
+        | removes everything        | rm -rf .git ./* .[a-z]*                                                                                |
+        | looks for the project     | test -z "$(git remote -v)"; ! git config --get-regexp 'remote\..*url'                                  |

@@ -22,18 +22,18 @@ Feature: Which projects can be sandboxed
         | A directory in the user's home   | git init -q .; mkdir p | p      | it is your home directory or the root of the file system |
 
       Examples: The repository is broken
-        | kind                            | command                          | path | reason        |
-        | An empty git directory          | mkdir -p p/.git                  | p    | its `.git` is not a git repository |
-        | HEAD is missing                 | new p; rm p/.git/HEAD            | p    | its `.git` is not a git repository |
-        | The configuration is broken     | new p; echo '[[' > p/.git/config | p    | its `.git` is not a git repository |
-        | A git directory from the future | new p; git -C p config core.repositoryformatversion 99 | p    | its `.git` is not a git repository |
-        | The link is no link             | mkdir p; echo hello > p/.git     | p    | its `.git` is neither a directory nor a link to one |
-        | The link is a FIFO              | mkdir p; mkfifo p/.git           | p    | its `.git` is neither a directory nor a link to one |
-        | The link dangles                | mkdir p; ln -s nowhere p/.git    | p    | its `.git` is neither a directory nor a link to one |
-        | The link points nowhere         | mkdir p; echo 'gitdir: /nowhere' > p/.git | p    | its `.git` points to /nowhere, which is not there |
-        | Objects are missing             | new p; rm -r p/.git/objects/??   | p    | is incomplete |
-        | An object that is never there   | new repository p with an object that is a dangling link | p    | is incomplete |
-        | One file's bytes are missing    | new repository p without the bytes of f | p    | is incomplete |
+        | kind                            | command                                                 | path | reason                                              |
+        | An empty git directory          | mkdir -p p/.git                                         | p    | its `.git` is not a git repository                  |
+        | HEAD is missing                 | new p; rm p/.git/HEAD                                   | p    | its `.git` is not a git repository                  |
+        | The configuration is broken     | new p; echo '[[' > p/.git/config                        | p    | its `.git` is not a git repository                  |
+        | A git directory from the future | new p; git -C p config core.repositoryformatversion 99  | p    | its `.git` is not a git repository                  |
+        | The link is not one             | mkdir p; echo hello > p/.git                            | p    | its `.git` is neither a directory nor a link to one |
+        | The link is a FIFO              | mkdir p; mkfifo p/.git                                  | p    | its `.git` is neither a directory nor a link to one |
+        | The link dangles                | mkdir p; ln -s nowhere p/.git                           | p    | its `.git` is neither a directory nor a link to one |
+        | The link points nowhere         | mkdir p; echo 'gitdir: /nowhere' > p/.git               | p    | its `.git` points to /nowhere, which is not there   |
+        | Objects are missing             | new p; rm -r p/.git/objects/??                          | p    | is incomplete                                       |
+        | An object that is never there   | new repository p with an object that is a dangling link | p    | is incomplete                                       |
+        | One file's bytes are missing    | new repository p without the bytes of f                 | p    | is incomplete                                       |
 
       Examples: Something of it would be missing in the sandbox
         | kind                         | command             | path | reason                    |
@@ -128,14 +128,14 @@ Feature: Which projects can be sandboxed
       And the first plan's checkpoint is whole
 
       Examples:
-        | change                                | command                                                          |
-        | a commit                              | echo 2 > p/f; git -C p commit -qam 2                             |
-        | it was repacked                       | echo 2 > p/f; git -C p commit -qam 2; git -C p gc -q --prune=now |
+        | change                                | command                                                                                                    |
+        | a commit                              | echo 2 > p/f; git -C p commit -qam 2                                                                       |
+        | it was repacked                       | echo 2 > p/f; git -C p commit -qam 2; git -C p gc -q --prune=now                                           |
         | history was rewritten                 | git -C p commit -q --amend -m other; git -C p reflog expire --expire=now --all; git -C p gc -q --prune=now |
-        | it was made anew                      | rm -rf p; new p; git -C p commit -q --allow-empty -m 2           |
-        | branches changed their form           | git -C p branch x; git -C p branch -d -q x; git -C p branch x/y; git -C p tag t |
-        | a tag of an agent's stands in the way | git -C "$(ls -d ~/../home/sandboxes/FIRST/project)" tag a; git -C p tag a/b |
-        | it was cut off                        | git -C p commit -q --allow-empty -m 2; mv p s; git clone -q --depth=1 file://$PWD/s p |
+        | it was made again                     | rm -rf p; new p; git -C p commit -q --allow-empty -m 2                                                     |
+        | branches changed their form           | git -C p branch x; git -C p branch -d -q x; git -C p branch x/y; git -C p tag t                            |
+        | a tag of an agent's stands in the way | git -C "$(ls -d ~/../home/sandboxes/FIRST/project)" tag a; git -C p tag a/b                                |
+        | it was cut off                        | git -C p commit -q --allow-empty -m 2; mv p s; git clone -q --depth=1 file://$PWD/s p                      |
 
     Scenario Outline: Objects cannot be linked into the mirror, because <why>
       Given the user has run `new p`

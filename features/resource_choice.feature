@@ -1,5 +1,5 @@
 Feature: What a plan may work on
-  Every resource is looked at before anything is made of it, and refused when a sandbox could
+  Every resource is inspected before anything is created, and refused when a sandbox could
   not hold it whole, or when two would hold the same.
 
   Rule: A resource must be what the plan says it is

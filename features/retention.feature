@@ -41,7 +41,7 @@ Feature: How many checkpoints a plan keeps
       Then the checkpoints are before execution, before one, after two, after execution, now
       And the mirror keeps the snapshots of these and no others
 
-    Scenario: A limit that was lowered before a failed plan goes on holds from then on
+    Scenario: A limit that was lowered before a failed plan continues holds from then on
       Given a plan with the steps
         | step  | does                           |
         | one   | writes a.txt                   |
@@ -76,7 +76,7 @@ Feature: How many checkpoints a plan keeps
         | been made |
         | run       |
 
-  Rule: what is left can be gone back to
+  Rule: what is left can be restored
 
     Scenario Outline: Back to "<label>" although others have gone
       Given a plan may keep 2 checkpoints

@@ -1,5 +1,5 @@
 Feature: What a plan needs to go on is not pruned
-  However few checkpoints a plan may keep, those that it goes on from after a failure stay, also
+  However few checkpoints a plan may keep, those that it continues from after a failure stay, also
   when an undo has brought the failure back.
 
   Rule: what a plan needs to go on after a failure stays

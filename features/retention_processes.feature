@@ -47,5 +47,5 @@ Feature: Pruning while somebody rolls back
     Scenario: All at once
       Given a plan may keep 2 checkpoints
       When three processes roll back to "before two" and three make checkpoints, all at once
-      Then each has done its work or was refused, and the last rollback can be taken back
+      Then each has done its work or was refused, and the last rollback can be undone
       And a checkpoint is gone only if it was gone before a rollback to it began

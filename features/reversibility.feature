@@ -1,7 +1,7 @@
 Feature: What a plan can be relied on for
-  A plan says beforehand whether all of it could be taken back, and afterwards where it is.
+  A plan says beforehand whether all of it could be undone, and afterwards where it is.
 
-  Rule: a write that could not be taken back is refused, unless the plan can do without
+  Rule: a write that could not be undone is refused, unless the plan can do without
 
     Scenario: A tool that cannot be checkpointed is refused before anything is made
       Given a plan whose only tool writes and is not checkpointable

@@ -1,5 +1,5 @@
 Feature: A rollback that fails
-  A rollback happens whole or not at all. What it had begun when something failed is taken back,
+  A rollback happens whole or not at all. What it had begun when something failed is undone,
   and if even that fails, it is taken up again by the next command.
 
   Rule: a failure leaves sandbox and records as they were
@@ -28,16 +28,16 @@ Feature: A rollback that fails
       And both sandboxes are as they were
       And only the attempt is on record
 
-  Rule: what could not be taken back is taken up again
+  Rule: what could not be undone is finished later
 
-    Scenario: A failure that cannot be taken back says what to do
+    Scenario: A failure that cannot be undone says what to do
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the next rollback fails for good
       When the user rolls the plan back to "after one"
       Then it is refused with the code 7 and the sentence The rollback failed (The disk gave up) and could not be undone: The disk gave up
       And the plan is shown as interrupted in the rollback
 
-    Scenario: An undo that cannot be taken back is called by its name
+    Scenario: An undo that cannot be undone is called by its name
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
       And the next rollback fails for good
@@ -66,7 +66,7 @@ Feature: A rollback that fails
     Scenario: Nothing is restored into a directory that is not the sandbox
       Given a plan that wrote a.txt in step one and b.txt in step two
       And a rollback to "after one" has failed for good
-      And the rollback situation "the sandbox is a directory that nobody knows"
+      And the rollback situation "the sandbox is an unknown directory"
       When the user executes the plan
       Then it is refused with the code 4 and the sentence The sandbox SANDBOX cannot be used: it is not what was there before
       And nothing has changed

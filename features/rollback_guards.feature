@@ -14,13 +14,13 @@ Feature: Rollbacks that are refused
       And nothing has changed
 
       Examples:
-        | situation                                   | code | sentence                                                                     |
-        | the plan is applied                         | 4    | The plan is applied and cannot be rolled back: PLAN                          |
-        | the sandbox is deleted                      | 4    | The sandbox SANDBOX cannot be used: it is missing                        |
-        | the sandbox is a link to another directory  | 4    | The sandbox SANDBOX cannot be used: it is missing                        |
-        | the sandbox is a file                       | 4    | The sandbox SANDBOX cannot be used: it is missing                        |
-        | the sandbox is a directory that nobody knows | 4    | The sandbox SANDBOX cannot be used: it is not known to its private repository       |
-        | a living process holds the plan             | 6    | Plan PLAN is held by process LIVING on HOST (`agents plan execute`)          |
+        | situation                                  | code | sentence                                                                      |
+        | the plan is applied                        | 4    | The plan is applied and cannot be rolled back: PLAN                           |
+        | the sandbox is deleted                     | 4    | The sandbox SANDBOX cannot be used: it is missing                             |
+        | the sandbox is a link to another directory | 4    | The sandbox SANDBOX cannot be used: it is missing                             |
+        | the sandbox is a file                      | 4    | The sandbox SANDBOX cannot be used: it is missing                             |
+        | the sandbox is an unknown directory        | 4    | The sandbox SANDBOX cannot be used: it is not known to its private repository |
+        | a living process holds the plan            | 6    | Plan PLAN is held by process LIVING on HOST (`agents plan execute`)           |
 
     Scenario Outline: Of the snapshot, <what> is <how>
       Given the user has changed the sandbox by `echo x > src/app.py`

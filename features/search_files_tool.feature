@@ -41,9 +41,9 @@ Feature: Searching files
       When the tool `search-files` runs with `{"pattern": "a", "path": "raw"}`
       Then the output is "raw:1: a\ufffd[3\ufffd\n"
 
-  Rule: no search goes on for ever
+  Rule: no search runs forever
 
-    Scenario: A regular expression that would take for ever
+    Scenario: A regular expression that would take forever
       Given a sandbox with
         | kind | path | content                              |
         | file | evil | aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab |

@@ -119,9 +119,9 @@ Feature: The command of a session
 
   Rule: A kill loses nothing
 
-    Scenario: `agents run` is killed, and the command goes on
+    Scenario: `agents run` is killed, and the command keeps running
       Given a project of the kind `git`
-      When `agents run` is killed while its command goes on and writes `late`
+      When `agents run` is killed while its command keeps running and writes `late`
       Then the session is `execute/complete`, with the exit code `null`
 
     Scenario: A session whose process was killed is rolled back

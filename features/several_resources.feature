@@ -1,6 +1,6 @@
 Feature: A plan with several kinds of resources
   A repository, a directory and a database are worked on together, checkpointed together and
-  taken back together.
+  rolled back together.
 
   Background:
     Given a project with a directory `data` and a database `app.db` that git ignores
@@ -90,7 +90,7 @@ Feature: A plan with several kinds of resources
 
   Scenario: A repository is needed as soon as the plan names one
     Given a plan on all three whose steps write to all of them
-    And the project is no repository any more
+    And the project is no longer a repository
     When the plan is run
     Then it ends with exit code 4 and `is not in a git repository`
 

@@ -54,7 +54,7 @@ Feature: Resources that share a sandbox
       | b.txt | b       |
 
   Scenario: A strategy of its own is refused where the sandbox is another's
-    Given a plan on the repository and its directory `docs`, which is to be copied
+    Given a plan on the repository and its directory `docs`, which will be copied
     When the user makes the plan
     Then it is refused with the code 4 and the sentence PROJECT/docs cannot be sandboxed: docs shares the sandbox of the resource project, whose strategy is `git_worktree`
 

@@ -56,7 +56,7 @@ Feature: Shell commands
       Then the output is "started\n[stopped 1 background process]\n"
       And none of its processes is left
 
-    Scenario: Several processes in the background write nothing any more
+    Scenario: Several background processes no longer write
       When the command `sleep 60 > log.txt & sleep 60 & echo $! > pid.txt` runs
       Then the output is "[stopped 2 background processes]\n"
       And none of its processes is left

@@ -75,7 +75,7 @@ Feature: SQL on a database of the plan
       Then the output is "journal_mode\n------------\nwal\n1 row changed\n"
       And nothing lies beside the database
 
-  Rule: no statement goes on for ever
+  Rule: no statement runs forever
 
     Scenario: A query without an end
       Given a database of people

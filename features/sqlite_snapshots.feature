@@ -92,7 +92,7 @@ Feature: A database can be brought back
       When a snapshot is made while another process keeps the database locked
       Then it is the same snapshot, and nothing was stored
 
-    Scenario: A snapshot that was dropped is made anew
+    Scenario: A snapshot that was dropped is made again
       Given an engine that has seen its database at rest
       When its snapshot is dropped and made again
       Then it is the same snapshot, and it can be verified

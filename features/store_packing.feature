@@ -36,7 +36,7 @@ Feature: Packs of checkpoints are combined
       Then the marked pack is the same file as before
 
     Scenario Outline: <sizes> leave <left>
-      When packs of the sizes <sizes> are to be brought into proportion
+      When packs of the sizes <sizes> are combined
       Then <left> stay as they are
 
       Examples:
@@ -54,7 +54,7 @@ Feature: Packs of checkpoints are combined
       When the packs of the store are combined
       Then the project's files are the same, and still shared
 
-    Scenario: A git that was reading before goes on reading
+    Scenario: A git that was reading before keeps reading
       Given a store with 9 checkpoints
       When the packs of the store are combined while git is reading them
       Then git reads every checkpoint before and afterwards

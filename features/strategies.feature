@@ -1,7 +1,7 @@
 @disk
 Feature: Every kind of resource has a sandbox of its own
   Directories are copied or overlaid, databases copied as of their last transaction, and a
-  resource without isolation says that nothing of it can be taken back.
+  resource without isolation says that nothing of it can be undone.
 
   Rule: A directory is copied exactly
 

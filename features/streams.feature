@@ -32,7 +32,7 @@ Feature: Talking to the user
       Then the exit code is 2
       And the error output says "needs confirmation"
 
-    Scenario: A directory that was removed under the user is no crash
+    Scenario: A directory that was removed under the user is not a crash
       Given the current directory has been removed
       When the user runs "agents config list"
       Then the exit code is 2
@@ -69,7 +69,7 @@ Feature: Talking to the user
         | status   | "warn"                          |
         | messages | ["Done", "1 file was skipped"]  |
 
-  Rule: an output that cannot be written is no crash
+  Rule: an output that cannot be written is not a crash
 
     Scenario: A reader that went away is nobody's failure
       When nobody reads the output of "agents config list"

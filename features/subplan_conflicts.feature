@@ -39,13 +39,13 @@ Feature: Subplans that change the same
       Then it is refused with the code 4 and the sentence A plan in execute/conflict cannot be applied
       And the project is as it was
 
-    Scenario: Going on is refused with what is open
+    Scenario: Resuming is refused with what is open
       Given the plan has come into conflict
       When the user executes the plan
       Then the exit code is 6
       And the error is "Subplan `two` conflicts with the parent in: README.md"
 
-  Rule: somebody says what holds, and the plan goes on
+  Rule: somebody resolves it, and the plan continues
 
     Scenario Outline: Taking <how>
       Given the plan has come into conflict

@@ -1,6 +1,6 @@
 Feature: Subplans that fail
   A child that fails is tried again as often as the plan says; then the step fails, and what the
-  other children made is kept for when the plan goes on.
+  other children made is kept for when the plan continues.
 
   Rule: the others' work is kept
 
@@ -89,7 +89,7 @@ Feature: Subplans that fail
       Then the exit code is 8
       And the runs were bad bad
 
-    Scenario: Failing fast gives up what waits, and does not use what ran meanwhile
+    Scenario: Failing fast cancels what waits, and discards what was still running
       Given a plan whose subplans run parallel
         | subplan | does                                                                       |
         | bad     | runs `while ! test -f OUTSIDE/slow; do sleep 0.05; done; exit 1`           |
@@ -106,7 +106,7 @@ Feature: Subplans that fail
         | slow    | execute/cancelled    |
         | waiting | strategize/cancelled |
 
-    Scenario: After failing fast and mending, those that were given up are spawned anew
+    Scenario: After failing fast and a fix, those that were cancelled are spawned again
       Given a plan whose subplans run parallel
         | subplan | does                                                       |
         | bad     | runs `test -f OUTSIDE/fixed && echo b > bad.txt`          |
@@ -155,7 +155,7 @@ Feature: Subplans that fail
       Then the exit code is 8
       And the error is "Step 2 of 3 (`middle`) failed: subplan `late` failed: it took longer than its parent allows"
 
-    Scenario: A child whose process dies goes on when it is tried again
+    Scenario: A child whose process dies continues when it is tried again
       Given a plan whose subplans run parallel
         | subplan | does                                                                                   |
         | dies    | runs `echo 1 >> OUTSIDE/runs`                                                          |

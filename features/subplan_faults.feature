@@ -1,5 +1,5 @@
 Feature: Subplans, disturbed at every stage
-  Whatever stage a plan with subplans dies at, going on with it comes to the end that an
+  Whatever stage a plan with subplans dies at, resuming it comes to the end that an
   undisturbed run comes to, and children that have ended are not run again.
 
   Background:

@@ -4,7 +4,7 @@ Feature: Subplans
 
   Rule: children are plans of their own
 
-    Scenario: What parallel children made is merged, and the plan goes on from there
+    Scenario: What parallel children made is merged, and the plan continues from there
       Given a plan whose subplans run parallel
         | subplan | does                                          |
         | docs    | runs `test -f begin.txt && echo d > docs.txt` |

@@ -11,7 +11,7 @@ Feature: Output and input of tools
       When the command `setsid sh -c 'echo $$ > pid.txt; exec yes' & while ! test -s pid.txt; do sleep 0.01; done` runs
       Then none of its processes is left
 
-    Scenario: Output may end while the command goes on
+    Scenario: Output may end while the command continues
       When the command `exec >&- 2>&-; sleep 0.2; echo done > done.txt` runs
       Then the file done.txt holds "done\n"
 

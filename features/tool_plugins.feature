@@ -75,7 +75,7 @@ Feature: Tools of other packages
       Then the tool fails because `sleep` took longer than 1 seconds and was stopped:\ngoing to sleep
       And none of its processes is left
 
-    Scenario: Nothing of it goes on
+    Scenario: Nothing of it keeps running
       When the tool background of the package runs with `{}`
       Then none of its processes is left
 

@@ -41,7 +41,7 @@ Feature: Tools that a program registers, and the list of all
         | record-decision | `record-decision` is the name of a built-in tool |
         | two words       | `two words` cannot be registered as a tool      |
 
-  Rule: every tool can be looked at
+  Rule: every tool can be shown
 
     Scenario Outline: The list in any format
       When the user runs "agents tool list --format <format>"

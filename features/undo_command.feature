@@ -35,7 +35,7 @@ Feature: The undo and redo commands
     Scenario: Somebody else did something while the question stood
       Given a plan that wrote a.txt in step one and b.txt in step two
       And the plan has been rolled back to "after one"
-      When a program asks to undo a rollback that is not the last one any more
+      When a program asks to undo a rollback that is no longer the last one
       Then the program is told that The plan has changed meanwhile: undo would now reverse the rollback to after one
 
     Scenario: What it leads to was deleted

@@ -1,5 +1,5 @@
 Feature: Undo and redo
-  Every rollback and every correction can be taken back, and that too: the files, the decisions,
+  Every rollback and every correction can be undone, and so can the undo: the files, the decisions,
   the tool calls, the checkpoints and the state of the plan are what they were before it.
 
   Rule: undo brings back everything as it was
@@ -45,7 +45,7 @@ Feature: Undo and redo
       And the sandbox is the project after `echo by begin > a.txt; echo file > store.py; echo end > end.txt`
       And the plan is execute/complete with 4 steps done
 
-  Rule: it goes on as far as there is something to take back
+  Rule: it continues as long as there is something to undo
 
     Scenario: One after the other, in new processes
       Given a plan that wrote a.txt in step one and b.txt in step two

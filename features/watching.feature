@@ -132,7 +132,7 @@ Feature: Finding out what has changed
       Examples:
         | handicap                                 | evidence |
         | the clock has been set back              | complete |
-        | the machine has been started anew        | complete |
+        | the machine has been restarted           | complete |
         | the file system knows only whole seconds | complete |
         | the system cannot watch at all           | scan     |
         | `find` is not there                      | scan     |
@@ -152,9 +152,9 @@ Feature: Finding out what has changed
         | Another text   | echo 2 > "$OUTSIDE/f"    |
         | Another mode   | chmod 600 "$OUTSIDE/f"   |
 
-    Scenario: A file that a program goes on having in its memory
+    Scenario: A file that a program keeps mapped in memory
       Given a watch of the sandbox has begun
-      When a program writes to README.md and goes on using it, and everything is looked at once more
+      When a program writes to README.md and keeps using it, and everything is checked again
       Then what had been missed is README.md
       And the checkpoint rests on watch and is exact
 

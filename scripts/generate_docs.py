@@ -200,10 +200,10 @@ def events() -> str:
         "Indexes of steps count from 0.\n"
         "A group of checkpoints, which is one moment, is one event; "
         "`resources` are those that have a checkpoint in it.\n"
-        "`operation_id` of `checkpoint.restored` is null when a run took its sandboxes back by "
-        "itself, after a failure or before going on.",
+        "`operation_id` of `checkpoint.restored` is null when a run restored its sandboxes by "
+        "itself, after a failure or before continuing.",
         "## Progress",
-        "These are told by `--progress json` and not stored.",
+        "`--progress json` prints these; they are not stored.",
         table(head, [row(kind) for kind in get_args(progress.Progress)]),
     )
 

@@ -1,5 +1,5 @@
 Feature: What a plan made of each path
-  The changes of all tool calls are put together: each path is named once, with what became of it
+  The changes of all tool calls are combined: each path is named once, with how it changed
   in all and with the calls that had a part in it, the last one first.
 
   Scenario Outline: <changes>
@@ -48,6 +48,6 @@ Feature: What a plan made of each path
       | a:-x~CHILD      | a created file by 1 in CHILD                       |
       | a:-x~CHILD a:xy | a created file by 2,1                              |
 
-  Scenario: They are counted by what became of them
+  Scenario: They are counted by how they changed
     When a plan's calls made the changes a:-x b:-x c:xy d:xX e:xl f:x- g:-x g:x-
     Then it counts 6 artifacts: 2 writes, 3 edits and 1 delete

@@ -21,7 +21,7 @@ Feature: Judging a comparison with other tools
         | a link in place of a file        | inexact    |
 
     Scenario Outline: A restore is found out that left <what>
-      Given a tree that was looked at
+      Given a tree that was read
       When afterwards there is <what>
       Then another look finds that it differs
 
@@ -34,7 +34,7 @@ Feature: Judging a comparison with other tools
         | one directory less                               |
 
     Scenario: What was not touched looks the same
-      Given a tree that was looked at
+      Given a tree that was read
       When afterwards there is nothing else
       Then another look finds that nothing differs
 
@@ -71,7 +71,7 @@ Feature: Judging a comparison with other tools
         memory a file: 1,300.00 bytes, the limit is 200
         """
 
-    Scenario: A restore of ours that is not exact is a failure, however fast
+    Scenario: An inexact restore by CleverAgents is a failure, however fast
       Given ours, inside a running plan, took 1 milliseconds and is near-exact
       When the comparison is judged
       Then the command fails with these sentences

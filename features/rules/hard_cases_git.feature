@@ -8,20 +8,20 @@ Feature: An agent may use git in its sandbox as it likes
     Then the sandbox is exactly as it was, and so it is when that is undone
 
     Examples: Commits and branches
-      | case                           | before                           | after                           |
-      | A commit                       | echo 1 > a                       | git add -A; git commit -qm 1    |
-      | Several commits                | echo 1 > a; git add a            | for i in 1 2 3; do git commit -q --allow-empty -m $i; done |
-      | A commit is taken back         | echo 1 > a; git add a; git commit -qm 1 | git reset -q --hard HEAD~1      |
-      | The first commit is rewritten  | true                             | git commit -q --amend -m other  |
-      | The agent is on another branch | git checkout -q -b mine          | git checkout -q -b yours; git commit -q --allow-empty -m x |
-      | The agent's branch is deleted  | git checkout -q -b mine          | git checkout -q -b yours; git branch -q -D mine |
-      | The agent's branch is renamed  | true                             | git branch -m something/else    |
-      | HEAD is detached               | git commit -q --allow-empty -m 1 | git checkout -q --detach HEAD~1 |
-      | HEAD was detached              | git checkout -q --detach         | git checkout -q -b mine         |
-      | An orphan branch               | echo 1 > a; git add a            | git checkout -q --orphan new; git commit -qm new |
-      | A branch without a commit      | git checkout -q --orphan new     | git commit -qm new              |
-      | Every ref is packed            | git commit -q --allow-empty -m 1 | git pack-refs --all; git commit -q --allow-empty -m 2 |
-      | Detached worktrees are pruned  | true                             | git worktree prune; git worktree prune -v |
+      | case                           | before                                  | after                                                      |
+      | A commit                       | echo 1 > a                              | git add -A; git commit -qm 1                               |
+      | Several commits                | echo 1 > a; git add a                   | for i in 1 2 3; do git commit -q --allow-empty -m $i; done |
+      | A commit is undone             | echo 1 > a; git add a; git commit -qm 1 | git reset -q --hard HEAD~1                                 |
+      | The first commit is rewritten  | true                                    | git commit -q --amend -m other                             |
+      | The agent is on another branch | git checkout -q -b mine                 | git checkout -q -b yours; git commit -q --allow-empty -m x |
+      | The agent's branch is deleted  | git checkout -q -b mine                 | git checkout -q -b yours; git branch -q -D mine            |
+      | The agent's branch is renamed  | true                                    | git branch -m something/else                               |
+      | HEAD is detached               | git commit -q --allow-empty -m 1        | git checkout -q --detach HEAD~1                            |
+      | HEAD was detached              | git checkout -q --detach                | git checkout -q -b mine                                    |
+      | An orphan branch               | echo 1 > a; git add a                   | git checkout -q --orphan new; git commit -qm new           |
+      | A branch without a commit      | git checkout -q --orphan new            | git commit -qm new                                         |
+      | Every ref is packed            | git commit -q --allow-empty -m 1        | git pack-refs --all; git commit -q --allow-empty -m 2      |
+      | Detached worktrees are pruned  | true                                    | git worktree prune; git worktree prune -v                  |
 
     Examples: The index
       | case                           | before                                | after                        |

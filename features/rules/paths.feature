@@ -55,7 +55,7 @@ Feature: Paths of file tools
       Then the name is refused by the file system
       And nothing inside or outside the sandbox has changed
 
-    Scenario: Text that is no text cannot be written
+    Scenario: Text that is not text cannot be written
       When a tool writes bad.txt with "\ud800"
       Then the tool fails because The content cannot be written as UTF-8
       And nothing inside or outside the sandbox has changed

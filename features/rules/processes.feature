@@ -5,6 +5,6 @@ Feature: Finding the processes of a tool
     When a session is ended on a system without a process table
     Then the session's processes are gone
 
-  Scenario: A process that ends while it is looked at is not there
+  Scenario: A process that ends while it is read is not there
     When the processes of a session are looked for while one ends
     Then none is found

@@ -67,7 +67,7 @@ Feature: Configuration files
       And the file in the dotfiles keeps 3 checkpoints
       And the user's file is still a link
 
-    Scenario Outline: What is so already is no failure
+    Scenario Outline: What is so already is not a failure
       Given the user's file says "core.format = 'json'"
       When the user runs "agents config <command> --format json"
       Then the JSON document has
@@ -83,7 +83,7 @@ Feature: Configuration files
         | command                        | previous |
         | unset max_checkpoints_per_plan | null     |
 
-    Scenario: Unsetting in a file that does not exist is no failure
+    Scenario: Unsetting in a file that does not exist is not a failure
       When the user runs "agents config unset core.format"
       Then the exit code is 0
       And nothing was stored

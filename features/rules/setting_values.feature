@@ -85,7 +85,7 @@ Feature: What settings accept
       Then the exit code is 10
       And the error output says "is set twice, under two names"
 
-  Rule: an empty variable is no value, but an empty list is one
+  Rule: an empty variable is not a value, but an empty list is one
 
     Scenario: An empty list of triggers turns them off
       Given the variable CLEVERAGENTS_CHECKPOINT_AUTO_CREATE_ON is empty

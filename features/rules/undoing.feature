@@ -1,6 +1,6 @@
 Feature: What can be undone and redone
-  Undo takes back the last operation that is not taken back yet, redo the last undo. A new rollback
-  or correction is a new course: what was undone before it cannot be redone any more.
+  Undo reverses the last operation that is not undone yet, redo the last undo. A new rollback
+  or correction is a new course: what was undone before it can no longer be redone.
 
   Scenario Outline: After <operations>
     Given the operations <operations>, where "U-A" means that U takes A back

@@ -14,7 +14,7 @@ LOOK = "echo > junk; mkdir -p .cache; echo '*' > .cache/.gitignore; cat new.txt"
 STAGED = "echo x > staged.txt; git add staged.txt; echo y > loose.txt; echo z >> README.md"
 
 
-@given("a plan with a validation whose result is to be applied to a project with work in progress")
+@given("a plan with a validation whose result will be applied to a project with work in progress")
 def prepared(context: Context) -> None:
     plans(context).definition["validations"] = [{"name": "look", "run": LOOK}]
     applies(context).prepare("true", WORK)

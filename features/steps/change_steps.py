@@ -30,7 +30,7 @@ def around_calls(context: Context) -> None:
     context.calls = CallChanges(context)
 
 
-@given("the program looked at the sandboxes before a call")
+@given("the program read the sandboxes before a call")
 def looked_before(context: Context) -> None:
     context.calls = CallChanges(context)
     context.calls.look()

@@ -57,7 +57,7 @@ def no_rsync(context: Context) -> None:
     context.comparison.add_note("rsync --link-dest: rsync is not installed")
 
 
-@given("a tree that was looked at")
+@given("a tree that was read")
 def looked_at(context: Context) -> None:
     make_tree(context.world.project)
     context.witness = Witness(context.world.project)

@@ -83,7 +83,7 @@ def directory_beside(context: Context) -> None:
     _beside(context)
 
 
-@given("a plan on the repository and a directory beside it, which is to be copied")
+@given("a plan on the repository and a directory beside it, which will be copied")
 def copied_directory_beside(context: Context) -> None:
     _beside(context, strategy="filesystem_copy")
 

@@ -292,7 +292,7 @@ def attempts_are(context: Context) -> None:
     assert found == table_rows(context.table), found
 
 
-@then("{count:d} decisions were taken back")
+@then("{count:d} decisions were undone")
 def decisions_taken_back(context: Context, count: int) -> None:
     assert data(context)["affected_subtree"]["decisions_invalidated"] == count, data(context)
 
@@ -306,7 +306,7 @@ def child_plan(context: Context, phase: str, state: str, prompt: str) -> None:
     assert (shown["type"], shown["chosen"]) == ("prompt_definition", prompt), shown
 
 
-@then("the decision that spawned it hangs on the corrected one")
+@then("the decision that spawned it depends on the corrected one")
 def spawn_decision(context: Context) -> None:
     nodes = {node["decision_id"]: node for _, node in tree_of(context)}
     children = nodes[standing(context)]["children"]

@@ -418,7 +418,7 @@ def both_store(context: Context) -> None:
         transaction.plans.add(sample_records.plan("LAST"))
 
 
-@then("it holds all 3 plans, and so it does for everybody else")
+@then("it holds all 3 plans, and for everybody else too")
 def all_there(context: Context) -> None:
     with databases(context).opened[0].read() as transaction:
         seen = sorted(transaction.plans.ids())

@@ -136,7 +136,7 @@ def run_and_checked(context: Context) -> None:
     context.world.agents("doctor", "--format", "json")
 
 
-@when("mending is killed at one action after another and then done")
+@when("a fix is killed at one action after another and then done")
 def sweep(context: Context) -> None:
     known, context.found = plans(context), []
     wanted = known.seen_at("after one")
@@ -292,7 +292,7 @@ def bar(context: Context) -> None:
     assert f"Reading snapshots back [{'#' * 30}] " in context.world.last.stderr
 
 
-@then("it shows the mode of the home directory and how to mend it")
+@then("it shows the mode of the home directory and how to fix it")
 def shows_mode(context: Context) -> None:
     said = " ".join(context.world.last.stdout.split())
     if said.startswith("command:"):

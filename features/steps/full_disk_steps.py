@@ -89,7 +89,7 @@ def _collection(context: Context) -> Situation:
 
 
 SITUATIONS = {
-    "a plan whose result is to be applied": _apply,
+    "a plan whose result will be applied": _apply,
     "a plan that a checkpoint is made of": _checkpoint,
     "a plan that is rolled back": _rollback,
     "a plan whose rollback is undone": _undo,

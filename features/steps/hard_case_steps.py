@@ -93,7 +93,7 @@ def under_circumstance(context: Context, circumstance: str) -> None:
     sandbox_faults.CIRCUMSTANCES[circumstance](bench(context))
 
 
-@given("something happens while it is looked at: {case}")
+@given("something happens while it is read: {case}")
 def happening(context: Context, case: str) -> None:
     bench(context).surroundings = lambda: sandbox_faults.happening(bench(context), case)
 

@@ -79,7 +79,7 @@ def ask_to_undo(context: Context) -> None:
     plans(context).act("plan", "undo", plans(context).plan_id)
 
 
-@when("a program asks to undo a rollback that is not the last one any more")
+@when("a program asks to undo a rollback that is no longer the last one")
 def undo_another(context: Context) -> None:
     container = plans(context).container(Mock())
     context.add_cleanup(container.close)

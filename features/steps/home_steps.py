@@ -92,7 +92,7 @@ def fixed(context: Context) -> None:
     assert identity["status"] == "fixed", identity
 
 
-@given("mending the copy was killed at {point}")
+@given("fixing the copy was killed at {point}")
 def mending_killed(context: Context, point: str) -> None:
     assert faults.killed_at(plans(context), FaultPoint(point), 1, "doctor", "--fix")
 

@@ -32,7 +32,7 @@ def plan_works(context: Context) -> None:
     bench(context).attempt(lambda: hostile_programs(context).exercise("FIRST"))
 
 
-@when("its plan goes on, and then another plan works on the project")
+@when("its plan continues, and then another plan works on the project")
 def plans_work(context: Context) -> None:
     bench(context).patience = 20
     bench(context).attempt(lambda: hostile_programs(context).exercise("FIRST"))

@@ -85,6 +85,6 @@ def ends_interrupted(context: Context) -> None:
     assert '"code": "interrupted"' in "".join(context.said), context.said
 
 
-@then("its tool does not run any more")
+@then("its tool no longer runs")
 def tool_gone(context: Context) -> None:
     assert not is_alive((context.world.directory / "tool").read_text())

@@ -159,7 +159,7 @@ def not_stored(context: Context) -> None:
     assert two(context).stored() != host(context, "first").holder.host
 
 
-@then("the first host cannot write any more")
+@then("the first host can no longer write")
 def cannot_write(context: Context) -> None:
     two(context).do("writes", host(context, "first"))
     assert two(context).refusal is not None

@@ -41,7 +41,7 @@ def of_the_plan(context: Context) -> None:
     leftovers(context).start(leftovers(context).marks)
 
 
-@given("a process of the plan's tool that may not be looked at")
+@given("a process of the plan's tool that may not be read")
 def of_the_plan_hidden(context: Context) -> None:
     leftovers(context).start(leftovers(context).marks)
     context.hidden = True
@@ -64,7 +64,7 @@ def end_from_inside(context: Context) -> None:
     leftovers(context).end_from_inside()
 
 
-@when("it is to be ended and {happens}")
+@when("it has to end and {happens}")
 def end_when(context: Context, happens: str) -> None:
     leftovers(context).end_when(happens)
 

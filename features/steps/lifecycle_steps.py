@@ -46,7 +46,7 @@ def nothing_arrives(context: Context) -> None:
     context.add_cleanup(context.arriving.stop)
 
 
-@then("the sandbox is made anew again by the next run")
+@then("the sandbox is made once more by the next run")
 def made_anew_again(context: Context) -> None:
     context.arriving.stop()
     (context.world.directory / "fixed").touch()
@@ -68,7 +68,7 @@ def resume(context: Context) -> None:
     plans(context).act("plan", "resume", plans(context).plan_id)
 
 
-@when("the user rehearses going on")
+@when("the user rehearses resuming")
 def rehearse(context: Context) -> None:
     plans(context).act("plan", "resume", plans(context).plan_id, "--dry-run")
 
@@ -147,7 +147,7 @@ def resume_with(context: Context, options: str) -> None:
     plans(context).act("plan", "resume", plans(context).plan_id, *options.split())
 
 
-@when('the user answers "{answer}" when going on would repeat the effect')
+@when('the user answers "{answer}" when continuing would repeat the effect')
 def answer(context: Context, answer: str) -> None:
     plans(context).converse(answer, "plan", "resume", plans(context).plan_id)
 

@@ -113,12 +113,12 @@ def fresh_thing(context: Context, fresh: str) -> None:
     context.leftover = garbage.FRESH[fresh](plans(context))
 
 
-@given("there is a sandbox of a plan that nobody knows")
+@given("there is a sandbox of an unknown plan")
 def unknown_worktree(context: Context) -> None:
     context.leftover = garbage.make_unknown_worktree(plans(context))
 
 
-@given("there is a directory copied for a plan that nobody knows")
+@given("there is a directory copied for an unknown plan")
 def unknown_copy(context: Context) -> None:
     context.leftover = garbage.make_unknown_sandbox(plans(context))
 

@@ -79,7 +79,7 @@ def ask_to_undo_instead(context: Context) -> None:
     context.world.agents("plan", "undo", plan, "--yes", "--format", "json")
 
 
-@when("it is killed each time it is at child-appended, and then looked at")
+@when("it is killed each time it is at child-appended, and then inspected")
 def kill_append(context: Context) -> None:
     context.children = []
     parent = plans(context).plan_id

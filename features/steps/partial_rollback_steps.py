@@ -14,7 +14,7 @@ def only(context: Context, number: int) -> list[str]:
     return ["plan", "rollback", plans(context).plan_id, "--only-step", str(number), "--yes"]
 
 
-@given('{path} alone has been taken back to "{label}"')
+@given('{path} alone has been rolled back to "{label}"')
 def has_been_rolled_back(context: Context, path: str, label: str) -> None:
     plans(context).prepare(*part(context, path, label, "--yes"))
 

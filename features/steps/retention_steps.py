@@ -342,7 +342,7 @@ def other_ends_at(context: Context, label: str) -> None:
     plans(context).check_whole([])
 
 
-@then("each has done its work or was refused, and the last rollback can be taken back")
+@then("each has done its work or was refused, and the last rollback can be undone")
 def none_lost(context: Context) -> None:
     codes = [status for _, _, status in context.outcomes]
     assert 0 in codes and set(codes) <= {0, 5, 6}, context.outcomes

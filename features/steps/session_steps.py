@@ -196,7 +196,7 @@ def type_interrupt(context: Context) -> None:
 
 
 @given("`agents run` was killed while its command went on and wrote `{name}`")
-@when("`agents run` is killed while its command goes on and writes `{name}`")
+@when("`agents run` is killed while its command keeps running and writes `{name}`")
 def kill_run(context: Context, name: str) -> None:
     world: World = context.world
     script = f"echo up > up; while ! test -e go; do sleep 0.05; done; echo late > {name}"

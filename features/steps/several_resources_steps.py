@@ -37,7 +37,7 @@ def without_sandbox(context: Context) -> None:
     context.several.plan_without_sandbox()
 
 
-@given("the project is no repository any more")
+@given("the project is no longer a repository")
 def no_repository(context: Context) -> None:
     context.several.leave_git()
 

@@ -69,7 +69,7 @@ def two_names(context: Context) -> None:
     )
 
 
-@given("a plan on the repository and its directory `docs`, which is to be copied")
+@given("a plan on the repository and its directory `docs`, which will be copied")
 def copied(context: Context) -> None:
     docs = {**DOCS, "strategy": "filesystem_copy"}
     _define(context, {"project": REPOSITORY, "docs": docs}, [_write("a.txt", "a")])

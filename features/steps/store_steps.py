@@ -64,7 +64,7 @@ def packed_project(context: Context, count: int) -> None:
     context.of_project = store_bench(context).project_objects()
 
 
-@given("a project that has packed its history anew since the store was made")
+@given("a project that has repacked its history since the store was made")
 def repacked_project(context: Context) -> None:
     packed_project(context, 3)
     work = store_bench(context).work
@@ -126,7 +126,7 @@ def combine_read(context: Context) -> None:
         context.then = [read(snapshot) for snapshot in store.snapshots]
 
 
-@when("packs of the sizes {sizes} are to be brought into proportion")
+@when("packs of the sizes {sizes} are combined")
 def proportion(context: Context, sizes: str) -> None:
     packs = [
         Pack(Path(f"pack-{place}"), frozenset(), int(size), 0, 0.0, is_borrowed=False)

@@ -212,7 +212,7 @@ def sandbox_holds(context: Context, paths: str) -> None:
     assert found == paths.split(", "), found
 
 
-@when("the computer is started anew and the sandbox is checked")
+@when("the computer is restarted and the sandbox is checked")
 def rebooted(context: Context) -> None:
     work = strategy_bench(context)
     unmount(work.place)

@@ -48,7 +48,7 @@ def rechecked(context: Context, command: str) -> None:
     watching(context).go_on()
 
 
-@when("a program writes to {path} and goes on using it, and everything is looked at once more")
+@when("a program writes to {path} and keeps using it, and everything is checked again")
 def rechecked_mapping(context: Context, path: str) -> None:
     support.write_through_mapping(bench(context).root / path, bench(context))
     watching(context).recheck()

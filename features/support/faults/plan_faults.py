@@ -199,6 +199,6 @@ PLAN_STATES: dict[str, Callable[[Plans], None]] = {
     "the sandbox is deleted": _replace_sandbox(lambda _: None),
     "the sandbox is a link to another directory": _replace_sandbox(_another_directory),
     "the sandbox is a file": _replace_sandbox(lambda place: place.write_text("a file\n")),
-    "the sandbox is a directory that nobody knows": _nobody_knows,
+    "the sandbox is an unknown directory": _nobody_knows,
     "a living process holds the plan": lambda plans: hold(plans, os.getpid(), HOST),
 }

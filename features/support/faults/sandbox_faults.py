@@ -171,7 +171,7 @@ DAMAGE: dict[str, Fault] = {
     "the document is gone": lambda work: _remove(work, _document_of(work)),
     "the snapshot is another commit": other_commit,
     "the document is another's": other_document,
-    "the document is no document": no_document,
+    "the document is not one": no_document,
     "a staged file is gone": staged_gone,
     "the repository is gone": repository_gone,
     "the commit of HEAD is gone": committed(lambda work, head: loose(work, head).unlink()),

@@ -161,8 +161,8 @@ def _old(name: str) -> Leftover:
 
 
 KILLED: dict[str, Leftover] = {
-    "half a pack of ours": _in("objects/pack/tmp_pack_cleveragents_1_00112233"),
-    "a pack of ours whose ref was never made": _unnamed_pack,
+    "half of a pack that the program wrote": _in("objects/pack/tmp_pack_cleveragents_1_00112233"),
+    "a pack that the program wrote and no ref names": _unnamed_pack,
     "a draft of a configuration": lambda plans: write(
         plans.mirror.with_suffix(".private") / ".config.00112233"
     ),
@@ -190,7 +190,7 @@ FRESH: dict[str, Leftover] = {
     "a fresh temporary pack": _in("objects/pack/tmp_pack_AbCdEf"),
     "a fresh temporary object": _in("objects/ab/tmp_obj_AbCdEf"),
     "a fresh lock on all refs, and is alive": _locked_by_the_living,
-    "a fresh lock on all refs, and nobody knows if it is alive": _locked_by_somebody,
+    "a fresh lock on all refs, whose process is unknown": _locked_by_somebody,
     "a fresh object nothing leads to": add_object,
     "a pack it wants to keep": _kept_by_git,
     "a link among the temporary files": _link,

@@ -158,7 +158,7 @@ HANDICAPS: dict[str, Callable[[], contextlib.AbstractContextManager[object]]] = 
     "the system cannot watch at all": _another_system,
     "the system has lost events": _losing,
     "the clock has been set back": _set_back,
-    "the machine has been started anew": lambda: _clock(boot="another"),
+    "the machine has been restarted": lambda: _clock(boot="another"),
     "the file system knows only whole seconds": lambda: _clock(nanoseconds=1_000_000_000),
     "`find` is not there": _find_is("/nonexistent/find"),
     "`find` is of another kind": _find_is("/bin/false"),

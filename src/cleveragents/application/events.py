@@ -80,7 +80,7 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 class ProgressAdvanced(msgspec.Struct, frozen=True):
-    """Of a long piece of work, `done` of `total` equal parts are behind us: for a progress bar."""
+    """Progress of long work: `done` of `total` equal parts are finished."""
 
     type: ClassVar[str] = "progress.advanced"
     name: str

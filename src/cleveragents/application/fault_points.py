@@ -30,7 +30,7 @@ class FaultPoint(StrEnum):
     SANDBOX_REOPENED = "sandbox-reopened"
     """It is there again, and empty."""
     START_KEPT = "start-kept"
-    """What the plan started from is kept by itself, whatever becomes of its checkpoints."""
+    """What the plan started from is kept, even if its checkpoints are deleted."""
     SNAPSHOT_TAKEN = "snapshot-taken"
     """One resource's bytes are durable, no record names them."""
     GROUP_RECORDED = "group-recorded"

@@ -248,7 +248,7 @@ class Presence:
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is None:
             return
-        # A forked child has the descriptor too, but the file tells of its parent.
+        # A forked child has the descriptor too, but the file is about its parent.
         if os.getpid() == self._announced_by and not self._outlives:
             self._place(self.holder.owner_id).unlink(missing_ok=True)
         os.close(descriptor)

@@ -48,7 +48,7 @@ def differing(old: Tree, new: Tree) -> list[str]:
 
 
 def changes_by_hand(old: Tree, new: Tree) -> list[PathChange]:
-    """Returns what became of each path, by comparing all of them; a special file is nothing."""
+    """Returns how each path changed, by comparing all of them; a special file counts as nothing."""
     paths = sorted(old.keys() | new.keys())
     found = [change_of(path, _state(old.get(path)), _state(new.get(path))) for path in paths]
     return [change for change in found if change is not None]

@@ -42,8 +42,8 @@ class ChildRun(Protocol):
 class ChildPlans(Protocol):
     """Runs plans beside this process.
 
-    A run MUST end by itself when this process has ended, however that came. What
-    became of the plan is in its record.
+    A run MUST end by itself when this process has ended, for whatever reason. The
+    outcome is in the record of the plan.
     """
 
     def start(self, plan_id: str, *, repeat_effects: bool) -> ChildRun:

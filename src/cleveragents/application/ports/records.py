@@ -268,7 +268,7 @@ class ChangeStore(Protocol):
 
         Args:
             plan_id: The plan.
-            path: Only what was done to this path, whatever the resource.
+            path: Only what was done to this path, in any resource.
             effective_only: Without the changes of calls that are undone.
         """
         ...
@@ -359,7 +359,7 @@ class EventStore(Protocol):
     """What happened to plans.
 
     The other stores enter here, in the same transaction, what follows from the
-    records they are given. So the events cannot tell of anything else.
+    records they are given. So events and records cannot disagree.
     """
 
     def add(self, event: PlanEventRecord) -> None:

@@ -45,7 +45,7 @@ class Sandboxes(Protocol):
     def inspect_in_place(self, path: Path) -> ProjectFacts:
         """Looks at the project that a session will work on in place; any project will do.
 
-        Raises ProjectRefusedError for what is no project: the user's home, the root, our home.
+        Raises ProjectRefusedError for what is not a project: the user's home, the root, our home.
         """
         ...
 

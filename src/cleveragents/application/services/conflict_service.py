@@ -78,14 +78,14 @@ class ConflictService:
             )
 
     def resolve(self, plan_id: str, how: ConflictResolution, names: Sequence[str]) -> ConflictList:
-        """Says what holds at some paths, or at all that are open, and makes it so.
+        """Resolves the conflicts at some paths, or all open ones.
 
-        The sandbox has it afterwards, and a checkpoint keeps it. Once nothing is open
-        any more, the plan can go on.
+        Writes the resolution into the sandbox and stores a checkpoint of it. Once no
+        conflict is open, the plan can continue.
 
         Args:
             plan_id: The plan.
-            how: What holds.
+            how: Which version to use.
             names: Paths, with the name of their resource and `/` before them where the
                 plan has several; none means all.
 

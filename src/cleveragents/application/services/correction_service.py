@@ -268,7 +268,7 @@ class CorrectionService:
         return replace(plan.definition, steps=option.steps, arguments={})
 
     def prompt(self, plan_id: str, text: str) -> PromptResult:
-        """Records guidance for whatever the plan does next; nothing goes back because of it.
+        """Records guidance for what the plan does next; nothing is rolled back.
 
         Raises:
             PlanStateError: the plan is cancelled or applied.

@@ -53,7 +53,7 @@ class HealthExamination:
     quick: bool
     """Do not read the snapshots back."""
     refused: ConfigurationError | None
-    """Why the user's settings cannot be used: then nobody knows which database is meant."""
+    """Why the user's settings cannot be used: then the database to check is unknown."""
     refused_here: ConfigurationError | None
     """Why the settings of the project that the user is in cannot be used."""
     adopt: bool = False
@@ -139,7 +139,7 @@ class DoctorService:
         if facts is None:
             place = self._installation.paths()["home"]
             return check("home", CheckStatus.OK, _NO_HOME.format(place)), True
-        return judge_home(facts, mended=fixes), facts.is_directory and facts.usable
+        return judge_home(facts, fixed=fixes), facts.is_directory and facts.usable
 
     def _configuration(self, asked: HealthExamination) -> Check:
         error = asked.refused or asked.refused_here

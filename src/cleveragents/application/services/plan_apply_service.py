@@ -179,7 +179,7 @@ class PlanApplyService:
             return self.finished(plan_id)
 
     def finished(self, plan_id: str) -> ApplyResult:
-        """Returns what the apply of a plan did, once its sandboxes are removed if they are to be.
+        """Removes the sandboxes that are no longer needed, and returns what the apply did.
 
         Raises:
             PlanStateError: the plan is not applied.

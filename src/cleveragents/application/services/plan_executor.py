@@ -106,7 +106,7 @@ class PlanExecutor:
 
         Args:
             plan_id: The plan.
-            repeat_effects: Whether what no rollback can undo may be done once more.
+            repeat_effects: Whether irreversible effects may be repeated.
 
         Raises:
             ExecutionError: a step failed. The plan is errored, its policy was followed.

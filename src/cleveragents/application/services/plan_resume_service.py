@@ -38,7 +38,7 @@ class ResumeSummary:
     drifted: tuple[str, ...]
     """Resources that differ from the checkpoint or are gone: they are restored."""
     effects: tuple[Effect, ...]
-    """What no rollback can undo and would happen once more."""
+    """The irreversible effects that would happen again."""
     operation: Operation | None
     """A rollback that was interrupted and is ended first."""
     holder: Holder | None
@@ -118,7 +118,7 @@ class PlanResumeService:
             return bool(opened.preview(snapshot).changes)
 
     def effects(self, plan_id: str) -> tuple[Effect, ...]:
-        """Returns what no rollback can undo and going on would do once more."""
+        """Returns the irreversible effects that resuming would repeat."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             point = resume_point(transaction, plan)

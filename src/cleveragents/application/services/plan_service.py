@@ -392,12 +392,12 @@ class PlanService:
             self._locks.stop_holder(plan_id)
 
     def cancel(self, plan_id: str, reason: str | None, *, discard: bool = False) -> Cancellation:
-        """Gives up a plan and what it spawned; checkpoints stay, sandboxes unless they are to go.
+        """Cancels a plan and what it spawned; checkpoints stay, and so do most sandboxes.
 
         Args:
             plan_id: The plan.
             reason: Why, for people.
-            discard: Whether its sandboxes are removed whatever they hold.
+            discard: Whether its sandboxes are removed even if they hold changes.
 
         Raises:
             ConflictError: a process is working on it.

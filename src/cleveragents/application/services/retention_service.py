@@ -82,7 +82,7 @@ class RetentionService:
         self._faults = faults
 
     def pin(self, plan_id: str, checkpoints: Sequence[Checkpoint]) -> PinResult:
-        """Has checkpoints stay whatever the limit says; fine for those that do already.
+        """Pins checkpoints, so that the limit does not drop them; repeatable.
 
         Needs no lease, so that it can save a checkpoint from a run that is under way.
 

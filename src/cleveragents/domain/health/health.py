@@ -160,12 +160,12 @@ def worst(statuses: Iterable[CheckStatus]) -> CheckStatus:
     return max(statuses, key=order.index, default=CheckStatus.OK)
 
 
-def judge_home(facts: HomeFacts, *, mended: bool) -> Check:
+def judge_home(facts: HomeFacts, *, fixed: bool) -> Check:
     """Checks that the home directory is private and has free space.
 
     Args:
         facts: Its state now.
-        mended: Whether its mode was just corrected.
+        fixed: Whether its mode was just corrected.
     """
     judged = partial(check, "home", mode=f"{facts.mode:04o}", free_bytes=facts.free_bytes)
     if not facts.is_directory:
@@ -193,7 +193,7 @@ def judge_home(facts: HomeFacts, *, mended: bool) -> Check:
             f"Only {size(facts.free_bytes)} are free where {facts.path} is",
             "Run `agents gc`, or free disk space",
         )
-    if mended:
+    if fixed:
         return judged(CheckStatus.FIXED, f"{facts.path} has the mode {facts.mode:04o} now")
     return judged(CheckStatus.OK, f"{facts.path} is private and can be written")
 
@@ -203,7 +203,7 @@ def judge_identity(before: HomeState, after: HomeState, path: str, original: str
 
     Args:
         before: What was found.
-        after: What it is by now: whoever uses the records of a moved home repairs them.
+        after: What it is now: the first use of the records of a moved home repairs them.
         path: The home directory.
         original: Where it was when it got its identity.
     """

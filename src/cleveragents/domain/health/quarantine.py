@@ -1,4 +1,4 @@
-"""How `agents doctor` tells of plans that are on disk and not in the database."""
+"""How `agents doctor` reports plans that are on disk and not in the database."""
 
 from __future__ import annotations
 

@@ -301,7 +301,7 @@ class StoredEvent(msgspec.Struct, frozen=True):
     """A stored event, as the database holds it and as it is streamed once it is stored."""
 
     sequence: int
-    """Of two events of a plan, the later one has the higher number."""
+    """Grows: the later of two events of a plan has the higher number."""
     plan_id: str
     type: str
     created_at: datetime

@@ -47,16 +47,16 @@ class StoredSnapshot(Record):
 
 
 class FoundSandbox(Record):
-    """A sandbox as it is on disk, whatever the database knows."""
+    """A sandbox as it is on disk, known to the database or not."""
 
     resource: str
     path: str
     origin: SandboxOrigin | None
     """None in a home of an earlier version, and once the sandbox is gone."""
     sandbox: SandboxRef | None
-    """Its record, as far as the disk tells it; None if nothing tells of what it was made."""
+    """Its record, as far as the disk shows it; None if nothing shows what it was made from."""
     project: str | None
-    """The path of the resource in the user's project; None if nothing tells it."""
+    """The path of the resource in the user's project; None if it is unknown."""
     snapshots: tuple[StoredSnapshot, ...]
     """In the order in which they were stored."""
     is_there: bool

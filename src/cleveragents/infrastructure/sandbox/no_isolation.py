@@ -114,7 +114,7 @@ class NoSnapshots(SnapshotEngine):
     def merge(
         self, mine: str, base: str, theirs: str, strategy: MergeStrategy, names: MergeNames
     ) -> MergeReport:
-        """Whoever forked it works on the same thing: everything is there already."""
+        """A fork works on the same resource, so everything is there already."""
         return MergeReport(merged=(), conflicts=())
 
     def restore_paths(self, snapshot_id: str, paths: Collection[str]) -> None:

@@ -136,7 +136,7 @@ def forks_need_no_source(make_family: MakeFamily) -> None:
 
 
 def forks_can_be_made_again(make_family: MakeFamily) -> None:
-    """One that was deleted is made anew, also when the parent does not keep its snapshot."""
+    """One that was deleted is made again, also when the parent does not keep its snapshot."""
     family = make_family()
     parent = family.parent
     kept, before = parent.store(), read_tree(parent.root)

@@ -118,7 +118,7 @@ def _completed(number: int) -> Operation:
 
 
 def what_did_not_change_is_no_event(make_database: MakeDatabase) -> None:
-    """Storing the same again, or what no event tells of, enters nothing."""
+    """Storing the same again, or what no event describes, adds nothing."""
     database = with_plan(make_database)
     with database.write() as transaction:
         transaction.sandboxes.add(sample.sandbox())

@@ -176,7 +176,7 @@ def duplicates_are_refused(make_database: MakeDatabase) -> None:
 
 
 def records_of_unknown_plans_are_refused(make_database: MakeDatabase) -> None:
-    """A record cannot refer to a plan that is not stored; that is no duplicate."""
+    """A record cannot refer to a plan that is not stored; that is not a duplicate."""
     with make_database().write() as transaction:
         expect_exactly(DatabaseError, lambda: transaction.tool_calls.add(sample.tool_call()))
 

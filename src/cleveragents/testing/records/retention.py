@@ -51,7 +51,7 @@ def groups_with_several_checkpoints_go_whole(make_database: MakeDatabase) -> Non
 
 
 def groups_are_pinned_and_unpinned(make_database: MakeDatabase) -> None:
-    """Only what is named changes, and only in that; naming what is not there is no matter."""
+    """Only what is named changes, and only in that; naming what is not there does no harm."""
     database = with_groups(make_database, 3)
     with database.write() as transaction:
         transaction.checkpoints.set_pinned([sample.group(2).id, *_NOBODY], pinned=True)

@@ -158,7 +158,7 @@ def changes_of_undone_calls_are_hidden(make_database: MakeDatabase) -> None:
 
 
 def changes_are_counted(make_database: MakeDatabase) -> None:
-    """A file counts once for all calls, in each resource; a directory is no file."""
+    """A file counts once for all calls, in each resource; a directory is not a file."""
     database = _with_calls(make_database, 2)
     with database.write() as transaction:
         store = transaction.changes

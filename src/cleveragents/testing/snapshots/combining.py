@@ -275,7 +275,7 @@ def combining_needs_no_sandbox(make_sandbox: MakeSandbox) -> None:
 
 
 def combining_goes_on_while_watching(make_sandbox: MakeSandbox) -> None:
-    """A store that follows the sandbox combines, goes back and goes on like any other."""
+    """A store that follows the sandbox combines, restores and continues like any other."""
     work = make_sandbox()
     work.write("deep/er/file", b"then")
     with work.watched() as acts:

@@ -304,7 +304,7 @@ def snapshots_stand_alone(make_sandbox: MakeSandbox) -> None:
 
 
 def snapshots_outlive_the_process(make_sandbox: MakeSandbox) -> None:
-    """A store that is opened anew knows them all."""
+    """A store that is opened again knows them all."""
     work = make_sandbox()
     expect(list(work.acts().ids()), [])
     first = work.store()

@@ -57,7 +57,7 @@ def databases_are_forked(make_family: MakeDatabaseFamily) -> None:
 
 
 def databases_are_forked_as_they_were(make_family: MakeDatabaseFamily) -> None:
-    """What became of the source meanwhile does not count, not even that it is gone."""
+    """Later changes of the source do not count, not even its removal."""
     family = make_family()
     parent = family.parent
     kept, before = parent.store(), parent.dump()

@@ -55,7 +55,7 @@ def written_databases_are_in_conflict(make_place: MakeDatabaseWorkspace) -> None
 
 
 def what_is_no_database_is_not_merged(make_place: MakeDatabaseWorkspace) -> None:
-    """What is no file is in no snapshot: theirs is not taken, and mine is not touched."""
+    """What is not a file is in no snapshot: theirs is not taken, and mine is not touched."""
     work = make_place()
     base, then = work.store(), work.dump()
     work.path.unlink()

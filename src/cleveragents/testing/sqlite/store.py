@@ -348,7 +348,7 @@ def unknown_snapshots_are_missing(make_place: MakeDatabaseWorkspace) -> None:
 
 
 def missing_sandboxes_are_refused(make_place: MakeDatabaseWorkspace) -> None:
-    """A sandbox whose directory is gone is neither stored nor made anew."""
+    """A sandbox whose directory is gone is neither stored nor made again."""
     work = make_place()
     kept = work.store()
     work.path.parent.rename(work.path.parent.with_name("elsewhere"))
@@ -484,7 +484,7 @@ def a_database_is_combined_as_one_path(make_place: MakeDatabaseWorkspace) -> Non
 
 
 def databases_are_combined_without_a_look(make_place: MakeDatabaseWorkspace) -> None:
-    """Neither a lock on the database nor its absence matters, and what is dropped is kept anew."""
+    """A lock on the database does not matter, nor its absence; what is dropped can be kept again."""
     work = make_place()
     then = work.store()
     work.run("INSERT INTO t VALUES (5, 'later')")

@@ -67,13 +67,13 @@ class SandboxSetup:
                     plan_id=plan.id,
                 )
             return self._make(lease.plan_id, resources)
-        return [self._mended(lease, sandbox) for sandbox in sandboxes]
+        return [self._recreated(lease, sandbox) for sandbox in sandboxes]
 
-    def _mended(self, lease: PlanLease, sandbox: SandboxRef) -> SandboxRef:
+    def _recreated(self, lease: PlanLease, sandbox: SandboxRef) -> SandboxRef:
         """Returns the sandbox as it is, or recreated if it is gone.
 
-        That it is not whole is recorded before it is made: a kill before it is filled
-        leaves an empty directory, which nothing else would tell from what it held.
+        The record says that it is not whole before the directory is made: a kill before it
+        is filled leaves an empty directory, which looks like a sandbox without files.
         """
         if sandbox.state is not SandboxState.ERRORED:
             try:
@@ -130,7 +130,7 @@ class SandboxSetup:
         return saved
 
     def recheck(self, sandboxes: Sequence[SandboxRef]) -> None:
-        """Looks at everything once more, so that nothing the system did not tell of is missing."""
+        """Scans everything once more, to find changes that the file watch did not report."""
         for sandbox in sandboxes:
             with self._snapshots.open(sandbox) as opened:
                 missed = opened.recheck()

@@ -48,7 +48,7 @@ class StepContext:
     repeated: bool = False
     """A killed process may have begun it and made some of its checkpoints."""
     repeat_effects: bool = False
-    """Whether what no rollback can undo may be done once more."""
+    """Whether irreversible effects may be repeated."""
     before: StoredState = StoredState(None, {}, "it was not read")
     """The sandboxes before this attempt."""
     effective: EffectiveRecords | None = None

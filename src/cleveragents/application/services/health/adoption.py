@@ -240,7 +240,7 @@ class Adoption:
         Args:
             transaction: Where they are stored.
             plan: The plan; it is saved with its last checkpoint.
-            pairs: The sandboxes, and what is to be added of each.
+            pairs: The sandboxes, and what to add for each.
             present: The snapshots of the newest group, by resource id, if there is one.
         """
         count = 0

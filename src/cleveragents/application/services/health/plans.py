@@ -1,4 +1,4 @@
-"""What the records tell of plans that nobody looks after, and ending what was interrupted."""
+"""Finds plans that were left unfinished, and finishes what was interrupted."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class StoreSurvey:
     stores: Sequence[StoreFindings]
     plans: Sequence[str]
     """Known plans that have something in one of the stores."""
-    strays: Mapping[str, Sequence[str]]
+    unrecorded: Mapping[str, Sequence[str]]
     """Sandboxes of known plans that have no record, by plan."""
     unknown: Sequence[str]
     """Plans with a directory that neither the records nor a store know."""
@@ -89,7 +89,7 @@ class StoreHealth:
         """Judges what is there; with `fix` it removes what nobody has.
 
         Args:
-            before: What was there before anything was mended.
+            before: What was there before anything was fixed.
             sandboxes: Where sandboxes are, for the paths in the report.
             fix: Whether anything may be changed.
         """
@@ -121,7 +121,7 @@ class StoreHealth:
         seen_to = {self._stores.plan_of(path) for store in stores for path in store.sandboxes}
         seen_to |= {plan for store in stores for plan in store.unknown_plans}
         apart = {plan: present[plan] for plan in present if plan not in seen_to}
-        strays = {
+        unrecorded = {
             plan: [name for name in names if (plan, name) not in named]
             for plan, names in apart.items()
             if plan in known and self._locks.holder(plan) is None
@@ -136,7 +136,7 @@ class StoreHealth:
         return StoreSurvey(
             stores=stores,
             plans=ours,
-            strays={plan: names for plan, names in strays.items() if names and not doubted},
+            unrecorded={plan: names for plan, names in unrecorded.items() if names and not doubted},
             unknown=lone,
             draft_bytes=drafts,
         )
@@ -145,8 +145,8 @@ class StoreHealth:
         try:
             if found.for_collection:
                 self._collect(found, tidied)
-            for plan, names in found.strays.items():
-                self._remove_strays(plan, names)
+            for plan, names in found.unrecorded.items():
+                self._remove_unrecorded(plan, names)
         except ConflictError as error:
             tidied.busy.append(error.message)
         except CleverAgentsError as error:
@@ -159,7 +159,7 @@ class StoreHealth:
             return
         self._maintenance.collect_garbage(dry_run=False)
 
-    def _remove_strays(self, plan_id: str, names: Iterable[str]) -> None:
+    def _remove_unrecorded(self, plan_id: str, names: Iterable[str]) -> None:
         """Only the holder of a plan makes sandboxes for it, so nobody is making these."""
         with self._locks.hold(plan_id):
             with self._database.read() as transaction:
@@ -190,9 +190,11 @@ def _stores(found: StoreSurvey, *, fix: bool) -> Check:
 
 def _sandboxes(before: StoreSurvey, after: StoreSurvey, place: str, tidied: _Tidiness) -> Check:
     def paths(found: StoreSurvey) -> list[str]:
-        strays = [f"{place}/{plan}/{name}" for plan in found.strays for name in found.strays[plan]]
+        unrecorded = [
+            f"{place}/{plan}/{name}" for plan in found.unrecorded for name in found.unrecorded[plan]
+        ]
         of_stores = [path for store in found.stores for path in store.sandboxes]
-        return [*of_stores, *strays]
+        return [*of_stores, *unrecorded]
 
     if after.unknown:
         return check(

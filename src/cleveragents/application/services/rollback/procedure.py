@@ -505,7 +505,7 @@ class RollbackProcedure:
 
 
 def _set_aside_what_was_made_for(transaction: Transaction, operation: Operation) -> None:
-    """Hides the group that was put together for an operation which then came to nothing."""
+    """Hides the group that was combined for an operation that was then undone."""
     target = transaction.checkpoints.get_group(operation.target_group_id)
     safety = transaction.checkpoints.get_group(operation.safety_group_id)
     if target.sequence > safety.sequence:

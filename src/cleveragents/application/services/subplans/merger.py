@@ -4,7 +4,7 @@
 2. every resource is merged, file by file
 3. the outcome is stored with a checkpoint
 
-A kill before 3 leaves the parent in `processing`; going on with it brings its sandboxes back
+A kill before 3 leaves the parent in `processing`; resuming it restores its sandboxes
 to its last checkpoint, and the merge is done again.
 """
 

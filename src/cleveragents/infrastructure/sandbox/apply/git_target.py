@@ -64,7 +64,7 @@ class GitTarget(OpenTarget):
         self._index_mode = _INDEX_MODE
         with suppress(FileNotFoundError):
             self._index_mode = self._index.stat().st_mode & 0o777
-        # What our lock holds: the new index, or else a sentence for whoever looks.
+        # What our lock holds: the new index, or else a sentence that says who holds the lock.
         self._locked = f"Locked by CleverAgents for plan {journal.plan_id}\n".encode()
         if journal.index_after is not None:
             self._locked = objects.read(journal.index_after)

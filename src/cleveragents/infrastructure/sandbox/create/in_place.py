@@ -41,7 +41,7 @@ def inspect_in_place(path: Path, git: Git, surroundings: ProjectInspection) -> P
     """Returns the facts about a project of any kind: only its files matter.
 
     Raises:
-        ProjectRefusedError: it is no project, but the user's home directory, for example.
+        ProjectRefusedError: it is not a project, but the user's home directory, for example.
     """
     repository = _repository(path, surroundings.user_home)
     root = repository.root if repository is not None else path

@@ -1,4 +1,4 @@
-"""The links between mirrors and worktrees, which hold absolute paths: written anew after a move."""
+"""The links between mirrors and worktrees, which hold absolute paths: rewritten after a move."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess
 
 _FIELDS = 4
 _ASKED_AT_ONCE = 24_000
-"""Bytes; with less than a pipe holds, neither side waits for the other for ever."""
+"""Bytes; with less than a pipe holds, neither side waits for the other forever."""
 
 
 class IgnoreRules(Protocol):

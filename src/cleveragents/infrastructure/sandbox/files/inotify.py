@@ -47,7 +47,7 @@ class PendingChanges:
     new: dict[str, bool] = field(default_factory=dict[str, bool])
     """Names of files that came meanwhile, and whether something was changed through them."""
     moving: dict[int, bool] = field(default_factory=dict[int, bool])
-    """The same of names that were given up in a move, by the number of the move."""
+    """The same for the old names of moves, by the number of the move."""
 
 
 class Watch:

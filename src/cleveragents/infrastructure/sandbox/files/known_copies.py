@@ -2,8 +2,8 @@
 
 A commit's tree is what git has put on disk where it checks files out verbatim.
 Where attributes, settings or odd names may make a difference, nothing is
-assumed, and the first snapshot looks at everything. Of a copy is known what is
-known of the sandbox that was copied, unless that changed meanwhile.
+assumed, and the first snapshot reads everything. What is known about a sandbox
+holds for a copy of it too, unless the sandbox has changed since.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cleveragents.infrastructure.sandbox.store.refs import SnapshotRefs
 
 @dataclass(frozen=True)
 class CopyComparison:
-    """A sandbox beside a snapshot."""
+    """How a sandbox compares with a snapshot."""
 
     ignored: frozenset[str]
     not_captured: Mapping[str, Reason]
@@ -46,7 +46,7 @@ class CopyComparison:
     differing: frozenset[str]
     """The paths in it that are not as the snapshot has them."""
     tracked_though_ignored: frozenset[str] | None
-    """As in a `ObservedGit`; None where git has to be asked: it is not as the snapshot has it."""
+    """As in `ObservedGit`; None if git must be asked, because its state is not the snapshot's."""
 
 
 def state_of_copy(
@@ -57,7 +57,7 @@ def state_of_copy(
     moment: FileSystemTime,
     git: tuple[Stamps, ObservedGit] | None,
 ) -> SavedState:
-    """Returns what is known of a copy: it is as the snapshot has it where the original was.
+    """Returns what is known about a copy: it equals the snapshot where the original did.
 
     Args:
         copy: The sandbox that was made by copying another.

@@ -156,20 +156,20 @@ class _IgnoreExceptions:
     """What is captured although rules ignore it."""
 
     wanted: PathPatterns
-    """What the user wants all the same."""
+    """What the user wants captured anyway."""
     captured_once: set[str]
     """Paths that some snapshot holds. A rollback may overwrite them, so the snapshot before it
-    must hold them too, whatever the rules say by now."""
+    must hold them too, even if rules ignore them now."""
     once_above: set[str]
     """Directories that held something captured at some time."""
     forced: Set[str] = _NO_PATHS
-    """Ignored paths that git tracks all the same."""
+    """Ignored paths that git tracks anyway."""
     forced_above: Set[str] = _NO_PATHS
 
 
 @dataclass
 class _PendingPaths:
-    """Paths that the next look reads in any case, and what one look leaves for its end."""
+    """Paths that the next look always reads, and what one look leaves for its end."""
 
     unsettled: set[str]
     """Left out so far, for a reason that may no longer hold."""

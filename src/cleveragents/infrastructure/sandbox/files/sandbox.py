@@ -229,7 +229,7 @@ class FileSandbox(SnapshotEngine):
             unknown = {path for path, why in other.not_captured.items() if not why.is_special_file}
             left_out = target.ignored | other.ignored | unknown
             target = replace(target, ignored=left_out)
-        # What was begun is ended with whatever room there is: half a restore helps nobody.
+        # A restore that has begun is finished without a check of the free space: half is worse.
         begun = sparing is not None
         ref = self._stored.refs.name(snapshot_id)
         return self._restore_to(target, snapshot_id, ref, begun=begun)
@@ -334,7 +334,7 @@ class FileSandbox(SnapshotEngine):
         """Restores a new sandbox to a snapshot of another; `SnapshotEngine` says more.
 
         Where the copied sandbox was what the snapshot says, nothing of the copy is read.
-        Where it was not, those paths are read and restored; and where nobody knows,
+        Where it was not, those paths are read and restored; where nothing is known,
         everything is.
 
         Raises:
@@ -364,7 +364,7 @@ class FileSandbox(SnapshotEngine):
         """Tells the tracker what a copy holds, so that it need not read the whole copy."""
         seen = None
         if isinstance(self._git, SandboxGit) and known.tracked_though_ignored is not None:
-            # It was just made so: git need not be asked.
+            # It was just created like this, so git is not asked.
             look = ObservedGit(target.git, tracked_though_ignored=known.tracked_though_ignored)
             self._git.know(look)
             seen = self._git.seen
@@ -404,7 +404,7 @@ class FileSandbox(SnapshotEngine):
                         writer.apply(todo, blobs.copy)
         # The report is measured: what is on disk now is compared with what was wanted.
         found, _ = self._tracker.known()
-        # What was ignored may no longer be under the restored rules: it stays all the same.
+        # A path may no longer be ignored under the restored rules, but the restore left it alone.
         stayed = {item.path for item in todo.left_alone}
         spared = replace(target, ignored=target.ignored | stayed)
         left = difference(found, spared, self._stored.read_tree)

@@ -150,7 +150,7 @@ class _Scanner:
         if top and os.lstat(full).st_ctime_ns >= self.start:
             self.found.append(ScanHit("", is_directory=True, inode=0))
         before = "" if top else f"{path}/"
-        # Nothing is called in here that need not be: this runs for every file. Names are looked
+        # As few calls as possible: this runs for every file. Names are looked
         # up from the open directory, because the path of a sandbox is long.
         late, skip, known = self.start, self.skip, self.known.inodes
         found, waiting = self.found, self.waiting

@@ -87,8 +87,8 @@ def room_for(root: str, difference: StateDifference, sizes: Mapping[str, int]) -
 def _reserved(root: str, size_needed: int) -> int | None:
     """Returns a file that takes up room on the disk of a sandbox, or None if that cannot be.
 
-    The file is beside the sandbox, where it is no change of it, and has no name, so that nothing
-    is left of it whatever happens.
+    The file is beside the sandbox, where it does not count as a change, and has no name, so that
+    nothing is left of it whatever happens.
     """
     try:
         descriptor = os.open(os.path.dirname(root), _UNNAMED, 0o600)

@@ -1,4 +1,4 @@
-"""What is on disk of plans, whatever the database knows: to name it, and to adopt it."""
+"""What the disk holds of plans that the database may not know: to list it, and to adopt it."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class PlansOnDisk:
     def _guessed(
         self, plan_id: str, place: Path, store: Path, commit: bytes
     ) -> tuple[SandboxRef | None, str | None]:
-        """Returns what the disk tells of a sandbox without a note, and its project."""
+        """Returns what the disk says about a sandbox without a note, and its project."""
         refs = refs_of(git_on_mirror(self._git, store))
         base = refs.get(f"refs/cleveragents/base/{plan_id}/{place.name}")
         strategy = _strategy(plan_id, place, store, commit, has_base=base is not None)

@@ -73,7 +73,7 @@ def _notes(store: Path) -> Iterator[Path]:
 
 
 def signature(git: Git, store: Path) -> object:
-    """Returns something that differs when git has been at work in the store meanwhile."""
+    """Returns a value that changes when git writes to the store."""
     noted: list[tuple[str, int, int]] = []
     for place in (store / "logs", store / "worktrees"):
         for directory, _, names in os.walk(place):

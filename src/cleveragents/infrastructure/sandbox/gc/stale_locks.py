@@ -1,7 +1,7 @@
 """Which locks of git are stale: those that no living process can have made.
 
 Git removes its locks when it ends; one that was killed leaves them, and they would block what
-they lock for ever. Whoever made a lock began before it did, and works in the home directory or
+they lock forever. Whoever made a lock began before it did, and works in the home directory or
 names it. So a lock is stale if no such git is alive that began before it. Where the system does
 not tell, only age says something.
 """

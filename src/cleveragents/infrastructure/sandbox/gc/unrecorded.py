@@ -1,4 +1,4 @@
-"""The directories of sandboxes as they lie on disk, whatever the records say of them."""
+"""The directories of sandboxes on disk, with a record or without."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def load_state(git: Git, snapshot_id: str, blobs: BlobReader, name: str) -> Data
         name: The name of the database.
 
     Raises:
-        SnapshotMissingError, SnapshotCorruptError: it is not whole in its outline.
+        SnapshotMissingError, SnapshotCorruptError: something of it is gone or damaged.
     """
     document = blobs.read(document_id(snapshot_id, blobs.read(snapshot_id)))
     state = state_from(document, _tree(git, snapshot_id))

@@ -114,7 +114,7 @@ class SqliteSnapshots(SnapshotEngine):
         self._use: ExitStack | None = None
         self._settled: _SettledDatabase | None = None
         self._documents: dict[str, bytes] = {}
-        """Of the snapshots that were made last."""
+        """What the last snapshots hold."""
 
     def watch(self) -> None:
         """Nothing need be watched: the times of two files tell whether anything changed."""

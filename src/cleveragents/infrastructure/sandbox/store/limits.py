@@ -11,10 +11,10 @@ class Limits:
 
     max_file_bytes: int | None = None
     max_plan_bytes: int | None = None
-    """Of all that the snapshots of one resource of a plan have added to the store."""
+    """How much all snapshots of one resource of a plan may add to the store."""
     deadline_seconds: float | None = None
     include_ignored: tuple[str, ...] = ()
-    """Patterns of ignored paths that are captured all the same; `all` for every one."""
+    """Patterns of ignored paths that are captured anyway; `all` for every one."""
     ignored_max_bytes: int | None = None
     """Ignored files up to this size are captured where the sandbox is the project itself."""
     rebuildable: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ class Pack:
     """Without a suffix."""
     suffixes: frozenset[str]
     size: int
-    """Of the objects alone."""
+    """The size of the objects alone."""
     disk_bytes: int
     """What removing it would give back."""
     modified: float

@@ -162,7 +162,7 @@ class SnapshotRefs:
         return name
 
     def disown(self) -> None:
-        """Drops the refs of a sandbox that came to nothing: what it was to start from."""
+        """Removes the refs of a sandbox that was not created: what it would have started from."""
         names = [self.base, *map(self._inherited_name, self.ids(own=False, inherited=True))]
         if self._branch is not None:
             names.append(f"refs/heads/{self._branch}")
@@ -184,7 +184,7 @@ class SnapshotRefs:
             fsync_directory(made.parent)
 
     def delete(self, snapshot_ids: Iterable[str]) -> None:
-        """Drops refs; one that is packed with others takes git, a file of its own does not.
+        """Removes refs; git is needed only for those that are packed with others.
 
         Raises:
             SnapshotError: the file system or git refused it.
@@ -247,7 +247,7 @@ def mirror_use(store: Path) -> Generator[None]:
 def alone(store: Path) -> Generator[bool]:
     """Yields whether nobody uses or refreshes the store; nobody can begin before the block ends.
 
-    Never waits. A `mirror_use` inside the block, in this process too, would wait in vain.
+    Never waits. A `mirror_use` inside the block, in this process too, would never end.
     """
     with ExitStack() as held:
         places = (store.with_suffix(_USE), store.with_suffix(".lock"))

@@ -97,7 +97,7 @@ class StoredSnapshots:
             combine_packs(self.git, Path(self._sandbox.store))
 
     def end_repacking(self) -> None:
-        """Lets packs be combined to the end, if a thread is at it."""
+        """Waits for the thread that combines packs, if there is one."""
         if self._repacking is not None:
             self._repacking.join()
             self._repacking = None
@@ -110,7 +110,12 @@ class StoredSnapshots:
             self._outlines.pop(snapshot_id, None)
 
     def load(self, snapshot_id: str) -> CapturedState:
-        """Raises SnapshotMissingError or SnapshotCorruptError unless it is whole in its outline."""
+        """Returns what a snapshot holds, without reading its files.
+
+        Raises:
+            SnapshotMissingError: an object of it is gone.
+            SnapshotCorruptError: its objects do not belong together.
+        """
         known = self._outlines.get(snapshot_id)
         if known is not None:
             return known
@@ -236,7 +241,7 @@ class StoredSnapshots:
         return made.snapshot.id
 
     def _pack(self, wanted: Iterable[NewObject]) -> AbstractContextManager[int]:
-        """Stores objects for a block, leaving out such as are there already when there are many."""
+        """Stores objects for a block; of many, only those that are not stored yet."""
         new = {item.id: item for item in wanted}
         if len(new) > _CHECKED_FROM:
             # git knows the empty tree without having it.
