@@ -484,7 +484,7 @@ def a_database_is_combined_as_one_path(make_place: MakeDatabaseWorkspace) -> Non
 
 
 def databases_are_combined_without_a_look(make_place: MakeDatabaseWorkspace) -> None:
-    """A lock on the database does not matter, nor its absence; what is dropped can be kept again."""
+    """A lock on the database or its absence does not matter; what is dropped can be kept again."""
     work = make_place()
     then = work.store()
     work.run("INSERT INTO t VALUES (5, 'later')")
