@@ -291,7 +291,7 @@ class PlanExecutor:
         """Restores the beginning of a failed step; None if it is not to be tried again."""
         if attempts > context.plan.definition.policy.max_retries_per_step:
             return None
-        if self._is_done(context):
+        if self._latest(context.plan.id).last_completed_step >= context.step_index:
             return None  # What failed came after it: once more would be twice.
         try:
             spec = self._tools.spec(context.plan, context.step.tool)
@@ -302,9 +302,6 @@ class PlanExecutor:
         except CleverAgentsError:
             return None  # The failure is then ended as any other, which says what went wrong.
         return replace(context, repeated=True)
-
-    def _is_done(self, context: StepContext) -> bool:
-        return self._latest(context.plan.id).last_completed_step >= context.step_index
 
     def _trigger(self, trigger: Trigger, context: StepContext) -> None:
         """Makes the checkpoint around a step, if the configuration asks for it."""

@@ -361,7 +361,8 @@ class PlanService:
             said = transaction.validations.list(plan_id)
             latest = {result.name: result for result in said}
             done = [item.apply for item in operations if item.apply is not None]
-            calls = transaction.tool_calls.list(plan_id)
+            calls, runs = transaction.tool_calls.list(plan_id), _runs(plan, holder)
+            left = len(plan.step_sequence) - plan.last_completed_step - 1 if runs else 0
             return PlanStatus(
                 plan=plan,
                 resources=transaction.sandboxes.resources(plan_id),
@@ -377,8 +378,8 @@ class PlanService:
                 decisions_made=len(transaction.decisions.list(plan_id)),
                 files_modified=transaction.changes.count(plan_id).files,
                 retention=retention_summary(transaction, plan_id, self._retention),
-                elapsed=plan.elapsed(self._clock.now() if _runs(plan, holder) else None),
-                eta=_eta(plan, calls) if _runs(plan, holder) else None,
+                elapsed=plan.elapsed(self._clock.now() if runs else None),
+                eta=expected_seconds(calls, left) if runs else None,
             )
 
     def stop(self, plan_id: str) -> None:
@@ -502,11 +503,6 @@ def _invariant_check(validation: str | None) -> str:
 def _runs(plan: PlanSummary, holder: Holder | None) -> bool:
     """Returns whether the steps of the plan run now."""
     return holder is not None and (plan.phase, plan.state) == _RUNNING
-
-
-def _eta(plan: Plan, calls: Sequence[ToolCall]) -> float | None:
-    left = len(plan.step_sequence) - (plan.last_completed_step + 1)
-    return expected_seconds(calls, left)
 
 
 def _files_kept(transaction: Transaction, plans: Sequence[Plan]) -> int:

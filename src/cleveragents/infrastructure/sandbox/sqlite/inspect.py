@@ -49,13 +49,9 @@ def others(place: Path) -> tuple[Uncaptured, ...]:
     except OSError as error:
         raise SandboxMissingError(str(place), "is missing") from error
     found = [Uncaptured(path=name, reason="not part of the database") for name in names]
-    if os.path.lexists(place) and not _is_file(place):
+    if os.path.lexists(place) and not stat.S_ISREG(place.lstat().st_mode):
         found.append(Uncaptured(path=place.name, reason=NOT_A_FILE))
     return tuple(found)
-
-
-def _is_file(place: Path) -> bool:
-    return stat.S_ISREG(place.lstat().st_mode)
 
 
 def _state(place: Path, copy: Path, patience: float) -> DatabaseState:

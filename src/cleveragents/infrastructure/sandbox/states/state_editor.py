@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import stat
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from cleveragents.domain.sandboxes.change import PathState
@@ -102,7 +102,7 @@ class StateEditor:
         return captured, made
 
     def _settle(self) -> None:
-        waiting = _deepest_last(self._unsettled)
+        waiting = sorted(self._unsettled, key=lambda path: path.count("/"))  # The deepest last.
         while waiting:
             path = waiting.pop()
             if self._tree.names(path) or self._around[path] > 0:
@@ -129,7 +129,3 @@ class StateEditor:
             self._unusual.pop(path, None)
         else:
             self._unusual[path] = mode
-
-
-def _deepest_last(paths: Iterable[str]) -> list[str]:
-    return sorted(paths, key=lambda path: path.count("/"))
