@@ -42,6 +42,12 @@ from cleveragents.infrastructure.sandbox.files.engine_protocol import (
     refuse_differences,
 )
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, forked
+from cleveragents.infrastructure.sandbox.files.ignore_rules import (
+    GitIgnoreRules,
+    IgnoreRules,
+    NoIgnoreRules,
+    SmallIgnoredFilesKept,
+)
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
 from cleveragents.infrastructure.sandbox.files.project_git import ProjectGit
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
@@ -90,17 +96,25 @@ class FileSandbox(SnapshotEngine):
     def __init__(self, sandbox: SandboxRef, git: Git, limits: Limits) -> None:
         self._sandbox = sandbox
         self._git: SandboxGit | ProjectGit | None = None
+        place, rebuildable = sandbox.path, PathPatterns(limits.rebuildable)
+        rules: IgnoreRules = NoIgnoreRules()
         if sandbox.strategy is SandboxStrategy.GIT_WORKTREE:
             self._git = SandboxGit(sandbox, git)
+            rules = GitIgnoreRules(self._git.outside, place)
         elif sandbox.strategy is SandboxStrategy.IN_PLACE:
             self._git = ProjectGit(sandbox, git, note_path(sandbox, "index"))
+            if self._git.outside is not None:
+                ignored = GitIgnoreRules(self._git.outside, place)
+                most = limits.ignored_max_bytes
+                rules = SmallIgnoredFilesKept(ignored, place, rebuildable, most)
+        if "all" in limits.include_ignored:
+            rules = NoIgnoreRules()
         self._stored = StoredSnapshots(sandbox, git)
-        self._tracker = SandboxTracker(sandbox, self._git, self._stored, limits, git.environment)
-        self._uncaptured = UncapturedFiles(
-            sandbox.path,
-            note_path(sandbox, "uncaptured"),
-            PathPatterns(limits.rebuildable),
+        self._tracker = SandboxTracker(
+            sandbox, self._git, rules, self._stored, limits, git.environment
         )
+        notes = note_path(sandbox, "uncaptured")
+        self._uncaptured = UncapturedFiles(place, notes, rebuildable)
         self._last: tuple[CapturedState, SandboxCheckpoint] | None = None
         """The last snapshot, and what it holds."""
         # While this is open, no collection removes objects that are not yet named by a ref.

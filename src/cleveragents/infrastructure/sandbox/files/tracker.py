@@ -23,18 +23,12 @@ from cleveragents.domain.errors import (
     SnapshotCorruptError,
     SnapshotError,
 )
-from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Evidence, SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import reason_from
 from cleveragents.infrastructure.files import FULL_DISK
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, Stamps
-from cleveragents.infrastructure.sandbox.files.ignore_rules import (
-    GitIgnoreRules,
-    IgnoreRules,
-    NoIgnoreRules,
-    SmallIgnoredFilesKept,
-)
+from cleveragents.infrastructure.sandbox.files.ignore_rules import IgnoreRules
 from cleveragents.infrastructure.sandbox.files.inotify import (
     PendingChanges,
     Watch,
@@ -103,6 +97,7 @@ class SandboxTracker:
         self,
         sandbox: SandboxRef,
         git: SandboxGit | ProjectGit | None,
+        rules: IgnoreRules,
         stored: StoredSnapshots,
         limits: Limits,
         environment: Mapping[str, str],
@@ -112,7 +107,7 @@ class SandboxTracker:
         self._stored = stored
         self._limits = limits
         self._environment = environment
-        self._rules = _rules_of(sandbox, git, limits)
+        self._rules = rules
         self._beside = str(note_path(sandbox, STATE).parent)
         """Where the time of the sandbox's file system is read."""
         self._live: LiveTree | None = None
@@ -429,19 +424,6 @@ def os_errors_as(what: str) -> Generator[None]:
         raise kind(
             f"{what}: {error}", hint="Make room or give permission, then try again"
         ) from error
-
-
-def _rules_of(
-    sandbox: SandboxRef, git: SandboxGit | ProjectGit | None, limits: Limits
-) -> IgnoreRules:
-    """Returns what snapshots of a sandbox leave out."""
-    if git is None or git.outside is None or "all" in limits.include_ignored:
-        return NoIgnoreRules()
-    rules = GitIgnoreRules(git.outside, sandbox.path)
-    if isinstance(git, SandboxGit):
-        return rules
-    rebuildable = PathPatterns(limits.rebuildable)
-    return SmallIgnoredFilesKept(rules, sandbox.path, rebuildable, limits.ignored_max_bytes)
 
 
 def _has_most(directory: str, names: Set[str]) -> bool:

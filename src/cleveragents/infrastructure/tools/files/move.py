@@ -57,7 +57,7 @@ def move_file(call: ToolInvocation) -> ToolResult:
         status = os.stat(source_name, dir_fd=source_parent, follow_symlinks=False)
         if target.endswith("/") and not stat.S_ISDIR(status.st_mode):
             raise ExecutionError(
-                f"`{target}` names a directory", hint="Give the new path whole", path=target
+                f"`{target}` names a directory", hint="Give the whole new path", path=target
             )
         with (
             tool_errors(target),
@@ -94,7 +94,7 @@ def _needs_rename(call: ToolInvocation, parent: int, name: str, moved: os.stat_r
     if stat.S_ISDIR(status.st_mode):
         raise ExecutionError(
             f"`{target}` is a directory, and is not replaced",
-            hint="Delete it first, or give the new path whole",
+            hint="Delete it first, or give the whole new path",
             path=target,
         )
     return not os.path.samestat(status, moved)
