@@ -211,15 +211,9 @@ class PlanService:
             arguments=values,
             phase=PlanPhase.STRATEGIZE,
             state=PlanState.QUEUED,
-            attempt=1,
-            last_completed_step=-1,
-            last_checkpoint_id=None,
             decision_root_id=prompt.id,
-            error=None,
             created_at=now,
             updated_at=now,
-            started_at=None,
-            finished_at=None,
             choices=choices,
         )
         plan = plan.after(PlanAction.STRATEGIZE, now).after(PlanAction.FINISH, self._clock.now())

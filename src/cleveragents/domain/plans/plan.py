@@ -214,11 +214,11 @@ class PlanSummary(Record):
     """The project's directory."""
     phase: PlanPhase
     state: PlanState
-    last_checkpoint_id: str | None
+    last_checkpoint_id: str | None = None
     created_at: datetime
     updated_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
     parent_plan_id: str | None = None
     """The plan that started it."""
     session: SessionRecord | None = None
@@ -249,12 +249,12 @@ class Plan(PlanSummary, dict=True):
     definition: PlanDefinition
     """The plan file as it was when the plan was created, with its arguments filled in."""
     arguments: dict[str, str]
-    attempt: int
+    attempt: int = 1
     """1, and one more for each correction that went back to Strategize."""
-    last_completed_step: int
+    last_completed_step: int = -1
     """Index of the last step whose outcome is durable; -1 before the first."""
     decision_root_id: str | None
-    error: PlanError | None
+    error: PlanError | None = None
     choices: dict[str, str] = {}
     """By the path of a step: the option that a decision takes, the subplan that was appended."""
     cancel_reason: str | None = None

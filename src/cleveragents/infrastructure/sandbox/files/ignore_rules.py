@@ -7,7 +7,6 @@ import select
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from cleveragents.domain.errors import GitCommandError
 from cleveragents.domain.sandboxes.patterns import PathPatterns
@@ -18,96 +17,28 @@ _ASKED_AT_ONCE = 24_000
 """Bytes; with less than a pipe holds, neither side waits for the other forever."""
 
 
-class IgnoreRules(Protocol):
-    """Says which paths are left out of snapshots."""
+class IgnoreRules:
+    """Says which paths are left out of snapshots: none, unless a subclass knows better."""
 
     def start(self) -> object:
         """Gets ready while something else is done."""
-        ...
 
     def learn(self, paths: Iterable[str]) -> None:
         """Finds out about many paths at once, so that asking for each costs nothing."""
-        ...
 
     def covers(self, path: str) -> bool:
         """Says whether a path that is there is ignored."""
-        ...
-
-    def settle(self) -> None:
-        """Forgets the answers, which hold for what was there; the rules are still good."""
-        ...
-
-    def forget(self) -> None:
-        """Makes sure that rules which have changed are read again."""
-        ...
-
-    def close(self) -> None:
-        """Ends what was started; answers that were given stay until `settle` or `forget`."""
-        ...
-
-
-class NoIgnoreRules(IgnoreRules):
-    """Everything is kept."""
-
-    def start(self) -> None:
-        return None
-
-    def learn(self, paths: Iterable[str]) -> None:
-        return None
-
-    def covers(self, path: str) -> bool:
+        del path
         return False
 
     def settle(self) -> None:
-        return None
+        """Forgets the answers, which hold for what was there; the rules are still good."""
 
     def forget(self) -> None:
-        return None
+        """Makes sure that rules which have changed are read again."""
 
     def close(self) -> None:
-        return None
-
-
-@dataclass
-class SmallIgnoredFilesKept(IgnoreRules):
-    """Ignores less than the project does: only large files, and what a tool can make again.
-
-    Where a command works on the user's own files, nobody else has a copy of `.env` or of a local
-    database.
-    """
-
-    _rules: IgnoreRules
-    _root: str
-    _rebuildable: PathPatterns
-    _most: int | None
-    """The size of the largest file that is kept; None keeps all."""
-
-    def start(self) -> object:
-        return self._rules.start()
-
-    def learn(self, paths: Iterable[str]) -> None:
-        self._rules.learn(paths)
-
-    def covers(self, path: str) -> bool:
-        if not self._rules.covers(path):
-            return False
-        if self._rebuildable.takes(path):
-            return True
-        try:
-            status = os.lstat(f"{self._root}/{path}")
-        except OSError:
-            return True
-        is_file = stat.S_ISREG(status.st_mode)
-        return is_file and self._most is not None and status.st_size > self._most
-
-    def settle(self) -> None:
-        self._rules.settle()
-
-    def forget(self) -> None:
-        self._rules.forget()
-
-    def close(self) -> None:
-        self._rules.close()
+        """Ends what was started; answers that were given stay until `settle` or `forget`."""
 
 
 @dataclass
@@ -203,3 +134,28 @@ class GitIgnoreRules(IgnoreRules):
             said += chunk
             missing -= chunk.count(b"\0")
         return bytes(said).split(b"\0")[:fields]
+
+
+@dataclass
+class SmallIgnoredFilesKept(GitIgnoreRules):
+    """Ignores less than git does: only large files, and what a tool can make again.
+
+    Where a command works on the user's own files, nobody else has a copy of `.env` or of a local
+    database.
+    """
+
+    rebuildable: PathPatterns = field(kw_only=True)
+    most: int | None = field(kw_only=True)
+    """The size of the largest file that is kept; None keeps all."""
+
+    def covers(self, path: str) -> bool:
+        if not super().covers(path):
+            return False
+        if self.rebuildable.takes(path):
+            return True
+        try:
+            status = os.lstat(f"{self._root}/{path}")
+        except OSError:
+            return True
+        is_file = stat.S_ISREG(status.st_mode)
+        return is_file and self.most is not None and status.st_size > self.most

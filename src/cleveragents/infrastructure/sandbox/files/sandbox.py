@@ -45,7 +45,6 @@ from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, San
 from cleveragents.infrastructure.sandbox.files.ignore_rules import (
     GitIgnoreRules,
     IgnoreRules,
-    NoIgnoreRules,
     SmallIgnoredFilesKept,
 )
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
@@ -97,18 +96,19 @@ class FileSandbox(SnapshotEngine):
         self._sandbox = sandbox
         self._git: SandboxGit | ProjectGit | None = None
         place, rebuildable = sandbox.path, PathPatterns(limits.rebuildable)
-        rules: IgnoreRules = NoIgnoreRules()
+        rules = IgnoreRules()
         if sandbox.strategy is SandboxStrategy.GIT_WORKTREE:
             self._git = SandboxGit(sandbox, git)
             rules = GitIgnoreRules(self._git.outside, place)
         elif sandbox.strategy is SandboxStrategy.IN_PLACE:
             self._git = ProjectGit(sandbox, git, note_path(sandbox, "index"))
             if self._git.outside is not None:
-                ignored = GitIgnoreRules(self._git.outside, place)
                 most = limits.ignored_max_bytes
-                rules = SmallIgnoredFilesKept(ignored, place, rebuildable, most)
+                rules = SmallIgnoredFilesKept(
+                    self._git.outside, place, rebuildable=rebuildable, most=most
+                )
         if "all" in limits.include_ignored:
-            rules = NoIgnoreRules()
+            rules = IgnoreRules()
         self._stored = StoredSnapshots(sandbox, git)
         self._tracker = SandboxTracker(
             sandbox, self._git, rules, self._stored, limits, git.environment
