@@ -16,18 +16,28 @@ Feature: What is lost or damaged is noticed before anything is touched
 
       Examples:
         | damage                              | reason                                     |
-        | the bytes of a file are gone        | are missing in                             |
+        | the bytes of a file are gone        | missing in                                 |
         | the bytes of a file are others      | is damaged                                 |
-        | the bytes of a file are cut off     | are missing in                             |
-        | the tree is gone                    | are missing in                             |
-        | the document is gone                | are missing in                             |
+        | the bytes of a file are cut off     | missing in                                 |
+        | the tree is gone                    | missing in                                 |
+        | the document is gone                | missing in                                 |
         | the snapshot is another commit      | is not a snapshot                          |
         | the document is another's           | does not hold what it lists                |
         | the document is no document         | cannot be read                             |
-        | a staged file is gone               | are missing in                             |
+        | a staged file is gone               | missing in                                 |
         | the repository is gone              | is not known to its private repository     |
-        | the commit of HEAD is gone          | are missing in                             |
+        | the commit of HEAD is gone          | missing in                                 |
         | the commit of HEAD has other bytes  | is damaged                                 |
+
+    Scenario Outline: It is named with its place: <damage>
+      Given the store has been damaged: <damage>
+      When the user wants to go back
+      Then the error names an object of the private repository
+
+      Examples:
+        | damage                              |
+        | the tree is gone                    |
+        | the bytes of a file are others      |
 
     Scenario Outline: Verifying finds it: <damage>
       Given the store has been damaged: <damage>
@@ -37,7 +47,7 @@ Feature: What is lost or damaged is noticed before anything is touched
       Examples:
         | damage                              | reason                                     |
         | the bytes of a file are others      | is damaged                                 |
-        | a staged file is gone               | are missing in                             |
+        | a staged file is gone               | missing in                                 |
         | a staged file has other bytes       | is damaged                                 |
         | the commit of HEAD is gone          | is damaged or incomplete in                |
         | the commit of HEAD is empty         | is damaged or incomplete in                |
@@ -50,7 +60,7 @@ Feature: What is lost or damaged is noticed before anything is touched
     Scenario Outline: <fault> is no proof
       Given the circumstance that <fault>
       When the user wants to go back
-      Then it fails, because are missing in
+      Then it fails, because missing in
       And the sandbox is as the agent left it
 
       Examples:
