@@ -68,6 +68,13 @@ Feature: Adopting what the database does not know
       Then the exit code is 0
       And the last checkpoint of the second plan is "adopted: as found"
 
+    Scenario: Killed before what the sandbox holds is kept
+      Given the user has changed a file in the sandbox of the second plan
+      When adopting is killed at plan-adopted, and then repeated
+      Then the exit code is 0
+      And the last checkpoint of the second plan is "adopted: as found"
+      And checking again finds nothing
+
     Scenario: A sandbox without a note was made by an earlier version
       Given nothing is noted beside the sandbox of the second plan
       When the user has everything adopted

@@ -143,7 +143,7 @@ Feature: A child plan starts from a copy of its parent's sandbox
         | git_worktree    | git fails at the end         | git read-tree                 |
         | git_worktree    | the source has a broken copy | differs from what was stored  |
         | filesystem_copy | the disk is full half-way    | The sandbox could not be created |
-        | filesystem_copy | the stored bytes are gone    | are missing in                |
+        | filesystem_copy | the stored bytes are gone    | is missing in                 |
 
     Scenario: One that cannot be made again is not forgotten
       Given sandboxes to fork, made by filesystem_copy

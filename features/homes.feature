@@ -68,6 +68,14 @@ Feature: A home directory that was moved or copied
       When the user runs "agents plan list --format json"
       Then the exit code is 0
 
+    Scenario: What ran before the home could get its identity belongs to it afterward
+      Given the home is that of an earlier version
+      And a plan has run while the disk was full for the identity
+      When the plan is rolled back here to "after one"
+      Then the exit code is 0
+      And the sandbox in this home is as after step one
+      And every sandbox is recorded with the identity of this home
+
   Rule: a copied home does not touch the home that it was copied from
 
     Scenario: A copy is refused

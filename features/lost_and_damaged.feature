@@ -15,19 +15,29 @@ Feature: What is lost or damaged is noticed before anything is touched
       And the sandbox is as the agent left it
 
       Examples:
-        | damage                             | reason                                 |
-        | the bytes of a file are gone       | are missing in                         |
-        | the bytes of a file are others     | is damaged                             |
-        | the bytes of a file are cut off    | are missing in                         |
-        | the tree is gone                   | are missing in                         |
-        | the document is gone               | are missing in                         |
-        | the snapshot is another commit     | is not a snapshot                      |
-        | the document is another's          | does not hold what it lists            |
-        | the document is not one            | cannot be read                         |
-        | a staged file is gone              | are missing in                         |
-        | the repository is gone             | is not known to its private repository |
-        | the commit of HEAD is gone         | are missing in                         |
-        | the commit of HEAD has other bytes | is damaged                             |
+        | damage                              | reason                                     |
+        | the bytes of a file are gone        | missing in                                 |
+        | the bytes of a file are others      | is damaged                                 |
+        | the bytes of a file are cut off     | missing in                                 |
+        | the tree is gone                    | missing in                                 |
+        | the document is gone                | missing in                                 |
+        | the snapshot is another commit      | is not a snapshot                          |
+        | the document is another's           | does not hold what it lists                |
+        | the document is not one              | cannot be read                             |
+        | a staged file is gone               | missing in                                 |
+        | the repository is gone              | is not known to its private repository     |
+        | the commit of HEAD is gone          | missing in                                 |
+        | the commit of HEAD has other bytes  | is damaged                                 |
+
+    Scenario Outline: It is named with its place: <damage>
+      Given the store has been damaged: <damage>
+      When the user wants to go back
+      Then the error names an object of the private repository
+
+      Examples:
+        | damage                              |
+        | the tree is gone                    |
+        | the bytes of a file are others      |
 
     Scenario Outline: Verifying finds it: <damage>
       Given the store has been damaged: <damage>
@@ -37,7 +47,7 @@ Feature: What is lost or damaged is noticed before anything is touched
       Examples:
         | damage                              | reason                                     |
         | the bytes of a file are others      | is damaged                                 |
-        | a staged file is gone               | are missing in                             |
+        | a staged file is gone               | missing in                                 |
         | a staged file has other bytes       | is damaged                                 |
         | the commit of HEAD is gone          | is damaged or incomplete in                |
         | the commit of HEAD is empty         | is damaged or incomplete in                |
@@ -50,7 +60,7 @@ Feature: What is lost or damaged is noticed before anything is touched
     Scenario Outline: <fault> is not proof
       Given the circumstance that <fault>
       When the user wants to go back
-      Then it fails, because are missing in
+      Then it fails, because missing in
       And the sandbox is as the agent left it
 
       Examples:
@@ -151,15 +161,23 @@ Feature: What is lost or damaged is noticed before anything is touched
         | the system cannot flush one file system alone  |
         | a removal of the sandbox before it was killed  |
 
-    Scenario Outline: Rules that git would wait for without end are refused at once
+    Scenario Outline: Rules that git would wait for without end are empty rules: <path>
       Given a sandbox in which the agent has run `<before>`
-      When the user wants to checkpoint
-      Then it fails, because <path> is a FIFO
+      When the agent runs `echo 1 > in/later; echo 2 > in/d/later`, and then the sandbox is rolled back
+      Then the sandbox is exactly as it was, and so it is when that is undone
+      And the checkpoint says it did not capture <path> (special file: fifo)
 
       Examples:
-        | before                                 | path         |
-        | rm -f .gitignore; mkfifo .gitignore    | .gitignore   |
-        | mkdir -p in/d; mkfifo in/d/.gitignore  | in/d/.gitignore |
+        | before                                            | path            |
+        | mkdir -p in/d; rm -f .gitignore; mkfifo .gitignore | .gitignore      |
+        | mkdir -p in/d; mkfifo in/d/.gitignore             | in/d/.gitignore |
+        | mkdir -p in/d; mkfifo -m 0 in/.gitignore          | in/.gitignore   |
+
+    Scenario: Other rules stay in force beside a FIFO
+      Given a sandbox in which the agent has run `mkdir d; mkfifo d/.gitignore; echo '*.log' > .gitignore`
+      When the agent runs `echo precious > d/x.log`, and then the sandbox is rolled back
+      Then what was left alone is d/.gitignore (special file: fifo), d/x.log (ignored)
+      And afterwards the agent's `cat d/x.log` says `precious`
 
     Scenario: A git that does not end is not waited for
       Given a sandbox in which the agent has run `echo 1 > new`

@@ -11,6 +11,11 @@ Feature: A plan with several kinds of resources
     Then every sandbox is as it was before the run
     And the user's own files were never touched
 
+  Scenario: What the ids of one moment have in common names that moment
+    Given a plan on all three whose steps write to all of them
+    When the plan is run and rolled back to the beginning of the ids of its first group
+    Then every sandbox is as it was before the run
+
   Scenario: Each sandbox is described
     Given a plan on all three whose steps write to all of them
     When the plan is run

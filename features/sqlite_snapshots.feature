@@ -61,8 +61,8 @@ Feature: A database can be brought back
 
       Examples:
         | fault                            | reason                  |
-        | every pack has gone              | are missing in          |
-        | its tree has gone                | are missing in          |
+        | every pack has gone              | missing in              |
+        | its tree has gone                | missing in              |
         | a byte of each chunk has flipped | is damaged              |
         | the document is another          | not hold what it lists  |
         | the document is nonsense         | document cannot be read |

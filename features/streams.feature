@@ -86,6 +86,11 @@ Feature: Talking to the user
       Then the exit code is 1
       And the error output is empty
 
+    Scenario: A full disk is not a bug, even where no command has begun
+      When the output of "agents --version" goes to a full disk
+      Then the exit code is 1
+      And the error output says "There is no space left on the disk"
+
     Scenario Outline: A full disk is reported
       When the output of "agents config <command>" goes to a full disk
       Then the exit code is <code>

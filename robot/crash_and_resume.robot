@@ -50,6 +50,16 @@ A Run Under Way Keeps Others Out
     And The Error Says    agents plan run
     And The Sandbox Holds The File    half.txt
 
+A Run Under Way Is Cancelled
+    Given A Run Is In The Middle Of A Step
+    When The User Runs    agents plan cancel @latest --reason 'wrong way' --format json
+    Then The Command Succeeds
+    And The Data Field 'state' Is    cancelled
+    And The Run Has Ended With    130
+    And The User Rolls Back To    before long work
+    And The Sandbox Holds The File    README.md
+    And The User's Repository Is Untouched
+
 An Interrupted Run Says How To Go On
     Given A Run Is In The Middle Of A Step
     When The User Presses Control-C

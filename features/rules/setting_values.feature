@@ -42,6 +42,7 @@ Feature: What settings accept
         | core.format                       | html          | it must be one of rich, color, table, plain         |
         | core.database-url                 | mysql://a:b@c | it must begin with sqlite: or postgresql+psycopg:   |
         | core.formt                        | json          | Did you mean `core.format`?                         |
+        | core.automation-profile           | manual        | There are no automation profiles                    |
         | xyzzy                             | 1             | Unknown setting `xyzzy` on the command line         |
 
   Rule: a bad value is refused with the place it stands in

@@ -157,6 +157,16 @@ def fails_because(context: Context, reason: str) -> None:
     assert reason in error.message, error.message
 
 
+@then("the error names an object of the private repository")
+def names_object(context: Context) -> None:
+    error = bench(context).error
+    assert error is not None, "it did not fail"
+    assert error.details.keys() <= {"object_id", "place"}, error.details
+    store = bench(context).sandbox.store
+    assert f"The stored object {error.details['object_id']} " in error.message, error.message
+    assert f" in {store} " in f"{error.message} ", error.message
+
+
 @then("with room again, everything is as it was and can be done")
 def room_again(context: Context) -> None:
     work = bench(context)

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import sqlite3
 import subprocess
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
@@ -51,11 +52,23 @@ def second_name(context: Context) -> None:
     use(context, name)
 
 
+def _without_identity() -> AbstractContextManager[object]:
+    error = OSError(errno.ENOSPC, "No space left on device")
+    return patch.object(home_records, "write_identity", side_effect=error)
+
+
 @given("the disk is full when the identity is stored")
 def full_disk(context: Context) -> None:
-    error = OSError(errno.ENOSPC, "No space left on device")
-    patched = patch.object(home_records, "write_identity", side_effect=error)
-    context.world.on_close.enter_context(patched)
+    context.world.on_close.enter_context(_without_identity())
+
+
+@given("a plan has run while the disk was full for the identity")
+def run_without_identity(context: Context) -> None:
+    with _without_identity():
+        done = context.world.agents_here("plan", "run", str(plans(context).file))
+    assert done.exit_code == 0, done
+    assert not (context.world.home / "identity").exists()
+    assert len(plans(context).query("SELECT sandbox_id FROM sandboxes")) > 1
 
 
 @given("a process works on the plan")
@@ -111,8 +124,9 @@ def killed_repair(context: Context, point: str, label: str) -> None:
 def _roll_back(found: Plans, label: str) -> None:
     """The id comes from the records: a listing would repair the home first."""
     [[checkpoint]] = found.query(
-        "SELECT checkpoint_id FROM checkpoint_metadata WHERE metadata_json LIKE ?",
+        "SELECT checkpoint_id FROM checkpoint_metadata WHERE metadata_json LIKE ? AND plan_id = ?",
         f'%"label": "{label}"%',
+        found.plan_id,
     )
     found.world.agents(
         *("plan", "rollback", found.plan_id, checkpoint, "--yes", "--format", "json")
@@ -123,6 +137,13 @@ def _roll_back(found: Plans, label: str) -> None:
 def as_after_one(context: Context) -> None:
     sandbox = plans(context).sandbox
     assert (sandbox / "a.txt").exists() and not (sandbox / "b.txt").exists(), sandbox
+
+
+@then("every sandbox is recorded with the identity of this home")
+def recorded_with_identity(context: Context) -> None:
+    identity = json.loads((context.world.home / "identity").read_text())
+    found = plans(context).query("SELECT home_id FROM sandboxes")
+    assert {home for (home,) in found} == {identity["id"]}, (found, identity)
 
 
 @then("git in the sandbox uses the mirror of this home")

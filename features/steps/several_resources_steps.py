@@ -52,6 +52,11 @@ def run_and_return(context: Context) -> None:
     context.several.roll_back()
 
 
+@when("the plan is run and rolled back to the beginning of the ids of its first group")
+def run_and_return_to_beginning(context: Context) -> None:
+    context.several.roll_back_to_beginning_of_ids()
+
+
 @when("the plan is run and the checkpoints of its database are compared")
 def run_and_compare(context: Context) -> None:
     context.several.compare()

@@ -525,6 +525,15 @@ class AgentsCli:
             _kill(process)
         self._started = None
 
+    @keyword("The Run Has Ended With")
+    def the_run_has_ended_with(self, expected: int) -> None:
+        """Waits for the command that was started; the last command stays the last one."""
+        run = self._run_under_way()
+        stdout, stderr = run.communicate(timeout=WAIT_SECONDS)
+        self._started = None
+        if run.returncode != expected:
+            raise AssertionError(f"It ended with {run.returncode}\n{stdout}\n{stderr}")
+
     @keyword("The User Presses Control-C")
     def the_user_presses_control_c(self) -> None:
         run = self._run_under_way()

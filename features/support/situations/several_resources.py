@@ -128,6 +128,16 @@ class SeveralResources:
         self.run()
         self.world.agents("plan", "rollback", "@latest", "@first", "--yes", "--format", "json")
 
+    def roll_back_to_beginning_of_ids(self) -> None:
+        self.run()
+        listed = self.world.agents("plan", "checkpoint", "list", "@latest", "--format", "json")
+        rows = listed.json["data"]["checkpoints"]
+        group = [item["checkpoint_id"] for item in rows if item["group_id"] == rows[0]["group_id"]]
+        assert len(group) > 1, rows
+        beginnings = [group[0][:length] for length in range(1, 26)]
+        common = [text for text in beginnings if all(item.startswith(text) for item in group)][-1]
+        self.world.agents("plan", "rollback", "@latest", common, "--yes", "--format", "json")
+
     def compare(self) -> None:
         self.run()
         self.world.agents("plan", "diff", "@latest", "@first", "@latest", "--format", "json")

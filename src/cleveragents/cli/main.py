@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 import click
 
 from cleveragents import __version__
-from cleveragents.cli import output
+from cleveragents.cli import output, terminal
 from cleveragents.cli.frame import CommandFailed, Lazy, LazyGroup
 from cleveragents.cli.session import Session, guess_format
 from cleveragents.domain.errors import CleverAgentsError
@@ -85,12 +85,11 @@ def main(argv: list[str] | None = None) -> int:
             session, Failure("interrupted", "Interrupted", 130, None, {}, None)
         )
     except BrokenPipeError:
-        from cleveragents.cli.terminal import silence
-
-        silence(sys.stdout)
+        terminal.silence(sys.stdout)
         return 1
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _FULL:
+            terminal.silence(sys.stdout)
             return output.show_failure(session, _no_space(error))
         from cleveragents.cli.bug import bug
 

@@ -662,13 +662,17 @@ class SnapshotMissingError(SnapshotError):
 
     code = "snapshot_missing"
 
-    def __init__(self, snapshot_id: str, place: str) -> None:
-        super().__init__(
-            f"Some stored objects of snapshot {snapshot_id} are missing in {place}",
-            hint="Choose another checkpoint; nothing was changed",
-            snapshot_id=snapshot_id,
-            place=place,
-        )
+    def __init__(
+        self, snapshot_id: str | None, place: str, *, object_id: str | None = None
+    ) -> None:
+        """Names the snapshot, or the object where several snapshots may need it."""
+        if object_id is None:
+            message = f"Some stored objects of snapshot {snapshot_id} are missing in {place}"
+            details = {"snapshot_id": snapshot_id, "place": place}
+        else:
+            message = f"The stored object {object_id} is missing in {place}"
+            details = {"object_id": object_id, "place": place}
+        super().__init__(message, hint="Choose another checkpoint; nothing was changed", **details)
 
 
 class SnapshotCorruptError(SnapshotError):

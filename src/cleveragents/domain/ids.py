@@ -29,9 +29,9 @@ def choose(text: str, noun: str, ids: Sequence[str]) -> str | None:
     Raises:
         AmbiguousIdError: several ids start with the given text.
     """
-    relative = _RELATIVE.fullmatch(text)
-    if relative:
-        return _by_position(relative.group(1), ids)
+    if text.startswith("@"):
+        index = position(text, len(ids))
+        return None if index is None else ids[index]
     prefix = normalise(text)
     if prefix is None:
         return None
@@ -41,7 +41,11 @@ def choose(text: str, noun: str, ids: Sequence[str]) -> str | None:
     return found[0] if found else None
 
 
-def _by_position(position: str, ids: Sequence[str]) -> str | None:
-    index = {"latest": -1, "first": 0}.get(position)
-    index = int(position) if index is None else index
-    return ids[index] if -len(ids) <= index < len(ids) else None
+def position(text: str, count: int) -> int | None:
+    """Returns the index that `@latest`, `@first` or `@-1` names among `count`, or None."""
+    relative = _RELATIVE.fullmatch(text)
+    if relative is None:
+        return None
+    index = {"latest": -1, "first": 0}.get(relative.group(1))
+    index = int(relative.group(1)) if index is None else index
+    return index if -count <= index < count else None

@@ -230,13 +230,14 @@ class CheckpointService:
         with self._database.read() as transaction:
             visible = transaction.checkpoints.list(plan_id)
             all_of_plan = transaction.checkpoints.list(plan_id, set_aside=True)
-            known = visible if text.startswith("@") else all_of_plan
-            chosen = ids.choose(text, "checkpoint", [checkpoint.id for checkpoint in known])
-            if chosen is not None:
-                return next(checkpoint for checkpoint in known if checkpoint.id == chosen)
+            position = ids.position(text, len(visible))
+            if position is not None:
+                return visible[position]
+            prefix = ids.normalise(text)
+            if prefix and (fitting := [c for c in all_of_plan if c.id.startswith(prefix)]):
+                return _only_moment(text, fitting)
             if labelled := [item for item in visible if item.metadata.label == text]:
                 return _only_moment(text, labelled)
-            prefix = ids.normalise(text)
             elsewhere = transaction.checkpoints.ids(prefix) if prefix else list[str]()
             if len(elsewhere) == 1:
                 owner = transaction.checkpoints.get(elsewhere[0]).plan_id
@@ -337,7 +338,10 @@ class CheckpointService:
 
 
 def _only_moment(text: str, found: Sequence[Checkpoint]) -> Checkpoint:
-    """Returns the first checkpoint of a group; several groups may have the same label."""
+    """Returns the first checkpoint of a group; raises AmbiguousIdError for several groups.
+
+    The ids of one group often begin alike, and all its checkpoints lead to the same state.
+    """
     moments = {checkpoint.group_id: checkpoint for checkpoint in reversed(found)}
     if len(moments) > 1:
         raise AmbiguousIdError("checkpoint", text, [item.id for item in moments.values()][::-1])

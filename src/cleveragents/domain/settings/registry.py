@@ -315,6 +315,16 @@ def resolve_settings(entries: Iterable[SettingEntry]) -> Settings:
     return Settings(ranked, tuple(warnings))
 
 
+_ABSENT = {
+    "core.automation-profile": "There are no automation profiles: a plan does what its file says, "
+    "and `--yes` answers the questions of a command. "
+}
+"""Settings of other programs that read the same plans, and why they are refused here.
+
+Accepting one without effect would promise questions that nobody asks.
+"""
+
+
 def find_key(entry: SettingEntry) -> Key[Any]:
     """Returns the key for the entry's name, which may be an alias or an old name.
 
@@ -330,6 +340,7 @@ def find_key(entry: SettingEntry) -> Key[Any]:
     names = [key.name for key in REGISTRY]
     nearest = get_close_matches(folded, names, n=1, cutoff=0.5)
     suggestion = f"Did you mean `{nearest[0]}`? " if nearest else ""
+    suggestion = _ABSENT.get(folded, suggestion)
     raise ConfigurationError(
         f"Unknown setting `{entry.name}` {_origin(entry.level, entry.origin)}",
         hint=f"{suggestion}The settings are {', '.join(names)}",

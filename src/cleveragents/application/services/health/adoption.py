@@ -35,6 +35,7 @@ _TYPES = {
     SandboxStrategy.GIT_WORKTREE: ResourceType.GIT_CHECKOUT,
     SandboxStrategy.TRANSACTION_ROLLBACK: ResourceType.SQLITE,
 }
+_MOMENT = "adopted {number}"
 _PRESENT = "adopted: as found"
 
 
@@ -79,7 +80,8 @@ class Adoption:
 
     def adopt(self, projects: Sequence[str]) -> Sequence[Adopted]:
         """Makes records for every unknown plan, and for unknown snapshots of known plans."""
-        outcomes = [self._adopted(plan) for plan in self.find(projects)]
+        outcomes = self._completed_adoptions(projects)
+        outcomes += [self._adopted(plan) for plan in self.find(projects)]
         if not self._database.is_doubted():
             return outcomes
         known, paths = self._known()
@@ -113,6 +115,28 @@ class Adoption:
         except CleverAgentsError as error:
             return Adopted(found, error.message)
         return Adopted(found, None)
+
+    def _completed_adoptions(self, projects: Sequence[str]) -> list[Adopted]:
+        """Keeps the state of the sandboxes for plans whose adoption was killed before that."""
+        known, paths = self._known()
+        interrupted = [plan_id for plan_id in known if self._lacks_present(plan_id)]
+        outcomes: list[Adopted] = []
+        for found in self._stores.on_disk([*projects, *paths], among=interrupted):
+            try:
+                if self._keep_present(found.plan_id):
+                    outcomes.append(Adopted(found, None))
+            except CleverAgentsError as error:
+                outcomes.append(Adopted(found, error.message))
+        return outcomes
+
+    def _lacks_present(self, plan_id: str) -> bool:
+        """Says whether the adoption of a plan was killed before it was finished."""
+        with self._database.read() as transaction:
+            newest = next(transaction.checkpoints.newest_first(plan_id), None)
+            number = len(transaction.checkpoints.group_ids(plan_id))
+            if newest is None or newest.metadata.label != _MOMENT.format(number=number):
+                return False
+            return not transaction.plans.get(plan_id).definition.steps
 
     def _add(self, found: FoundPlan) -> None:
         plan = self._plan(found)
@@ -252,7 +276,7 @@ class Adoption:
             ]
             moment = Milestone(
                 CheckpointType.MANUAL,
-                label=f"adopted {count}",
+                label=_MOMENT.format(number=count),
                 reason=f"stored at {when.stored_at:%Y-%m-%d %H:%M:%S}, unknown to the database",
                 step_index=max(plan.last_completed_step, 0),
             )
@@ -261,7 +285,7 @@ class Adoption:
         transaction.plans.save(plan)
         return count
 
-    def _keep_present(self, plan_id: str) -> None:
+    def _keep_present(self, plan_id: str) -> bool:
         """Adds a checkpoint of the sandboxes as they are, if they are there and differ."""
         with self._locks.hold(plan_id) as lease:
             with self._database.read() as transaction:
@@ -272,9 +296,10 @@ class Adoption:
             try:
                 taken = self._recorder.take(lease, sandboxes)
             except SandboxMissingError:
-                return  # The user has its checkpoints, and can have the sandbox made from them.
+                # The user has its checkpoints, and can have the sandbox made from them.
+                return False
             if snapshot_ids(taken) == kept:
-                return
+                return False
             moment = Milestone(
                 CheckpointType.MANUAL,
                 label=_PRESENT,
@@ -285,6 +310,7 @@ class Adoption:
                 plan = transaction.plans.get(plan_id)
                 _, made = self._recorder.add_group(transaction, plan, moment, taken)
                 transaction.plans.save(replace(plan, last_checkpoint_id=made[0].id))
+            return True
 
 
 def _moments(

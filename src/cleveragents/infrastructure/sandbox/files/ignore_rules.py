@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import select
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from cleveragents.domain.errors import GitCommandError
@@ -15,6 +16,7 @@ from cleveragents.infrastructure.sandbox.git.command import Git, GitProcess
 _FIELDS = 4
 _ASKED_AT_ONCE = 24_000
 """Bytes; with less than a pipe holds, neither side waits for the other forever."""
+_OPEN_FIFO = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class IgnoreRules:
@@ -50,6 +52,9 @@ class GitIgnoreRules(IgnoreRules):
     _process: GitProcess | None = None
     _answers: dict[str, bool] = field(default_factory=dict[str, bool])
     _has_read_rules: bool = False
+    _seen: set[str] = field(default_factory=set[str])
+    """Directories that were searched for a FIFO called `.gitignore`."""
+    _fifos: list[str] = field(default_factory=list[str])
 
     def start(self) -> GitProcess:
         if self._process is None:
@@ -80,7 +85,7 @@ class GitIgnoreRules(IgnoreRules):
         return self._answers[path]
 
     def forget(self) -> None:
-        self._answers.clear()
+        self.settle()
         if self._has_read_rules:
             self.close()
 
@@ -92,6 +97,8 @@ class GitIgnoreRules(IgnoreRules):
 
     def settle(self) -> None:
         self._answers.clear()
+        self._seen.clear()
+        self._fifos.clear()
 
     def _ask(self, paths: Sequence[str]) -> None:
         """Asks about paths; of what git will not speak about, nothing is ignored."""
@@ -99,9 +106,10 @@ class GitIgnoreRules(IgnoreRules):
         try:
             process = self.start()
             self._has_read_rules = True
-            process.stdin.write(asked)
-            process.stdin.flush()
-            said = self._read(process, len(paths) * _FIELDS)
+            with self._fifos_held_open(paths):
+                process.stdin.write(asked)
+                process.stdin.flush()
+                said = self._read(process, len(paths) * _FIELDS)
         except (OSError, EOFError):
             self.close()
             if len(paths) == 1:
@@ -113,6 +121,26 @@ class GitIgnoreRules(IgnoreRules):
         for position, path in enumerate(paths):
             source, _, pattern, _ = said[position * _FIELDS : (position + 1) * _FIELDS]
             self._answers[path] = bool(source) and not pattern.startswith(b"!")
+
+    @contextmanager
+    def _fifos_held_open(self, paths: Iterable[str]) -> Generator[None]:
+        """Lets git read a FIFO called `.gitignore` as an empty file.
+
+        Otherwise git would wait for somebody who writes to it, perhaps forever.
+        """
+        for path in paths:
+            directory = os.path.dirname(path)
+            while directory not in self._seen:
+                self._seen.add(directory)
+                rules = os.path.join(self._root, directory, ".gitignore")
+                if _is_fifo(rules):
+                    self._fifos.append(rules)
+                directory = os.path.dirname(directory)
+        with ExitStack() as opened:
+            for rules in self._fifos:
+                with suppress(OSError):  # It is gone, or git may not open it either.
+                    opened.callback(os.close, os.open(rules, _OPEN_FIFO))
+            yield
 
     def _read(self, process: GitProcess, fields: int) -> list[bytes]:
         """Returns what git says. Raises EOFError when it has ended, GitCommandError if it hangs."""
@@ -159,3 +187,10 @@ class SmallIgnoredFilesKept(GitIgnoreRules):
             return True
         is_file = stat.S_ISREG(status.st_mode)
         return is_file and self.most is not None and status.st_size > self.most
+
+
+def _is_fifo(path: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.lstat(path).st_mode)
+    except OSError:
+        return False

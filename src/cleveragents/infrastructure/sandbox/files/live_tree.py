@@ -10,10 +10,9 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
-from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.uncaptured import (
     CHANGING,
@@ -175,10 +174,6 @@ class _PendingPaths:
     """Left out so far, for a reason that may no longer hold."""
     overdue: set[str] = field(default_factory=set[str])
     """Not read because the deadline had passed."""
-    waiting_rules: set[str] = field(default_factory=set[str])
-    """Ignore rules that are FIFOs: git would wait for them without end."""
-    todo: Sequence[str] = ()
-    """The paths of the look that is under way: an error must not lose them."""
     same_file: set[str] = field(default_factory=set[str])
     """Other names of files that were read."""
     touched: set[str] = field(default_factory=set[str])
@@ -395,9 +390,6 @@ class LiveTree:
         if new_rules or afresh:
             # git reads rules once and keeps them: only another process sees the new ones.
             self._rules.forget()
-        self._pending.todo = todo
-        if new_rules or self._pending.waiting_rules:
-            self._refuse_waiting([*todo, *self._pending.waiting_rules])
         self._learn(todo)
         done: set[str] = set()
         for path in counted("Reading files", todo):
@@ -417,26 +409,6 @@ class LiveTree:
         # The answers hold for what is there now: the same path may become a directory.
         self._rules.settle()
         self._settle_touched()
-
-    def _refuse_waiting(self, paths: Iterable[str]) -> None:
-        """Raises SnapshotError for ignore rules that git would wait for without end.
-
-        The paths of this look stay pending. Where there is no git, such a FIFO is a
-        special file like any other.
-        """
-        if not self._own_git:
-            return
-        self._pending.waiting_rules = {
-            path
-            for path in paths
-            if os.path.basename(path) == ".gitignore" and _is_fifo(f"{self._root}/{path}")
-        }
-        if self._pending.waiting_rules:
-            self._pending.overdue.update(self._pending.todo)
-            raise SnapshotError(
-                f"{min(self._pending.waiting_rules)} is a FIFO: git would wait for it without end",
-                hint="Remove it, or put a file in its place",
-            )
 
     def _learn(self, paths: Iterable[str]) -> None:
         """Asks about all new paths at once, which is much quicker than one by one."""
@@ -527,7 +499,6 @@ class LiveTree:
             self._state.not_captured[f"{path}/"] = unreadable(error)
             return []
         inside = [f"{path}/{name}" for name in names]
-        self._refuse_waiting(inside)
         self._learn(inside)
         return inside
 
@@ -741,10 +712,3 @@ def _above_ignored(paths: Iterable[str], ignored: Set[str]) -> Iterator[str]:
     """Yields the ignored directories that some of the paths are in."""
     for path in paths:
         yield from (above for above in ancestors(path) if f"{above}/" in ignored)
-
-
-def _is_fifo(full: str) -> bool:
-    try:
-        return stat.S_ISFIFO(os.lstat(full).st_mode)
-    except OSError:
-        return False

@@ -128,7 +128,7 @@ class Git:
     """The git directory, always given explicitly: discovery could find another."""
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     patience: float = 600.0
-    """Seconds until a command counts as hanging, on a FIFO called `.gitignore`, for example."""
+    """Seconds until a command counts as hanging."""
 
     def at(self, directory: Path) -> Git:
         """Returns git on another repository."""

@@ -6,6 +6,7 @@ One resident git process answers for all of them.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,31 +73,39 @@ class BlobReader:
             process.stdin.flush()
         except BrokenPipeError as gone:
             self.close()
-            raise SnapshotMissingError(object_ids[0], str(self._git.directory)) from gone
+            raise self._missing(object_ids[0]) from gone
         return process.stdout
 
     def _answer(self, answers: IO[bytes], object_id: str, write: Write) -> None:
         try:
             head = answers.readline().split()
             if len(head) != 3:
-                raise SnapshotMissingError(object_id, str(self._git.directory))
+                raise self._missing(object_id)
             digest = hashlib.sha1(head[1] + b" " + head[2] + b"\0", usedforsecurity=False)
             left = int(head[2])
             while left:
                 chunk = answers.read(min(left, _CHUNK))
                 if not chunk:
-                    raise SnapshotMissingError(object_id, str(self._git.directory))
+                    raise self._missing(object_id)
                 digest.update(chunk)
                 write(chunk)
                 left -= len(chunk)
             answers.read(1)
             if digest.hexdigest() != object_id:
                 raise SnapshotCorruptError(
-                    f"Object {object_id} in {self._git.directory} is damaged", object_id=object_id
+                    f"The stored object {object_id} in {self._place()} is damaged",
+                    object_id=object_id,
                 )
         except BaseException:
             self.close()  # What is left of the answers belongs to nobody.
             raise
+
+    def _missing(self, object_id: str) -> SnapshotMissingError:
+        return SnapshotMissingError(None, self._place(), object_id=object_id)
+
+    def _place(self) -> str:
+        """Returns the repository that holds the objects; a private directory only links there."""
+        return os.path.realpath(self._git.directory / "objects").removesuffix("/objects")
 
 
 def _forget(_: bytes) -> None:
