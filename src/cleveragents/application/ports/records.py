@@ -38,6 +38,10 @@ class PlanStore(Protocol):
         """Makes every field of a plan that was added before what it is here."""
         ...
 
+    def expect(self, plan_id: str) -> None:
+        """Says that `get` will be called, so that it need not wait for an answer of its own."""
+        ...
+
     def get(self, plan_id: str) -> Plan:
         """Raises PlanNotFoundError."""
         ...
@@ -89,6 +93,10 @@ class SandboxStore(Protocol):
         """Returns the plan's resources in the plan's order."""
         ...
 
+    def expect(self, plan_id: str) -> None:
+        """Says that `list` will be called, so that it need not wait for an answer of its own."""
+        ...
+
     def list(self, plan_id: str) -> Sequence[SandboxRef]:
         """Returns the plan's sandboxes in the order of its resources."""
         ...
@@ -99,6 +107,10 @@ class CheckpointStore(Protocol):
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
         """Raises DuplicateError when an id is taken."""
+        ...
+
+    def expect(self, plan_id: str) -> None:
+        """Says that the two that follow will be called, so that neither need wait by itself."""
         ...
 
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
@@ -400,11 +412,14 @@ class Database(Protocol):
         """A consistent view; changes made through it are not kept."""
         ...
 
-    def write(self, *plans: str) -> AbstractContextManager[Transaction]:
+    def write(self, *plans: str, adds_group: bool = False) -> AbstractContextManager[Transaction]:
         """Holds its locks from its start; durable when the block ends, undone if it raises.
 
         A block that names plans MUST NOT depend on, or change, what belongs to others: the
         database may run it beside a block about other plans. One that names none runs alone.
+
+        A block that `adds_group` reads each plan and adds a group of checkpoints to it, so that
+        the database can have ready what that needs.
 
         Raises ConflictError when another process keeps a lock too long.
         """

@@ -150,26 +150,33 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
     """Checkpoints and their groups; a group is written, set aside, pinned and deleted whole."""
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
+        rows = [CHECKPOINTS.row(checkpoint) for checkpoint in checkpoints]
         with self._session.savepoint():
             self._session.insert(GROUPS, GROUPS.row(group))
-            for checkpoint in checkpoints:
-                self._session.insert(CHECKPOINTS, CHECKPOINTS.row(checkpoint))
-        # One event for the group, however many resources it has checkpoints of.
-        for first in checkpoints[:1]:
-            self._events.add(
-                CheckpointCreated(
-                    group.plan_id,
-                    first.id,
-                    group.id,
-                    first.metadata.label,
-                    first.checkpoint_type.value,
-                    first.metadata.trigger,
-                    first.metadata.step_index,
-                    tuple(checkpoint.metadata.resource for checkpoint in checkpoints),
+            for row in rows:
+                self._session.insert(CHECKPOINTS, row)
+            # One event for the group, however many resources it has checkpoints of.
+            for first in checkpoints[:1]:
+                self._events.add(
+                    CheckpointCreated(
+                        group.plan_id,
+                        first.id,
+                        group.id,
+                        first.metadata.label,
+                        first.checkpoint_type.value,
+                        first.metadata.trigger,
+                        first.metadata.step_index,
+                        tuple(checkpoint.metadata.resource for checkpoint in checkpoints),
+                    )
                 )
-            )
+
+    def expect(self, plan_id: str) -> None:
+        self._session.expect(_NEXT_SEQUENCES, plan_id=plan_id)
+        self._session.expect(_EFFECTIVE, plan_id=plan_id)
 
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
+        # Whoever adds a group asks for both.
+        self._session.expect(_EFFECTIVE, plan_id=plan_id)
         [(group, checkpoint)] = self._session.rows(_NEXT_SEQUENCES, plan_id=plan_id)
         return group, checkpoint
 
@@ -272,7 +279,7 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
     def set_pinned(self, group_ids: Collection[str], *, pinned: bool) -> None:
         event = CheckpointPinned if pinned else CheckpointUnpinned
         for group_id in group_ids:
-            if self._session.run(_SET_PINNED, group_id=group_id, pinned=pinned):
+            if self._session.run(_SET_PINNED, group_id=group_id, pinned=pinned).rowcount:
                 self._add_event(event, group_id, self._first_of(group_id))
 
     def prune_groups(self, group_ids: Collection[str]) -> None:

@@ -91,7 +91,9 @@ class EventRepository(EventStore):
     def __init__(self, session: DatabaseSession, clock: Clock) -> None:
         self._session = session
         self.clock = clock
-        self._added: list[Callable[[], StoredEvent]] = []
+        self._added: list[
+            tuple[Callable[[], int | None], PlanEventRecord, datetime, dict[str, JsonValue]]
+        ] = []
 
     def add(self, event: PlanEventRecord) -> None:
         # The time of storing, not one of the record's: so time and sequence grow together.
@@ -108,7 +110,7 @@ class EventRepository(EventStore):
             data_json=dump(facts),
             created_at=now,
         )
-        self._added.append(lambda: StoredEvent(number(), event.plan_id, event.type, now, facts))
+        self._added.append((number, event, now, facts))
 
     def list(
         self, plan_id: str, *, after: int = 0, types: Collection[str] | None = None
@@ -124,7 +126,12 @@ class EventRepository(EventStore):
         return sorted(found, key=lambda event: event.sequence)
 
     def added(self) -> Sequence[StoredEvent]:
-        return [stored() for stored in self._added]
+        # What was undone with its savepoint has no number.
+        return [
+            StoredEvent(sequence, event.plan_id, event.type, moment, facts)
+            for number, event, moment, facts in self._added
+            if (sequence := number()) is not None
+        ]
 
 
 class RecordRepository:
@@ -179,7 +186,7 @@ class PlanRepository(RecordRepository, PlanStore):
         before = self._known.get(plan.id) or self.get(plan.id)
         # Only the changed columns: most saves change three, and the definition is large.
         if changed := PLANS.changes(before, plan):
-            self._session.update(PLANS, {PLANS.key: plan.id, **changed})
+            self._session.update(PLANS, {PLANS.key: plan.id, **changed}, exists=True)
         self._known[plan.id] = plan
         phase, state = plan.phase.value, plan.state.value
         if before.phase is not plan.phase:
@@ -192,6 +199,9 @@ class PlanRepository(RecordRepository, PlanStore):
             self._events.add(PlanErrored(plan.id, error.message, *place))
         if plan.state is PlanState.CANCELLED and before.state is not PlanState.CANCELLED:
             self._events.add(PlanCancelled(plan.id, plan.cancel_reason or ""))
+
+    def expect(self, plan_id: str) -> None:
+        self._session.expect(_PLAN, plan_id=plan_id)
 
     def get(self, plan_id: str) -> Plan:
         found = self._session.find(PLANS, _PLAN, plan_id=plan_id)
@@ -253,6 +263,9 @@ class SandboxRepository(RecordRepository, SandboxStore):
     def resources(self, plan_id: str) -> Sequence[Resource]:
         return self._session.find(RESOURCES, _RESOURCES, plan_id=plan_id)
 
+    def expect(self, plan_id: str) -> None:
+        self._session.expect(_SANDBOXES, plan_id=plan_id)
+
     def list(self, plan_id: str) -> Sequence[SandboxRef]:
         return self._session.find(SANDBOXES, _SANDBOXES, plan_id=plan_id)
 
@@ -310,7 +323,7 @@ class LeaseRepository(RecordRepository, LeaseStore):
             fencing=lease.fencing,
             expires_at=expires_at,
         )
-        return renewed == 1
+        return renewed.rowcount == 1
 
     def release(self, plan_id: str, owner_id: str) -> None:
         self._session.run(_RELEASE, plan_id=plan_id, owner_id=owner_id)
