@@ -93,6 +93,14 @@ class SandboxStore(Protocol):
         """Returns the plan's resources in the plan's order."""
         ...
 
+    def all_resources(self) -> Sequence[Resource]:
+        """Returns the resources of all plans, each plan's in its order."""
+        ...
+
+    def all(self) -> Sequence[SandboxRef]:
+        """Returns the sandboxes of all plans, each plan's in the order of its resources."""
+        ...
+
     def expect(self, plan_id: str) -> None:
         """Says that `list` will be called, so that it need not wait for an answer of its own."""
         ...
@@ -160,7 +168,9 @@ class CheckpointStore(Protocol):
         """Gives all groups by sequence, as far as it is asked."""
         ...
 
-    def count_groups(self, plan_id: str) -> int: ...
+    def group_counts(self) -> Mapping[str, int]:
+        """Returns how many groups each plan has that has any."""
+        ...
 
     def counted_groups(self, plan_id: str) -> Sequence[CountedGroup]:
         """Returns the groups that count toward the limit, by sequence: all but safety ones."""
@@ -301,6 +311,10 @@ class OperationStore(Protocol):
         """Returns the operation a process began and did not end, if there is one."""
         ...
 
+    def all_pending(self) -> Sequence[Operation]:
+        """Returns those of all plans, at most one of each."""
+        ...
+
     def list(self, plan_id: str) -> Sequence[Operation]:
         """Returns operations, oldest first."""
         ...
@@ -342,6 +356,10 @@ class LeaseStore(Protocol):
     """Who may change a plan now. What changes a lease runs in the caller's write transaction."""
 
     def get(self, plan_id: str) -> Lease | None: ...
+
+    def all(self) -> Sequence[Lease]:
+        """Returns the last lease of each plan that ever had one."""
+        ...
 
     def now(self) -> datetime:
         """Returns the time by the clock that decides about leases.
