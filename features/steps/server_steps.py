@@ -10,7 +10,11 @@ from features.support import postgres
 from features.support.plans import plans
 from features.support.sandboxes.databases import make_older_postgres
 from features.support.situations.servers import ServedDatabase, run_elsewhere, silent_server
-from features.support.sweeps.lost_connections import SAMPLES, LostConnections
+from features.support.sweeps.lost_connections import (
+    SAMPLES,
+    LostConnections,
+    round_trips_of_a_checkpoint,
+)
 
 from cleveragents.infrastructure.database import schema
 
@@ -122,6 +126,16 @@ def lose_connections(context: Context, what: str) -> None:
     losses = LostConnections(plans(context), context.world.on_close)
     whole = context.config.userdata.get("sweep") == "whole"
     context.losses = losses.compare(answer=what.startswith("an answer"), whole=whole)
+
+
+@when("it has been run with its records on a far server, and a checkpoint is taken")
+def checkpoint_far_away(context: Context) -> None:
+    context.round_trips = round_trips_of_a_checkpoint(plans(context), context.world.on_close)
+
+
+@then("the checkpoint took {count:d} round trips")
+def took_round_trips(context: Context, count: int) -> None:
+    assert context.round_trips == count, context.round_trips
 
 
 @when("a program loses its connection after it read a plan that another one then changes")

@@ -143,7 +143,7 @@ def make_sqlite(path: Path, revision: str, plans: int = 1) -> None:
             known = {row[1] for row in connection.execute("PRAGMA table_info(plans)")}
             stored = {"reversion_count": 0, **PLANS.row(sample.plan())}
             row = {name: item for name, item in stored.items() if name in known}
-            DatabaseSession(connection, is_sqlite=True).insert(PLANS, row)
+            DatabaseSession(connection).insert(PLANS, row)
 
 
 def schema_of(path: Path) -> list[tuple[str, ...]]:

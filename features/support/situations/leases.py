@@ -52,7 +52,7 @@ class BusyDatabase(Database):
         return self._database.read()
 
     @contextmanager
-    def write(self, *plans: str) -> Generator[Transaction]:
+    def write(self, *plans: str, adds_group: bool = False) -> Generator[Transaction]:
         if self.busy_for:
             self.busy_for -= 1
             raise ConflictError("Another process is using the database")

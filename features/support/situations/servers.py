@@ -34,7 +34,9 @@ from cleveragents.infrastructure.database.server_processes import connection_nam
 from cleveragents.infrastructure.database.session import DriverConnection
 from cleveragents.infrastructure.database.unit_of_work import Connections
 connections = Connections(None, Path(sys.argv[1]))
-with connections.transaction(writes=True):
+with connections.transaction(writes=True) as session:
+    if session.server is not None:
+        session.server.settle()
     print(flush=True)
     sys.stdin.read()
 """

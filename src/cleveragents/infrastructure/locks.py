@@ -67,15 +67,15 @@ class _HeldLease(PlanLease):
     """When the renewing began that has not succeeded yet."""
     process_id: int = field(default_factory=os.getpid)
 
-    def check(self) -> None:
+    def check(self, transaction: Transaction | None = None) -> None:
         if not self.blocks:
             raise ConflictError(
                 f"Plan {self.plan_id} is not held by this process", plan_id=self.plan_id
             )
         if self.lost and self.trying_since is not None:
             raise _not_renewed(self.plan_id)
-        with self.database.read() as transaction:
-            self.verify(transaction)
+        with self.database.read() if transaction is None else nullcontext(transaction) as found:
+            self.verify(found)
 
     def verify(self, transaction: Transaction) -> None:
         """Raises ConflictError with the new holder if the lease is not the current one."""

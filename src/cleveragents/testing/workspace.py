@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from cleveragents.application.ports.locks import PlanLease
+from cleveragents.application.ports.records import Transaction
 from cleveragents.application.ports.sandboxes import LockedSandbox, OpenSandbox, SnapshotStore
 from cleveragents.domain.errors import ConflictError
 from cleveragents.domain.sandboxes.sandbox import RestoreReport, SandboxRef
@@ -20,7 +21,7 @@ class HeldLease(PlanLease):
 
     plan_id: str
 
-    def check(self) -> None:
+    def check(self, transaction: Transaction | None = None) -> None:
         """Never raises."""
 
 
@@ -30,7 +31,7 @@ class LostLease(PlanLease):
 
     plan_id: str
 
-    def check(self) -> None:
+    def check(self, transaction: Transaction | None = None) -> None:
         raise ConflictError(f"Plan {self.plan_id} was taken over", plan_id=self.plan_id)
 
 

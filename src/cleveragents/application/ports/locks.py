@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from cleveragents.application.ports.records import Transaction
 from cleveragents.domain.plans.lease import Holder
 from cleveragents.domain.plans.plan import Plan
 
@@ -20,11 +21,14 @@ class PlanLease(Protocol):
 
     plan_id: str
 
-    def check(self) -> None:
+    def check(self, transaction: Transaction | None = None) -> None:
         """Raises ConflictError naming the process that took the plan over, if one did.
 
         MUST be called before files of the plan's sandboxes or of a project are changed. Each
         write transaction checks the lease by itself.
+
+        Args:
+            transaction: A reading one of the caller, so that it needs none of its own.
         """
         ...
 

@@ -38,6 +38,10 @@ class PlanStore(Protocol):
         """Makes every field of a plan that was added before what it is here."""
         ...
 
+    def expect(self, plan_id: str) -> None:
+        """Says that `get` will be called, so that it need not wait for an answer of its own."""
+        ...
+
     def get(self, plan_id: str) -> Plan:
         """Raises PlanNotFoundError."""
         ...
@@ -89,6 +93,18 @@ class SandboxStore(Protocol):
         """Returns the plan's resources in the plan's order."""
         ...
 
+    def all_resources(self) -> Sequence[Resource]:
+        """Returns the resources of all plans, each plan's in its order."""
+        ...
+
+    def all(self) -> Sequence[SandboxRef]:
+        """Returns the sandboxes of all plans, each plan's in the order of its resources."""
+        ...
+
+    def expect(self, plan_id: str) -> None:
+        """Says that `list` will be called, so that it need not wait for an answer of its own."""
+        ...
+
     def list(self, plan_id: str) -> Sequence[SandboxRef]:
         """Returns the plan's sandboxes in the order of its resources."""
         ...
@@ -99,6 +115,10 @@ class CheckpointStore(Protocol):
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
         """Raises DuplicateError when an id is taken."""
+        ...
+
+    def expect(self, plan_id: str) -> None:
+        """Says that the two that follow will be called, so that neither need wait by itself."""
         ...
 
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
@@ -148,7 +168,9 @@ class CheckpointStore(Protocol):
         """Gives all groups by sequence, as far as it is asked."""
         ...
 
-    def count_groups(self, plan_id: str) -> int: ...
+    def group_counts(self) -> Mapping[str, int]:
+        """Returns how many groups each plan has that has any."""
+        ...
 
     def counted_groups(self, plan_id: str) -> Sequence[CountedGroup]:
         """Returns the groups that count toward the limit, by sequence: all but safety ones."""
@@ -289,6 +311,10 @@ class OperationStore(Protocol):
         """Returns the operation a process began and did not end, if there is one."""
         ...
 
+    def all_pending(self) -> Sequence[Operation]:
+        """Returns those of all plans, at most one of each."""
+        ...
+
     def list(self, plan_id: str) -> Sequence[Operation]:
         """Returns operations, oldest first."""
         ...
@@ -330,6 +356,10 @@ class LeaseStore(Protocol):
     """Who may change a plan now. What changes a lease runs in the caller's write transaction."""
 
     def get(self, plan_id: str) -> Lease | None: ...
+
+    def all(self) -> Sequence[Lease]:
+        """Returns the last lease of each plan that ever had one."""
+        ...
 
     def now(self) -> datetime:
         """Returns the time by the clock that decides about leases.
@@ -400,11 +430,14 @@ class Database(Protocol):
         """A consistent view; changes made through it are not kept."""
         ...
 
-    def write(self, *plans: str) -> AbstractContextManager[Transaction]:
+    def write(self, *plans: str, adds_group: bool = False) -> AbstractContextManager[Transaction]:
         """Holds its locks from its start; durable when the block ends, undone if it raises.
 
         A block that names plans MUST NOT depend on, or change, what belongs to others: the
         database may run it beside a block about other plans. One that names none runs alone.
+
+        A block that `adds_group` reads each plan and adds a group of checkpoints to it, so that
+        the database can have ready what that needs.
 
         Raises ConflictError when another process keeps a lock too long.
         """

@@ -64,6 +64,20 @@ class CheckpointList:
     retention: RetentionSummary
 
 
+@dataclass
+class _JustChecked(PlanLease):
+    """A lease whose first check was made a moment ago, together with reading something."""
+
+    plan_id: str
+    lease: PlanLease
+    is_fresh: bool = True
+
+    def check(self, transaction: Transaction | None = None) -> None:
+        if not self.is_fresh:
+            self.lease.check(transaction)
+        self.is_fresh = False
+
+
 class CheckpointService:
     """Everything about checkpoints that is not the bytes."""
 
@@ -107,8 +121,10 @@ class CheckpointService:
     def take(self, lease: PlanLease) -> Sequence[Taken]:
         """Snapshots every sandbox of the plan as it is recorded now; see `GroupRecorder.take`."""
         with self._database.read() as transaction:
+            transaction.sandboxes.expect(lease.plan_id)
+            lease.check(transaction)
             sandboxes = transaction.sandboxes.list(lease.plan_id)
-        return self._recorder.take(lease, sandboxes)
+        return self._recorder.take(_JustChecked(lease.plan_id, lease), sandboxes)
 
     def create_as_required(
         self,

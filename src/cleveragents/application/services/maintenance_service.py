@@ -165,15 +165,14 @@ class MaintenanceService:
                 label=item.metadata.label,
                 problem=kept.problem_of(item, problems),
             )
-            for item in self._still_there(kept.plan_id, chosen)
+            for item in chosen
         ]
+        if not all(item.is_whole for item in found):
+            # A running plan drops old checkpoints; what it dropped meanwhile is not damaged.
+            with self._database.read() as transaction:
+                left = transaction.checkpoints.group_ids(kept.plan_id)
+            found = [item for item in found if item.group_id in left]
         return VerifyReport(plan_id=kept.plan_id, checkpoints=tuple(found))
-
-    def _still_there(self, plan_id: str, chosen: Sequence[Checkpoint]) -> list[Checkpoint]:
-        """A running plan drops old checkpoints; what it dropped meanwhile is not damaged."""
-        with self._database.read() as transaction:
-            left = transaction.checkpoints.group_ids(plan_id)
-        return [item for item in chosen if item.group_id in left]
 
     def _named(self, plan_ids: Collection[str]) -> KnownRecords:
         """Asks who holds a plan before it asks what is recorded.

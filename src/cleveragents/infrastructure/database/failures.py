@@ -41,6 +41,11 @@ def is_missing_reference(error: Exception) -> bool:
     return state_of(error) == "23503" or "FOREIGN KEY" in str(error)
 
 
+def refused_table(error: Exception) -> str | None:
+    """Returns the table that refused a row; None if the database does not say so."""
+    return getattr(getattr(error, "diag", None), "table_name", None)
+
+
 def is_disconnection(error: Exception) -> bool:
     """Returns whether the server ended the connection, or does not accept one for now."""
     if isinstance(error, sqlite3.Error):

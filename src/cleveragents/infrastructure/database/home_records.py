@@ -241,7 +241,7 @@ class HomeRecords:
         values = {"home_id": identity.id, "path": identity.path, "host": socket.gethostname()}
         if not session.run(
             "UPDATE installations SET path = :path, host = :host WHERE home_id = :home_id", **values
-        ):
+        ).rowcount:
             session.run(
                 "INSERT INTO installations (home_id, path, host, created_at)"
                 " VALUES (:home_id, :path, :host, :now)",

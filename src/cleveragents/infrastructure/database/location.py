@@ -107,7 +107,11 @@ def connect_postgres(
             "application_name": name[:63],
         }
         missing = {key: value for key, value in limits.items() if key not in given}
-        connected: Any = LimitedConnection.connect(address, **missing)
+        # Transactions begin with a statement, as on SQLite. The driver would forget prepared
+        # statements at each rollback, and poolers of connections do not keep them.
+        connected: Any = LimitedConnection.connect(
+            address, autocommit=True, prepare_threshold=None, **missing
+        )
     except psycopg.ProgrammingError as error:
         raise _unusable(str(error).strip()) from error
     return connected

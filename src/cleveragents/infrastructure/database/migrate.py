@@ -44,8 +44,16 @@ def migration(connect: Callable[[], Any], *, is_sqlite: bool) -> Generator[Migra
     Raises:
         The driver's own errors, not those of SQLAlchemy, which wraps them.
     """
+
+    def opened() -> Any:
+        connection = connect()
+        # SQLAlchemy relies on a driver that begins transactions by itself.
+        if not is_sqlite:
+            connection.autocommit = False
+        return connection
+
     dialect = "sqlite" if is_sqlite else "postgresql+psycopg"
-    engine = create_engine(f"{dialect}://", creator=connect, poolclass=NullPool)
+    engine = create_engine(f"{dialect}://", creator=opened, poolclass=NullPool)
     try:
         with engine.begin() as connection:
             yield Migration(connection)

@@ -121,24 +121,27 @@ class Model(Generic[RecordT]):
         self.key = key or names.get("id", "")
         """The column whose value messages quote, and that `update` finds the row by."""
         qualified = [name if "." in name else f"{table}.{name}" for name in names.values()]
-        self.select = f"SELECT {', '.join(qualified)} FROM {table}"
-        """Selects the columns in the order that `read` expects; a statement starts with it."""
+        self.columns = ", ".join(qualified)
+        """The columns in the order that `read` expects."""
+        self.width = len(qualified)
+        self.select = f"SELECT {self.columns} FROM {table}"
+        """Selects them; a statement starts with it."""
         self._key_position = (
             list(names.values()).index(self.key) if self.key in names.values() else None
         )
         self._record = record
-        self._columns = names
+        self._names = names
         self._given_codecs = codecs
 
     @cached_property
     def _codecs(self) -> Mapping[str, Codec]:
         """How each field is stored. Reading the types takes long, and a command needs few."""
         types = get_type_hints(self._record)
-        return {name: self._given_codecs.get(name) or _codec(types[name]) for name in self._columns}
+        return {name: self._given_codecs.get(name) or _codec(types[name]) for name in self._names}
 
     @cached_property
     def _encoders(self) -> list[tuple[str, str, Callable[[Any], Any] | None]]:
-        return [(name, self._columns[name], codec.encode) for name, codec in self._codecs.items()]
+        return [(name, self._names[name], codec.encode) for name, codec in self._codecs.items()]
 
     @cached_property
     def _decoders(self) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:

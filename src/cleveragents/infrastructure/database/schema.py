@@ -21,6 +21,7 @@ from cleveragents.infrastructure.database import sqlite_file
 from cleveragents.infrastructure.database.failures import damaged, denied
 from cleveragents.infrastructure.database.server_processes import connected
 from cleveragents.infrastructure.database.session import (
+    BEGIN,
     MIGRATION_LOCK,
     BeginPostgres,
     DriverConnection,
@@ -41,6 +42,7 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0011_output_streams",
     "0012_plan_order",
     "0013_installation",
+    "0014_no_reversion_count",
 )
 HEAD_REVISION = "0015_sessions"
 _LEASES = (
@@ -101,7 +103,7 @@ def open_postgres(
     connection = connect()
     try:
         shared = f"SELECT pg_advisory_xact_lock_shared({MIGRATION_LOCK})"
-        connection.execute("; ".join((*begin.limits, shared)))
+        connection.execute("; ".join((BEGIN, begin.limits, shared)))
         fits = revision_in_postgres(connection, place) == HEAD_REVISION
         connection.rollback()
         if not fits:
@@ -118,7 +120,8 @@ def _migrate_postgres(
     from cleveragents.infrastructure.database.migrate import migration
 
     with migration(connect, is_sqlite=False) as found:
-        for statement in begin.writing(()):
+        # The driver of SQLAlchemy has begun the transaction.
+        for statement in begin.writing(())[1:]:
             found.driver.execute(statement)
         found.driver.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
         # Another process may have done it while this one waited for the lock.

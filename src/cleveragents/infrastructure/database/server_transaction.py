@@ -1,4 +1,6 @@
-"""A transaction on a PostgreSQL server that survives the loss of its connection.
+"""A transaction on a PostgreSQL server: it takes few round trips, and survives a lost connection.
+
+Statements are collected, and sent in one message when somebody wants to know an answer.
 
 A block of code that has half run cannot be run again, but its statements can. So each statement
 is kept with its answer. When the connection is lost, a new transaction takes the same locks and
@@ -15,8 +17,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
 
 from cleveragents.domain.errors import ConflictError
 from cleveragents.infrastructure.database.failures import driver_errors, is_disconnection, state_of
@@ -28,77 +31,102 @@ from cleveragents.infrastructure.database.session import (
 from cleveragents.infrastructure.system import announce_wait
 
 _POLL_SECONDS = 0.2
+_COMMIT = "COMMIT"
 _FATE = "SELECT txid_status({number})"
 _INVALID_PARAMETER = "22023"
+
+
+class ServerConnection(DriverConnection, Protocol):
+    """A connection that sends several statements in one message."""
+
+    def together(self, statements: Iterable[Callable[[], object]]) -> None: ...
 
 
 class Statement:
     """A statement and its answer; a session reads the answer from it as from a cursor."""
 
-    def __init__(self, transaction: ServerTransaction) -> None:
-        self._transaction = transaction
-        self._sql = ""
-        self._values: Any = None
-        self._many = False
+    def __init__(
+        self,
+        sql: str,
+        sets: Sequence[Mapping[str, object]] = (),
+        settle: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Args: `settle` gets the answer, if there is none yet."""
+        self.is_generated = GENERATED in sql
+        self.is_answered = False
+        self._sql = sql
+        self._sets = sets
+        self._settle = settle
         self._rows: list[Any] = []
+        self._changed = -1
         self._taken = 0
         self._answer: object = None
         """What a repetition must answer: rows and their number, or the code of an error."""
-        self.rowcount = -1
 
-    def execute(self, sql: str, values: Any = None, /) -> None:
-        self._sql, self._values = sql, values
-        self._transaction.run(self)
-
-    def executemany(self, sql: str, values: Any, /) -> None:
-        self._sql, self._values, self._many = sql, values, True
-        self._transaction.run(self)
+    @property
+    def rowcount(self) -> int:
+        self._wait()
+        return self._changed
 
     def fetchall(self) -> list[Any]:
+        self._wait()
         return self._rows
 
     def fetchone(self) -> Any:
+        self._wait()
         self._taken += 1
         return self._rows[self._taken - 1] if self._taken <= len(self._rows) else None
 
     def close(self) -> None:
         """Does nothing: the driver's cursor has no rows left."""
 
-    def run_on(self, connection: DriverConnection) -> None:
-        """Runs it and keeps the answer; an error of the statement itself is one, too."""
+    def send(self, connection: DriverConnection, cursors: list[Any]) -> None:
+        """Sends it, and adds the driver's cursor that will have the answer."""
         cursor: Any = connection.cursor()
-        try:
-            if self._many:
-                cursor.executemany(self._sql, self._values)
-            else:
-                cursor.execute(self._sql, self._values)
-        except driver_errors() as error:
-            if not is_disconnection(error):
-                self._answer = state_of(error)
-            raise
+        if len(self._sets) > 1:
+            cursor.executemany(self._sql, self._sets)
+        else:
+            cursor.execute(self._sql, self._sets[0] if self._sets else None)
+        cursors.append(cursor)
+
+    def take(self, cursor: Any) -> None:
+        """Keeps the answer."""
+        self.is_answered = True
         self._rows = cursor.fetchall() if cursor.description else []
-        self.rowcount = cursor.rowcount
-        self._answer = None if GENERATED in self._sql else (self._rows, self.rowcount)
+        self._changed = cursor.rowcount
+        self._answer = None if self.is_generated else (self._rows, self._changed)
+
+    def fail(self, error: Exception) -> None:
+        """Keeps the error, which is an answer too."""
+        self.is_answered = True
+        self._answer = state_of(error)
 
     def is_answered_as_before(self, connection: DriverConnection) -> bool:
         """Runs it again and compares the answers."""
         before = self._answer
+        cursors: list[Any] = []
         try:
-            self.run_on(connection)
+            self.send(connection, cursors)
+            self.take(cursors[0])
         except driver_errors() as error:
             if is_disconnection(error):
                 raise
+            self.fail(error)
         return self._answer == before
+
+    def _wait(self) -> None:
+        if not self.is_answered:
+            self._settle()
 
 
 class ServerTransaction:
-    """What a session uses like a connection."""
+    """Collects statements, and sends them when an answer is needed."""
 
     def __init__(
         self,
         place: str,
         begin: Sequence[str],
-        connect: Callable[[], DriverConnection],
+        connect: Callable[[], ServerConnection],
         check: Callable[[DriverConnection], None],
         *,
         patience: float,
@@ -119,95 +147,89 @@ class ServerTransaction:
         self._patience = patience
         self._deadline = math.inf
         self._losses = 0
-        self._connection: DriverConnection | None = None
-        self._statements: list[Statement] = []
+        self._connection: ServerConnection | None = None
+        self._answered: list[Statement] = []
+        self._unsent: list[Statement] = []
         self._number: int | None = None
         """The server's number of a writing transaction."""
         self._commits = False
         self._in_doubt: int | None = None
         """The number of the transaction whose commit was sent and not answered."""
 
-    def begin(self) -> None:
-        """Begins; if an earlier connection was lost, repeats what was done on it.
+    def run(self, sql: str, sets: Sequence[Mapping[str, object]]) -> Statement:
+        """Returns a statement, which is sent with the next that somebody waits for."""
+        statement = Statement(sql, sets, self.settle)
+        self._unsent.append(statement)
+        return statement
 
-        A server that was restarted may not be back yet.
+    def settle(self) -> None:
+        """Sends what was not sent yet, and waits for the answers.
+
+        Begins first where needed. After a loss, repeats in a new transaction what was done in the
+        lost one. A server that was restarted may not be back yet.
         """
-        while True:
+        while self._connection is None or self._unsent:
             try:
-                self._begin_on(self._connect())
+                self._send()
             except driver_errors() as error:
                 self._endure(error)
-            else:
-                return
-
-    def run(self, statement: Statement) -> None:
-        """Runs a statement, after a loss in a new transaction."""
-        while True:
-            try:
-                statement.run_on(self._open())
-            except driver_errors() as error:
-                if not is_disconnection(error):
-                    self._statements.append(statement)
-                self._endure(error)
-                self.begin()
-            else:
-                self._statements.append(statement)
-                return
+                self._connection = None
 
     def commit(self) -> None:
         """Commits exactly once, whether or not the answer arrives."""
+        # The answer to a commit can be asked for again, but not a value that was generated.
+        if self._connection is None or any(item.is_generated for item in self._unsent):
+            self.settle()
         self._commits = True
-        try:
-            self._commit_on(self._open())
-        except driver_errors() as error:
-            self._endure(error)
-            self.begin()
+        self.run(_COMMIT, ())
+        self.settle()
 
-    def cursor(self) -> Statement:
-        return Statement(self)
-
-    def execute(self, sql: str, /) -> Statement:
-        statement = Statement(self)
-        statement.execute(sql)
-        return statement
-
-    def rollback(self) -> None:
-        self._open().rollback()
-
-    def close(self) -> None:
-        self._open().close()
-
-    def _open(self) -> DriverConnection:
-        if self._connection is None:  # pragma: no cover # `begin` is always called first
-            raise RuntimeError("The transaction was not begun")
-        return self._connection
-
-    def _begin_on(self, connection: DriverConnection) -> None:
-        cursor = connection.execute("; ".join(self._begin))
-        if self._begin[-1] == TRANSACTION_NUMBER:
-            while cursor.nextset():
-                pass
-            [self._number] = cursor.fetchone()
+    def _send(self) -> None:
+        opening: list[Statement] = []
+        connection = self._connection
+        if connection is None:
+            connection = self._connect()
+            opening = [Statement(sql) for sql in self._begin]
+            if self._losses:
+                _exchange(connection, opening)
+                self._note_number(opening)
+                if self._is_repeated(connection):
+                    self._connection, self._unsent = connection, []
+                    return
+                opening = []
+        # An error of a statement need not end the transaction.
         self._connection = connection
-        if not self._losses:
-            return
+        if self._commits:
+            self._in_doubt = self._number
+        sent, self._unsent = self._unsent, []
+        try:
+            _exchange(connection, [*opening, *sent])
+        except driver_errors() as error:
+            if is_disconnection(error):
+                self._unsent = sent
+            raise
+        finally:
+            self._answered += [statement for statement in sent if statement.is_answered]
+        self._note_number(opening)
+
+    def _note_number(self, opening: Sequence[Statement]) -> None:
+        if opening and TRANSACTION_NUMBER in self._begin[-1]:
+            [*_, self._number] = opening[-1].fetchone()
+
+    def _is_repeated(self, connection: ServerConnection) -> bool:
+        """Repeats what was answered; returns whether the lost transaction was committed."""
         self._check(connection)
         if self._in_doubt is not None and _is_committed(connection, self._in_doubt):
-            return
+            return True
         self._in_doubt = None
-        for statement in self._statements:
+        for statement in self._answered:
             if not statement.is_answered_as_before(connection):
                 raise ConflictError(
                     f"Another process changed {self._place} while the database server was away",
                     hint="Run the command again; nothing was changed",
                     place=self._place,
                 )
-        if self._commits:
-            self._commit_on(connection)
-
-    def _commit_on(self, connection: DriverConnection) -> None:
-        self._in_doubt = self._number
-        connection.commit()
+        return False
 
     def _endure(self, error: Exception) -> None:
         """Raises the error, unless it is a loss and the server may still come back."""
@@ -222,6 +244,25 @@ class ServerTransaction:
             )
         if self._losses > 1:
             time.sleep(_POLL_SECONDS)
+
+
+def _exchange(connection: ServerConnection, statements: Sequence[Statement]) -> None:
+    """Sends the statements in one message and keeps the answers, up to one that is an error."""
+    cursors: list[Any] = []
+    try:
+        connection.together(
+            [partial(statement.send, connection, cursors) for statement in statements]
+        )
+    except driver_errors() as error:
+        if not is_disconnection(error):
+            for statement, cursor in zip(statements, cursors, strict=False):
+                if cursor.pgresult is None:
+                    statement.fail(error)
+                    break
+                statement.take(cursor)
+        raise
+    for statement, cursor in zip(statements, cursors, strict=True):
+        statement.take(cursor)
 
 
 def _is_committed(connection: DriverConnection, number: int) -> bool:

@@ -2,7 +2,7 @@
 
 A read transaction takes no lock. A write transaction takes its locks at its start. SQLite has
 one for the file. In PostgreSQL, a transaction that names its plans locks only these; one that
-names none excludes all others. `Begin` has the statements.
+names none excludes all others.
 
 Every statement is a text with named parameters (`:plan_id`), written once for
 SQLite and PostgreSQL. The driver runs it directly: for statements that take
@@ -26,11 +26,14 @@ from cleveragents.infrastructure.database.failures import (
     driver_errors,
     is_missing_reference,
     is_refused_row,
+    refused_table,
 )
 from cleveragents.infrastructure.database.models import Model, RecordT, Row
 
 GENERATED = "/* generated */"
 """Marks a statement whose answer is another one each time: a number or a time of the server."""
+BEGIN = "BEGIN"
+"""The first statement of every transaction; no driver begins one by itself."""
 
 _ESCAPE = "\N{SYMBOL FOR ESCAPE}"
 _UNSTORABLE = re.compile(f"[\x00\ud800-\udfff{_ESCAPE}]")
@@ -51,20 +54,25 @@ NUMBERING_LOCK = WRITE_LOCK + 1
 MIGRATION_LOCK = WRITE_LOCK + 2
 """The advisory lock of a migration; a process that looks at the schema shares it."""
 
-TRANSACTION_NUMBER = "SELECT txid_current()"
-"""Ends the beginning of a write transaction; its number tells later whether it was committed."""
+TRANSACTION_NUMBER = "txid_current()"
+"""The last value of a statement that takes locks: tells later what became of the transaction."""
 
 
-class Cursor(Protocol):
-    """The part of a driver's cursor that is used here."""
+class Answer(Protocol):
+    """What a statement returned."""
 
     @property
     def rowcount(self) -> int: ...
-    def execute(self, sql: str, values: Any, /) -> Any: ...
-    def executemany(self, sql: str, values: Any, /) -> Any: ...
     def fetchall(self) -> list[Any]: ...
     def fetchone(self) -> Any: ...
     def close(self) -> None: ...
+
+
+class Cursor(Answer, Protocol):
+    """The part of a driver's cursor that is used here."""
+
+    def execute(self, sql: str, values: Any, /) -> Any: ...
+    def executemany(self, sql: str, values: Any, /) -> Any: ...
 
 
 class DriverConnection(Protocol):
@@ -77,51 +85,39 @@ class DriverConnection(Protocol):
     def close(self) -> None: ...
 
 
-class Begin(Protocol):
-    """The statements that begin a transaction."""
-
-    def reading(self) -> Sequence[str]: ...
-    def writing(self, plans: Sequence[str]) -> Sequence[str]: ...
-
-
-class BeginSqlite(Begin):
-    """SQLite: one writer at a time."""
-
-    # The driver's own transaction handling is off: it would begin too late, and not at all
-    # before a change of the schema.
-    def reading(self) -> Sequence[str]:
-        return ("BEGIN DEFERRED",)
-
-    def writing(self, plans: Sequence[str]) -> Sequence[str]:
-        return ("BEGIN IMMEDIATE",)
-
-
-class BeginPostgres(Begin):
-    """PostgreSQL: the first statements of a transaction that psycopg has begun by itself."""
+class BeginPostgres:
+    """The statements that begin a transaction on a server: few, because each costs time."""
 
     def __init__(self, busy_seconds: float) -> None:
-        self.limits = (
-            f"SET LOCAL lock_timeout = {_milliseconds(busy_seconds)}",
-            f"SET LOCAL statement_timeout = {_milliseconds(ANSWER_SECONDS)}",
+        limits = {
+            "lock_timeout": busy_seconds,
+            "statement_timeout": ANSWER_SECONDS,
             # A writer whose host is lost must not keep its locks until TCP gives up.
-            f"SET LOCAL idle_in_transaction_session_timeout = {_milliseconds(ANSWER_SECONDS)}",
-        )
+            "idle_in_transaction_session_timeout": ANSWER_SECONDS,
+        }
+        settings = [
+            f"set_config('{name}', '{_milliseconds(seconds)}', true)"
+            for name, seconds in limits.items()
+        ]
+        self.limits = f"SELECT {', '.join(settings)}"
+        """Sets the limits of one transaction; poolers of connections keep no others."""
 
     def reading(self) -> Sequence[str]:
-        # Without this, each statement would see what others have committed meanwhile.
-        return ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", *self.limits)
+        # Otherwise each statement would see what others have committed meanwhile.
+        return (f"{BEGIN} ISOLATION LEVEL REPEATABLE READ", self.limits)
 
     def writing(self, plans: Sequence[str]) -> Sequence[str]:
         if not plans:
-            every = f"SELECT pg_advisory_xact_lock({WRITE_LOCK})"
-            return (*self.limits, every, TRANSACTION_NUMBER)
+            every = f"SELECT pg_advisory_xact_lock({WRITE_LOCK}), {TRANSACTION_NUMBER}"
+            return (BEGIN, self.limits, every)
         # Always in the same order, or two transactions could wait for each other.
-        numbers = sorted({_lock_number(plan) for plan in plans})
+        *others, last = sorted({_lock_number(plan) for plan in plans})
         return (
-            *self.limits,
+            BEGIN,
+            self.limits,
             f"SELECT pg_advisory_xact_lock_shared({WRITE_LOCK})",
-            *(f"SELECT pg_advisory_xact_lock({WRITE_LOCK}, {number})" for number in numbers),
-            TRANSACTION_NUMBER,
+            *(f"SELECT pg_advisory_xact_lock({WRITE_LOCK}, {number})" for number in others),
+            f"SELECT pg_advisory_xact_lock({WRITE_LOCK}, {last}), {TRANSACTION_NUMBER}",
         )
 
 
@@ -169,33 +165,68 @@ class ConnectionPool:
             connection.close()
 
 
-class DatabaseSession:
-    """The statements of one transaction."""
+class Server(Protocol):
+    """What a session needs of a transaction on a server; see `ServerTransaction`."""
 
-    def __init__(self, connection: DriverConnection, *, is_sqlite: bool) -> None:
-        self.connection = connection
-        self.is_sqlite = is_sqlite
+    def run(self, sql: str, sets: Sequence[Mapping[str, object]]) -> Answer: ...
+    def settle(self) -> None: ...
+
+
+class DatabaseSession:
+    """The statements of one transaction.
+
+    SQLite runs each at once. A server gets a statement when somebody wants to know an answer,
+    together with those before it: each message that is waited for costs a round trip.
+    """
+
+    def __init__(self, connection: DriverConnection | None, server: Server | None = None) -> None:
+        """Args: either the connection to a SQLite file, or a transaction on a server."""
+        self._connection = connection
+        self.server = server
+        self.is_sqlite = server is None
+        self._expected: dict[tuple[object, ...], Answer] = {}
+        self._inserted: list[tuple[Model[Any], Mapping[str, Any]]] | None = None
+        """What rows are inserted in the open savepoint: the first of each statement."""
+
+    def expect(self, sql: str, **values: object) -> None:
+        """Says that the block will call `rows` or `find` with just this, perhaps soon.
+
+        The question then goes to a server with the next message, and its answer is used if
+        nothing was written in between.
+        """
+        if self.server is not None:
+            key = (sql, *values.items())
+            self._expected[key] = self._expected.get(key) or self._execute(sql, values)
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Returns the rows; times are text in UTC."""
-        found = self._execute(sql, values).fetchall()
-        return found if self.is_sqlite else [_from_driver(row) for row in found]
+        if self.server is None:
+            return self._execute(sql, values).fetchall()
+        expected = self._expected.pop((sql, *values.items()), None)
+        cursor = self._execute(sql, values) if expected is None else expected
+        return [_from_driver(row) for row in cursor.fetchall()]
 
     def generated(self, sql: str, **values: object) -> Callable[[], Any]:
         """Runs a statement that returns one value, which the database generates.
 
         If the server goes away before the transaction has committed, the value may change: then
-        the statement runs again. Whoever calls the result gets the latest value.
+        the statement runs again. Whoever calls the result gets the latest value, or None if the
+        statement was undone with its savepoint.
         """
         cursor = self._execute(f"{GENERATED} {sql}", values)
-        if not self.is_sqlite:
-            return lambda: cursor.fetchall()[0][0]
-        [value] = cursor.fetchone()
-        return lambda: value
+        if self.server is None:
+            [value] = cursor.fetchone()
+            return lambda: value
 
-    def run(self, sql: str, **values: object) -> int:
-        """Runs a statement that returns no rows; returns how many rows it changed."""
-        return self._execute(sql, values).rowcount
+        def latest() -> Any:
+            rows = cursor.fetchall()
+            return rows[0][0] if rows else None
+
+        return latest
+
+    def run(self, sql: str, **values: object) -> Answer:
+        """Runs a statement that returns no rows; only who asks for an answer waits for it."""
+        return self._execute(sql, values)
 
     def find(self, model: Model[RecordT], sql: str, **values: object) -> list[RecordT]:
         """Returns the records of the rows, in their order."""
@@ -205,49 +236,67 @@ class DatabaseSession:
         """Yields records; reads only as many rows as the caller takes."""
         with closing(self._execute(sql, values)) as cursor:
             while (row := cursor.fetchone()) is not None:
-                yield model.read(row if self.is_sqlite else _from_driver(row))
+                yield model.read(row if self.server is None else _from_driver(row))
 
     def insert(self, model: Model[Any], *rows: Mapping[str, Any]) -> None:
         """Stores new rows, all or none; the transaction stays usable after a failure.
+
+        Inside a savepoint of the caller, it may be its end that raises.
 
         Raises:
             DuplicateError: The id, or the position in the plan's order, is taken.
             DatabaseError: Something that a row refers to is not stored.
         """
-        if not rows:
-            return
-        try:
-            # Without it, PostgreSQL would refuse every statement after one that failed.
+        if rows and self._inserted is None:
             with self.savepoint():
-                self._execute(_insertion(model.table, tuple(rows[0])), *rows)
-        except driver_errors() as error:
-            raise _refusal(error, model.noun, str(rows[0][model.key])) from error
+                self.insert(model, *rows)
+        elif rows and self._inserted is not None:
+            self._inserted.append((model, rows[0]))
+            self._execute(_insertion(model.table, tuple(rows[0])), *rows)
 
-    def update(self, model: Model[Any], row: Mapping[str, Any]) -> None:
+    def update(self, model: Model[Any], row: Mapping[str, Any], *, exists: bool = False) -> None:
         """Writes these columns of the row that has the same key.
+
+        Args:
+            model: Which table it is.
+            row: The columns, one of them the key.
+            exists: Whether this transaction has found the row, so that nobody has to wait
+                for the answer.
 
         Raises:
             NotFoundError: There is none.
         """
-        if not self._execute(_update(model.table, model.key, tuple(row)), row).rowcount:
+        cursor = self._execute(_update(model.table, model.key, tuple(row)), row)
+        if not exists and not cursor.rowcount:
             record_id = row[model.key]
             raise NotFoundError(f"There is no {model.noun} {record_id}", record_id=record_id)
 
     @contextmanager
     def savepoint(self) -> Generator[None]:
-        """Keeps all changes of the block or, if it raises, none; the transaction can continue."""
-        self.connection.execute("SAVEPOINT whole")
+        """Keeps all changes of the block or, if it raises, none; the transaction can continue.
+
+        PostgreSQL would otherwise refuse every statement after one that failed.
+        """
+        inserted: list[tuple[Model[Any], Mapping[str, Any]]] = []
+        self._inserted = inserted
+        self._execute("SAVEPOINT whole", {})
         try:
             yield
-        except BaseException:
+            self._execute("RELEASE SAVEPOINT whole", {})
+            if self.server is not None:
+                self.server.settle()
+        except BaseException as error:
             # When the disk is full, SQLite rolls back the transaction and the savepoint with it.
             with suppress(*driver_errors()):
-                self.connection.execute("ROLLBACK TO SAVEPOINT whole")
-                self.connection.execute("RELEASE SAVEPOINT whole")
+                self._execute("ROLLBACK TO SAVEPOINT whole", {})
+                self._execute("RELEASE SAVEPOINT whole", {})
+            if isinstance(error, driver_errors()):
+                raise _refusal(error, inserted) from error
             raise
-        self.connection.execute("RELEASE SAVEPOINT whole")
+        finally:
+            self._inserted = None
 
-    def _execute(self, sql: str, *sets: Mapping[str, object]) -> Cursor:
+    def _execute(self, sql: str, *sets: Mapping[str, object]) -> Answer:
         """Runs a statement, once for each set of values.
 
         Replaces the values that a database refuses or would return differently.
@@ -266,8 +315,12 @@ class DatabaseSession:
                     # ISO text of a fixed width: it sorts, and people can read it.
                     text = moment.isoformat(timespec="microseconds")
                     values[name] = text if self.is_sqlite else moment
-        sql = sql if self.is_sqlite else _for_postgres(sql)
-        cursor = self.connection.cursor()
+        if self.server is not None:
+            if not sql.startswith("SELECT"):
+                self._expected.clear()
+            return self.server.run(_for_postgres(sql), converted)
+        assert self._connection is not None
+        cursor = self._connection.cursor()
         if len(converted) == 1:
             cursor.execute(sql, converted[0])
         else:
@@ -336,10 +389,19 @@ def _update(table: str, key: str, columns: tuple[str, ...]) -> str:
     return f"UPDATE {table} SET {values} WHERE {key} = :{key}"
 
 
-def _refusal(error: Exception, noun: str, record_id: str) -> Exception:
+def _refusal(
+    error: Exception, inserted: Sequence[tuple[Model[Any], Mapping[str, Any]]]
+) -> Exception:
     """Returns the error for a row that the database did not store."""
+    table = refused_table(error)
+    of_table = [(model, row) for model, row in inserted if table in (None, model.table)]
+    if not of_table:
+        return error
+    model, row = of_table[-1]
+    record_id = str(row[model.key])
     if is_missing_reference(error):
         return DatabaseError(
-            f"The {noun} {record_id} refers to a record that is not stored", record_id=record_id
+            f"The {model.noun} {record_id} refers to a record that is not stored",
+            record_id=record_id,
         )
-    return DuplicateError(noun, record_id) if is_refused_row(error) else error
+    return DuplicateError(model.noun, record_id) if is_refused_row(error) else error

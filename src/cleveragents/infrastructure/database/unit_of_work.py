@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, FaultPoints
@@ -26,12 +26,9 @@ from cleveragents.infrastructure.database.server_processes import connection_nam
 from cleveragents.infrastructure.database.server_transaction import ServerTransaction
 from cleveragents.infrastructure.database.session import (
     BUSY_SECONDS,
-    Begin,
     BeginPostgres,
-    BeginSqlite,
     ConnectionPool,
     DatabaseSession,
-    DriverConnection,
 )
 from cleveragents.infrastructure.file_locks import Presence, RunningProcess
 from cleveragents.infrastructure.system import this_process
@@ -63,9 +60,10 @@ class _OpenDatabase(NamedTuple):
     """A database that was checked and can be used."""
 
     pool: ConnectionPool
-    begin: Begin
-    file_in_use: tuple[int, int] | None
-    """Identifies the file of SQLite; None is PostgreSQL."""
+    begin: BeginPostgres | None = None
+    """What begins a transaction on a server; None is SQLite."""
+    file_in_use: tuple[int, int] | None = None
+    """Identifies the file of SQLite."""
 
 
 class Connections:
@@ -110,11 +108,14 @@ class Connections:
         self._busy_seconds = busy_seconds
         self._reconnect_seconds = reconnect_seconds
         self._opened: _OpenDatabase | None = None
-        self._opening = threading.Lock()
+        # The first transaction compares the database, which takes transactions too.
+        self._opening = threading.RLock()
 
     @contextmanager
     def transaction(self, *, writes: bool, plans: Sequence[str] = ()) -> Generator[DatabaseSession]:
         """Runs the block in a transaction, which is kept only if it writes and does not raise.
+
+        On a server it begins with the first statement that is waited for.
 
         Args:
             writes: Whether the block writes.
@@ -122,36 +123,47 @@ class Connections:
         """
         try:
             with self._opening:
-                opened = self._opened = self._opened or self._compared(self._open())
-            begin = opened.begin.writing(plans) if writes else opened.begin.reading()
+                if self._opened is None:
+                    self._opened = self._open()
+                    self._compare()
+                opened = self._opened
             with ExitStack() as held:
-                connection = self._begun(opened, begin, held)
-                yield DatabaseSession(connection, is_sqlite=opened.file_in_use is not None)
+                if opened.begin is None:
+                    connection = held.enter_context(opened.pool.connection())
+                    # The driver would begin too late, and not at all before a change of the schema.
+                    connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN DEFERRED")
+                    yield DatabaseSession(connection)
+                else:
+                    begin = opened.begin.writing(plans) if writes else opened.begin.reading()
+                    connection = self._on_server(opened, begin, held)
+                    yield DatabaseSession(None, connection)
                 if writes:
                     connection.commit()
         except driver_errors() as error:
             raise self._translated(error) from error
 
-    def _compared(self, opened: _OpenDatabase) -> _OpenDatabase:
+    def _compare(self) -> None:
         """Compares the database, before it is used, with what this home knows of it."""
-        is_sqlite = opened.file_in_use is not None
-        with opened.pool.connection() as connection:
-            settled = self.home.compare(DatabaseSession(connection, is_sqlite=is_sqlite))
+        try:
+            with self.transaction(writes=False) as session:
+                settled = self.home.compare(session)
+            if not settled:
+                self._settle_home()
+        except BaseException:
+            self._opened = None
+            raise
 
+    def _settle_home(self) -> None:
         def write(change: Callable[[DatabaseSession], None]) -> None:
-            with ExitStack() as held:
-                connection = self._begun(opened, opened.begin.writing(()), held)
-                change(DatabaseSession(connection, is_sqlite=is_sqlite))
-                connection.commit()
+            with self.transaction(writes=True) as session:
+                change(session)
 
-        if not settled:
-            try:
-                self.home.settle(write, private=self._is_private())
-            except (CleverAgentsError, *driver_errors()):
-                # Reading must be possible on a full disk: the next command tries again.
-                if self.home.is_elsewhere():
-                    raise
-        return opened
+        try:
+            self.home.settle(write, private=self._is_private())
+        except CleverAgentsError:
+            # Reading must be possible on a full disk: the next command tries again.
+            if self.home.is_elsewhere():
+                raise
 
     def _is_private(self) -> bool:
         """Returns whether no other home can use the database: it is inside this one."""
@@ -160,25 +172,19 @@ class Connections:
             self._home.resolve() in location.path.parents
         )
 
-    def _begun(
+    def _on_server(
         self, opened: _OpenDatabase, begin: Sequence[str], held: ExitStack
-    ) -> DriverConnection:
-        """Returns a connection in a new transaction, which `held` gives back."""
-        if opened.file_in_use is not None:
-            connection = held.enter_context(opened.pool.connection())
-            connection.execute("; ".join(begin))
-            return connection
+    ) -> ServerTransaction:
+        """Returns a transaction whose connection `held` gives back."""
 
-        def connect() -> DriverConnection:
+        def connect() -> Any:
             held.close()
             return held.enter_context(opened.pool.connection())
 
         place = str(self._location)
         check = partial(schema.require_head, place=place)
         patience = self._reconnect_seconds
-        transaction = ServerTransaction(place, begin, connect, check, patience=patience)
-        transaction.begin()
-        return transaction
+        return ServerTransaction(place, begin, connect, check, patience=patience)
 
     def _translated(self, error: Exception) -> CleverAgentsError:
         found = translate(error, str(self._location))
@@ -205,12 +211,12 @@ class Connections:
             path = self._location.path
             file = schema.open_sqlite(path, self.presence, busy_seconds=seconds)
             pool = ConnectionPool(partial(sqlite_file.connect, path, busy_seconds=seconds), file)
-            return _OpenDatabase(pool, BeginSqlite(), sqlite_file.take(path))
+            return _OpenDatabase(pool, file_in_use=sqlite_file.take(path))
         name = connection_name(self.presence.holder, schema.HEAD_REVISION)
         connect = partial(connect_postgres, self._location.address, busy_seconds=seconds, name=name)
         begin = BeginPostgres(seconds)
         server = schema.open_postgres(connect, begin, self.presence, str(self._location))
-        return _OpenDatabase(ConnectionPool(connect, server), begin, None)
+        return _OpenDatabase(ConnectionPool(connect, server), begin)
 
     def close(self) -> None:
         """Closes the connections; the next use opens the database again."""
@@ -256,11 +262,17 @@ class SqlDatabase(Database):
             yield UnitOfWork(session, self._clock, self._connections.home.id)
 
     @contextmanager
-    def write(self, *plans: str) -> Generator[UnitOfWork]:
+    def write(self, *plans: str, adds_group: bool = False) -> Generator[UnitOfWork]:
         with self._connections.transaction(writes=True, plans=plans) as session:
             transaction = UnitOfWork(session, self._clock, self._connections.home.id)
+            if session.server is not None and adds_group:
+                for plan_id in plans:
+                    transaction.plans.expect(plan_id)
+                    transaction.checkpoints.expect(plan_id)
             for check in self._on_begin:
                 check(transaction)
+            if session.server is not None:
+                session.server.settle()
             yield transaction
         # After the block: what is told must be durable.
         events = transaction.events.added()

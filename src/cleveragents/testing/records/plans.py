@@ -199,6 +199,8 @@ def sandboxes_follow_the_order_of_resources(make_database: MakeDatabase) -> None
         active = replace(private, state=SandboxState.ACTIVE)
         expect(list(transaction.sandboxes.list("PLAN1")), [other, active])
         expect(list(transaction.sandboxes.list("PLAN2")), [])
+        expect(list(transaction.sandboxes.all_resources()), [first, second])
+        expect(list(transaction.sandboxes.all()), [other, active])
 
 
 CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (

@@ -40,6 +40,7 @@ def unfinished_operations_are_found(make_database: MakeDatabase) -> None:
         expect(list(transaction.operations.list("PLAN1")), [finished, sample.operation(2)])
         expect(transaction.operations.pending("PLAN1"), sample.operation(2))
         expect(transaction.operations.pending("PLAN2"), None)
+        expect(list(transaction.operations.all_pending()), [sample.operation(2)])
         undone = replace(sample.operation(2), status=OperationStatus.UNDONE)
         transaction.operations.save(undone)
         expect(transaction.operations.pending("PLAN1"), None)
@@ -61,6 +62,7 @@ def leases_are_put_and_released(make_database: MakeDatabase) -> None:
         transaction.leases.release("PLAN1", "OWNER2")
     with database.read() as transaction:
         expect(transaction.leases.get("PLAN1"), replace(second, released=True))
+        expect(list(transaction.leases.all()), [replace(second, released=True)])
 
 
 def leases_are_renewed_by_their_holder_only(make_database: MakeDatabase) -> None:

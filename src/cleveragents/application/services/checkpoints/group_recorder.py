@@ -124,7 +124,8 @@ class GroupRecorder:
         """
         if any(made.partial for _, made in taken):
             self._events.emit(WarningIssued(PARTIAL.format(label=moment.label)))
-        with self._database.write(lease.plan_id) as transaction:
+        # What `also` stores would make all that is read at the start out of date.
+        with self._database.write(lease.plan_id, adds_group=also is None) as transaction:
             plan = transaction.plans.get(lease.plan_id)
             if also is not None:
                 plan = also(transaction, plan)

@@ -98,11 +98,7 @@ class Adoption:
     def _known(self) -> tuple[Collection[str], list[str]]:
         with self._database.read() as transaction:
             plans = transaction.plans.ids()
-            paths = [
-                resource.path
-                for plan_id in plans
-                for resource in transaction.sandboxes.resources(plan_id)
-            ]
+            paths = [resource.path for resource in transaction.sandboxes.all_resources()]
         return frozenset(plans), list(dict.fromkeys(paths))
 
     def _adopted(self, found: FoundPlan) -> Adopted:

@@ -87,7 +87,7 @@ class PlanHealth:
     def read(self) -> list[PlanRecord]:
         """Returns what is stored about every plan of this home, oldest first."""
         with self._database.read() as transaction:
-            found = [_record(transaction, plan) for plan in transaction.plans.list()]
+            found = _records(transaction)
         stores = self._installation.paths()["stores"]
         shared = self._inspection.is_shared()
         return [
@@ -118,9 +118,8 @@ class PlanHealth:
         """
         begun = [record.id for record in records if _is_begun(record)]
         without = [plan_id for plan_id in begun if self._locks.holder(plan_id) is None]
-        with self._database.read() as transaction:
-            again = [_record(transaction, transaction.plans.get(plan_id)) for plan_id in without]
-        return [record for record in again if _is_begun(record)]
+        again = self.read() if without else ()
+        return [record for record in again if record.id in without and _is_begun(record)]
 
     def _end(self, record: PlanRecord) -> RepairAttempt:
         """Ends what a killed process left; the lease goes with it."""
@@ -228,15 +227,28 @@ class PlanHealth:
         return reasons
 
 
-def _record(transaction: Transaction, plan: PlanSummary) -> PlanRecord:
-    return PlanRecord(
-        plan=plan,
-        resources=transaction.sandboxes.resources(plan.id),
-        sandboxes=transaction.sandboxes.list(plan.id),
-        groups=transaction.checkpoints.count_groups(plan.id),
-        pending=transaction.operations.pending(plan.id),
-        lease=transaction.leases.get(plan.id),
-    )
+def _records(transaction: Transaction) -> list[PlanRecord]:
+    """Reads all plans; asks as often for a thousand plans as for one."""
+    resources: dict[str, list[Resource]] = {}
+    for resource in transaction.sandboxes.all_resources():
+        resources.setdefault(resource.plan_id, []).append(resource)
+    sandboxes: dict[str, list[SandboxRef]] = {}
+    for sandbox in transaction.sandboxes.all():
+        sandboxes.setdefault(sandbox.plan_id, []).append(sandbox)
+    groups = transaction.checkpoints.group_counts()
+    pending = {operation.plan_id: operation for operation in transaction.operations.all_pending()}
+    leases = {lease.plan_id: lease for lease in transaction.leases.all()}
+    return [
+        PlanRecord(
+            plan=plan,
+            resources=resources.get(plan.id, ()),
+            sandboxes=sandboxes.get(plan.id, ()),
+            groups=groups.get(plan.id, 0),
+            pending=pending.get(plan.id),
+            lease=leases.get(plan.id),
+        )
+        for plan in transaction.plans.list()
+    ]
 
 
 def _is_begun(record: PlanRecord) -> bool:

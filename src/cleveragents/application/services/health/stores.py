@@ -111,7 +111,7 @@ class StoreHealth:
         drafts = self._stores.reclaim_drafts(dry_run=True)
         with self._database.read() as transaction:
             known = transaction.plans.ids()
-            recorded = [box for plan_id in known for box in transaction.sandboxes.list(plan_id)]
+            recorded = transaction.sandboxes.all()
         named = {
             (box.plan_id, box.resource)
             for box in recorded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -76,7 +76,7 @@ _GROUP_IDS = "SELECT group_id FROM checkpoint_groups WHERE plan_id = :plan_id"
 _VISIBLE_GROUPS = (
     f"{GROUPS.select} WHERE plan_id = :plan_id AND set_aside_by IS NULL ORDER BY sequence"
 )
-_COUNT = "SELECT count(*) FROM checkpoint_groups WHERE plan_id = :plan_id"
+_COUNTS = "SELECT plan_id, count(*) FROM checkpoint_groups GROUP BY plan_id"
 _COUNTED = (
     " FROM checkpoint_groups WHERE plan_id = :plan_id AND NOT EXISTS"
     " (SELECT 1 FROM checkpoint_metadata WHERE group_id = checkpoint_groups.group_id"
@@ -128,6 +128,7 @@ _EFFECTIVE = " UNION ALL ".join(
 )
 
 _OPERATIONS = f"{OPERATIONS.select} WHERE plan_id = :plan_id ORDER BY created_at, operation_id"
+_ALL_PENDING = f"{OPERATIONS.select} WHERE status = 'pending' ORDER BY created_at, operation_id"
 _PENDING = (
     f"{OPERATIONS.select} WHERE plan_id = :plan_id AND status = 'pending'"
     " ORDER BY created_at DESC, operation_id DESC LIMIT 1"
@@ -150,26 +151,33 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
     """Checkpoints and their groups; a group is written, set aside, pinned and deleted whole."""
 
     def add_group(self, group: CheckpointGroup, checkpoints: Sequence[Checkpoint]) -> None:
+        rows = [CHECKPOINTS.row(checkpoint) for checkpoint in checkpoints]
         with self._session.savepoint():
             self._session.insert(GROUPS, GROUPS.row(group))
-            for checkpoint in checkpoints:
-                self._session.insert(CHECKPOINTS, CHECKPOINTS.row(checkpoint))
-        # One event for the group, however many resources it has checkpoints of.
-        for first in checkpoints[:1]:
-            self._events.add(
-                CheckpointCreated(
-                    group.plan_id,
-                    first.id,
-                    group.id,
-                    first.metadata.label,
-                    first.checkpoint_type.value,
-                    first.metadata.trigger,
-                    first.metadata.step_index,
-                    tuple(checkpoint.metadata.resource for checkpoint in checkpoints),
+            for row in rows:
+                self._session.insert(CHECKPOINTS, row)
+            # One event for the group, however many resources it has checkpoints of.
+            for first in checkpoints[:1]:
+                self._events.add(
+                    CheckpointCreated(
+                        group.plan_id,
+                        first.id,
+                        group.id,
+                        first.metadata.label,
+                        first.checkpoint_type.value,
+                        first.metadata.trigger,
+                        first.metadata.step_index,
+                        tuple(checkpoint.metadata.resource for checkpoint in checkpoints),
+                    )
                 )
-            )
+
+    def expect(self, plan_id: str) -> None:
+        self._session.expect(_NEXT_SEQUENCES, plan_id=plan_id)
+        self._session.expect(_EFFECTIVE, plan_id=plan_id)
 
     def next_sequence(self, plan_id: str) -> tuple[int, int]:
+        # Whoever adds a group asks for both.
+        self._session.expect(_EFFECTIVE, plan_id=plan_id)
         [(group, checkpoint)] = self._session.rows(_NEXT_SEQUENCES, plan_id=plan_id)
         return group, checkpoint
 
@@ -241,9 +249,8 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
     def groups_oldest_first(self, plan_id: str) -> Iterator[CheckpointGroup]:
         return self._session.find_each(GROUPS, _ALL_GROUPS, plan_id=plan_id)
 
-    def count_groups(self, plan_id: str) -> int:
-        [[count]] = self._session.rows(_COUNT, plan_id=plan_id)
-        return count
+    def group_counts(self) -> Mapping[str, int]:
+        return dict(self._session.rows(_COUNTS))
 
     def counted_groups(self, plan_id: str) -> Sequence[CountedGroup]:
         rows = self._session.rows(_COUNTED_GROUPS, plan_id=plan_id)
@@ -272,7 +279,7 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
     def set_pinned(self, group_ids: Collection[str], *, pinned: bool) -> None:
         event = CheckpointPinned if pinned else CheckpointUnpinned
         for group_id in group_ids:
-            if self._session.run(_SET_PINNED, group_id=group_id, pinned=pinned):
+            if self._session.run(_SET_PINNED, group_id=group_id, pinned=pinned).rowcount:
                 self._add_event(event, group_id, self._first_of(group_id))
 
     def prune_groups(self, group_ids: Collection[str]) -> None:
@@ -333,6 +340,10 @@ class OperationRepository(RecordRepository, OperationStore):
     def pending(self, plan_id: str) -> Operation | None:
         found = self._session.find(OPERATIONS, _PENDING, plan_id=plan_id)
         return found[0] if found else None
+
+    def all_pending(self) -> Sequence[Operation]:
+        found = self._session.find(OPERATIONS, _ALL_PENDING)
+        return [*{operation.plan_id: operation for operation in found}.values()]
 
     def list(self, plan_id: str) -> Sequence[Operation]:
         return self._session.find(OPERATIONS, _OPERATIONS, plan_id=plan_id)

@@ -46,6 +46,7 @@ from cleveragents.infrastructure.database.models import (
     RESOURCES,
     SANDBOXES,
     VALIDATIONS,
+    Row,
     dump,
 )
 from cleveragents.infrastructure.database.session import NUMBERING_LOCK, DatabaseSession, id_lists
@@ -62,17 +63,21 @@ _DESCENDANTS = (
     f" {PLANS.select} WHERE plan_id IN (SELECT id FROM below) ORDER BY number"
 )
 _RESOURCES = f"{RESOURCES.select} WHERE plan_id = :plan_id ORDER BY position, resource_id"
-_SANDBOXES = (
+_ALL_RESOURCES = f"{RESOURCES.select} ORDER BY position, resource_id"
+_WITH_RESOURCE = (
     f"{SANDBOXES.select} JOIN resources ON resources.resource_id = sandboxes.resource_id"
-    " WHERE sandboxes.plan_id = :plan_id"
-    " ORDER BY resources.position, sandboxes.created_at, sandboxes.sandbox_id"
 )
+_IN_ORDER = "ORDER BY resources.position, sandboxes.created_at, sandboxes.sandbox_id"
+_SANDBOXES = f"{_WITH_RESOURCE} WHERE sandboxes.plan_id = :plan_id {_IN_ORDER}"
+_ALL_SANDBOXES = f"{_WITH_RESOURCE} {_IN_ORDER}"
 _VALIDATIONS = f"{VALIDATIONS.select} WHERE plan_id = :plan_id ORDER BY started_at, validation_id"
 
 _IS_LEASE = "resource_type = 'plan' AND resource_id = :plan_id"
 _IS_CURRENT = f"{_IS_LEASE} AND owner_id = :owner_id AND fencing = :fencing AND NOT released"
-_LEASE = f"{LEASES.select} WHERE {_IS_LEASE}"
-_HOLDER = f"{LEASE_HOLDERS.select} WHERE {_IS_LEASE}"
+_ALL_LEASES = (
+    f"SELECT {LEASES.columns}, {LEASE_HOLDERS.columns} FROM locks WHERE resource_type = 'plan'"
+)
+_LEASE = f"{_ALL_LEASES} AND resource_id = :plan_id"
 _REMOVE = f"DELETE FROM locks WHERE {_IS_LEASE}"
 _CURRENT = f"SELECT fencing FROM locks WHERE {_IS_CURRENT}"
 _RENEW = f"UPDATE locks SET expires_at = :expires_at WHERE {_IS_CURRENT}"
@@ -91,7 +96,9 @@ class EventRepository(EventStore):
     def __init__(self, session: DatabaseSession, clock: Clock) -> None:
         self._session = session
         self.clock = clock
-        self._added: list[Callable[[], StoredEvent]] = []
+        self._added: list[
+            tuple[Callable[[], int | None], PlanEventRecord, datetime, dict[str, JsonValue]]
+        ] = []
 
     def add(self, event: PlanEventRecord) -> None:
         # The time of storing, not one of the record's: so time and sequence grow together.
@@ -108,7 +115,7 @@ class EventRepository(EventStore):
             data_json=dump(facts),
             created_at=now,
         )
-        self._added.append(lambda: StoredEvent(number(), event.plan_id, event.type, now, facts))
+        self._added.append((number, event, now, facts))
 
     def list(
         self, plan_id: str, *, after: int = 0, types: Collection[str] | None = None
@@ -124,7 +131,12 @@ class EventRepository(EventStore):
         return sorted(found, key=lambda event: event.sequence)
 
     def added(self) -> Sequence[StoredEvent]:
-        return [stored() for stored in self._added]
+        # What was undone with its savepoint has no number.
+        return [
+            StoredEvent(sequence, event.plan_id, event.type, moment, facts)
+            for number, event, moment, facts in self._added
+            if (sequence := number()) is not None
+        ]
 
 
 class RecordRepository:
@@ -179,7 +191,7 @@ class PlanRepository(RecordRepository, PlanStore):
         before = self._known.get(plan.id) or self.get(plan.id)
         # Only the changed columns: most saves change three, and the definition is large.
         if changed := PLANS.changes(before, plan):
-            self._session.update(PLANS, {PLANS.key: plan.id, **changed})
+            self._session.update(PLANS, {PLANS.key: plan.id, **changed}, exists=True)
         self._known[plan.id] = plan
         phase, state = plan.phase.value, plan.state.value
         if before.phase is not plan.phase:
@@ -192,6 +204,9 @@ class PlanRepository(RecordRepository, PlanStore):
             self._events.add(PlanErrored(plan.id, error.message, *place))
         if plan.state is PlanState.CANCELLED and before.state is not PlanState.CANCELLED:
             self._events.add(PlanCancelled(plan.id, plan.cancel_reason or ""))
+
+    def expect(self, plan_id: str) -> None:
+        self._session.expect(_PLAN, plan_id=plan_id)
 
     def get(self, plan_id: str) -> Plan:
         found = self._session.find(PLANS, _PLAN, plan_id=plan_id)
@@ -253,8 +268,17 @@ class SandboxRepository(RecordRepository, SandboxStore):
     def resources(self, plan_id: str) -> Sequence[Resource]:
         return self._session.find(RESOURCES, _RESOURCES, plan_id=plan_id)
 
+    def expect(self, plan_id: str) -> None:
+        self._session.expect(_SANDBOXES, plan_id=plan_id)
+
     def list(self, plan_id: str) -> Sequence[SandboxRef]:
         return self._session.find(SANDBOXES, _SANDBOXES, plan_id=plan_id)
+
+    def all_resources(self) -> Sequence[Resource]:
+        return self._session.find(RESOURCES, _ALL_RESOURCES)
+
+    def all(self) -> Sequence[SandboxRef]:
+        return self._session.find(SANDBOXES, _ALL_SANDBOXES)
 
 
 class ValidationRepository(RecordRepository, ValidationStore):
@@ -277,10 +301,10 @@ class LeaseRepository(RecordRepository, LeaseStore):
 
     def get(self, plan_id: str) -> Lease | None:
         rows = self._session.rows(_LEASE, plan_id=plan_id)
-        if not rows:
-            return None
-        [holder] = self._session.find(LEASE_HOLDERS, _HOLDER, plan_id=plan_id)
-        return LEASES.read(rows[0], holder=holder)
+        return _lease(rows[0]) if rows else None
+
+    def all(self) -> Sequence[Lease]:
+        return [_lease(row) for row in self._session.rows(_ALL_LEASES)]
 
     def now(self) -> datetime:
         if self._session.is_sqlite:
@@ -310,7 +334,11 @@ class LeaseRepository(RecordRepository, LeaseStore):
             fencing=lease.fencing,
             expires_at=expires_at,
         )
-        return renewed == 1
+        return renewed.rowcount == 1
 
     def release(self, plan_id: str, owner_id: str) -> None:
         self._session.run(_RELEASE, plan_id=plan_id, owner_id=owner_id)
+
+
+def _lease(row: Row) -> Lease:
+    return LEASES.read(row[: LEASES.width], holder=LEASE_HOLDERS.read(row[LEASES.width :]))

@@ -74,7 +74,7 @@ class ToolCallRepository(RecordRepository, ToolCallStore):
     def make_effective(self, plan_id: str, wanted: Ranges, undone_by: str) -> int:
         run = self._session.run
         undone = sum(
-            run(_UNDO, plan_id=plan_id, first=first, last=last, operation_id=undone_by)
+            run(_UNDO, plan_id=plan_id, first=first, last=last, operation_id=undone_by).rowcount
             for first, last in gaps(wanted, HIGHEST)
         )
         for first, last in wanted:
