@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from cleveragents.domain.errors import SnapshotError
@@ -188,6 +188,7 @@ class LiveTree:
     Args:
         root: Top of the sandbox.
         own_git: Whether `.git` at the top is the sandbox's own and no content.
+        kept_below: Says which paths of `.git` are no content, where the others are.
         remembered: What was known last.
         rules: What is ignored.
         limits: What is too much, and what is wanted though it is ignored.
@@ -200,6 +201,7 @@ class LiveTree:
         root: str,
         *,
         own_git: bool,
+        kept_below: Callable[[str], bool] | None = None,
         remembered: RememberedFile,
         rules: IgnoreRules,
         limits: Limits,
@@ -209,6 +211,7 @@ class LiveTree:
         known, wanted = remembered.captured, PathPatterns(limits.include_ignored)
         self._root = root
         self._own_git = own_git
+        self._kept_below = kept_below
         self._rules = rules
         self._limits = limits
         self._state = _PresentState(
@@ -419,7 +422,7 @@ class LiveTree:
         The paths of this look stay pending. Where there is no git, such a FIFO is a
         special file like any other.
         """
-        if not self._own_git:
+        if not (self._own_git or self._kept_below):
             return
         self._pending.waiting_rules = {
             path
@@ -440,6 +443,7 @@ class LiveTree:
             for path in paths
             if path
             and not (self._own_git and path == ".git")
+            and not (self._kept_below and path.startswith(".git/"))
             and self._state.tree.get(path) is None
             and path not in self._exceptions.captured_once
             and os.path.lexists(f"{self._root}/{path}")
@@ -472,6 +476,9 @@ class LiveTree:
     def _look_once(self, path: str, *, replaced: bool) -> list[str] | None:
         """Reads one path; returns what is in it and unread, None if what is below still holds."""
         if self._own_git and path == ".git":
+            return []
+        if self._kept_below is not None and self._kept_below(path):
+            self._forget(path)
             return []
         full = f"{self._root}/{path}"
         try:
