@@ -6,6 +6,7 @@ is made in constant time. `files/views.py` mounts it, for the processes that use
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,13 +15,13 @@ from cleveragents.application.ports.system import Clock
 from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.sandboxes.resource import ResourceType, SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.sandbox.create.in_place import branch_of_project
 from cleveragents.infrastructure.sandbox.create.maker import (
     SandboxMaker,
     creation_errors,
     new_sandbox,
 )
-from cleveragents.infrastructure.sandbox.create.origins import read_origin
 from cleveragents.infrastructure.sandbox.files.views import Layer, unused
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.repository import find_repository, store_key
@@ -49,6 +50,7 @@ class PrivateViewSandboxes(SandboxMaker):
             else:
                 key = store_key(project, ResourceType.FS_DIRECTORY)
                 store = ensure_store(self._git, mirrors, key)
+            write_durably(_note_of(store), os.fsencode(project))
             remove_layer(place)  # What a killed attempt may have left: there is no record of it.
             layer = Layer(place)
             layer.make(project)
@@ -66,7 +68,7 @@ class PrivateViewSandboxes(SandboxMaker):
         layer = Layer.of(sandbox)
         with creation_errors():
             try:
-                layer.make(_project_of(sandbox, layer))
+                layer.make(_project_of(sandbox))
             except FileExistsError as error:
                 reason = "is not what was there before"
                 raise SandboxMissingError(sandbox.path, reason) from error
@@ -75,11 +77,17 @@ class PrivateViewSandboxes(SandboxMaker):
         remove_layer(Layer.of(sandbox).place)
 
 
-def _project_of(sandbox: SandboxRef, layer: Layer) -> Path:
-    origin = read_origin(layer.place)
-    if origin is None:
-        raise SandboxMissingError(sandbox.path, "is missing, and nothing says of which project")
-    return Path(origin.resource.path)
+def _note_of(store: Path) -> Path:
+    """Returns the file that names the project of a mirror: each project has one."""
+    return store.with_suffix(".project")
+
+
+def _project_of(sandbox: SandboxRef) -> Path:
+    try:
+        return Path(os.fsdecode(_note_of(Path(sandbox.store)).read_bytes()))
+    except OSError as error:
+        reason = "is missing, and nothing says of which project it was"
+        raise SandboxMissingError(sandbox.path, reason) from error
 
 
 def remove_layer(place: Path) -> None:

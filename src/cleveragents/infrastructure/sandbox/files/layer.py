@@ -20,9 +20,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cleveragents.infrastructure.files import sync_files
+from cleveragents.infrastructure.sandbox.files.live_tree import KeptBelow, KnownDirectories
+from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime, scan
 from cleveragents.infrastructure.sandbox.files.views import Layer
+from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectKind
+from cleveragents.infrastructure.sandbox.store.captured_state import CapturedState, ancestors
+from cleveragents.infrastructure.sandbox.store.lazy_tree import LazyTree, ReadTree
 
 GIT = ".git"
+CHANGED_OUTSIDE = "changed outside"
 _OPAQUE = "user.overlay.opaque"
 _OBJECT = re.compile(
     r"\.git/(?:modules/.+/)?"
@@ -30,6 +36,10 @@ _OBJECT = re.compile(
     re.DOTALL,
 )
 """Files whose names say what they hold."""
+_OBJECTS = re.compile(
+    r"\.git/(?:modules/.+/)?(?:objects(?:/[0-9a-f]{2}|/pack)?|lfs/objects(?:/.+)?)"
+)
+"""Directories of such files: no part of snapshots by themselves."""
 
 
 @dataclass
@@ -113,16 +123,41 @@ def is_change_of_view(layer: Layer, path: str, had_at_start: Callable[[str], boo
     return os.path.lexists(f"{layer.lower}/{path}") or not had_at_start(path)
 
 
-def is_kept_below(layer: Layer, path: str) -> bool:
-    """Says whether a path of the project's git is no part of snapshots.
+@dataclass(frozen=True)
+class ObjectsBelow(KeptBelow):
+    """What of the project's git is no part of snapshots.
 
     These are the objects that the real project has, and locks, which last as long as a command.
     """
-    if not path.startswith(f"{GIT}/"):
-        return False
-    if path.endswith(".lock"):
-        return True
-    return _OBJECT.fullmatch(path) is not None and os.path.isfile(f"{layer.lower}/{path}")
+
+    layer: Layer
+
+    def keeps(self, path: str) -> bool:
+        if not path.startswith(f"{GIT}/"):
+            return False
+        if path.endswith(".lock"):
+            return True
+        return _OBJECT.fullmatch(path) is not None and os.path.isfile(f"{self.layer.lower}/{path}")
+
+    def holds(self, path: str) -> bool:
+        return is_object_directory(path)
+
+
+def is_object_directory(path: str) -> bool:
+    return _OBJECTS.fullmatch(path) is not None
+
+
+def remove_objects(layer: Layer) -> None:
+    """Removes the objects of the project's git from a view that is to have no git."""
+    below = ObjectsBelow(layer)
+    for directory, _, names in os.walk(layer.view / GIT, topdown=False):
+        place = os.path.relpath(directory, layer.view)
+        for name in names:
+            if below.keeps(f"{place}/{name}"):
+                os.unlink(os.path.join(directory, name))
+        if is_object_directory(place):
+            with suppress(OSError):  # The others hold what a snapshot has.
+                os.rmdir(directory)
 
 
 def bring_back_objects(layer: Layer) -> None:
@@ -145,6 +180,69 @@ def bring_back_objects(layer: Layer) -> None:
             made.append(place)
     if made:
         sync_files(made)
+
+
+def changed_outside(
+    layer: Layer,
+    start: CapturedState,
+    read: ReadTree,
+    known: KnownDirectories,
+    environment: Mapping[str, str],
+) -> list[str]:
+    """Returns what was changed in the real project since a view of it was made.
+
+    Only what the view did not change too, and what snapshots hold. A directory ends with `/`.
+
+    Args:
+        layer: The layer of the view.
+        start: The project as it was then.
+        read: Reads trees.
+        known: The directories of the view.
+        environment: For starting `find`.
+
+    Raises:
+        OSError: the project cannot be read.
+    """
+    tree = LazyTree(start.tree, read)
+    left_out = {path.rstrip("/") for path in (*start.ignored, *start.not_captured)}
+    found: set[str] = set()
+
+    def note(path: str, *, is_directory: bool) -> None:
+        is_left_out = any(place in left_out for place in (path, *ancestors(path)))
+        if not is_left_out and not os.path.lexists(f"{layer.upper}/{path}"):
+            found.add(f"{path}/" if is_directory else path)
+
+    since = FileSystemTime(layer.made_at, 0, "")
+    for item in scan(str(layer.lower), since, [GIT, *left_out], known, environment):
+        full = f"{layer.lower}/{item.path}"
+        if not item.is_directory:
+            node = tree.get(item.path)
+            if node is None or not _is_as_stored(full, node[1], start.mode_of(item.path, node[0])):
+                note(item.path, is_directory=False)
+            continue
+        if item.path and not (item.path in start.bare_directories or tree.is_directory(item.path)):
+            note(item.path, is_directory=True)
+            continue
+        before = f"{item.path}/" if item.path else ""
+        there = set(os.listdir(full))
+        for name in {*tree.names(item.path)} - there - {GIT}:
+            gone = f"{before}{name}"
+            note(gone, is_directory=tree.is_directory(gone))
+    return sorted(found)
+
+
+def _is_as_stored(full: str, object_id: str, mode: int) -> bool:
+    try:
+        status = os.lstat(full)
+        if stat.S_ISLNK(status.st_mode):
+            content = os.fsencode(os.readlink(full))
+        elif stat.S_ISREG(status.st_mode) and status.st_mode == mode:
+            content = Path(full).read_bytes()
+        else:
+            return False
+    except OSError:
+        return False
+    return NewObject.of(ObjectKind.BLOB, content).id == object_id
 
 
 def _removed_in(layer: Layer, top: str) -> Iterator[str]:

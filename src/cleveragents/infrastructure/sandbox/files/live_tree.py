@@ -10,8 +10,9 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.sandboxes.patterns import PathPatterns
@@ -182,13 +183,25 @@ class _PendingPaths:
     """Directories that may have become empty, or no longer be."""
 
 
+class KeptBelow(Protocol):
+    """What of `.git` is no content of a private view: the project below it has that."""
+
+    def keeps(self, path: str) -> bool:
+        """Says whether a path of `.git` is left out."""
+        ...
+
+    def holds(self, path: str) -> bool:
+        """Says whether a directory is there for such paths alone."""
+        ...
+
+
 class LiveTree:
     """One sandbox, in memory.
 
     Args:
         root: Top of the sandbox.
         own_git: Whether `.git` at the top is the sandbox's own and no content.
-        kept_below: Says which paths of `.git` are no content, where the others are.
+        kept_below: Which paths of `.git` are no content, where the others are.
         remembered: What was known last.
         rules: What is ignored.
         limits: What is too much, and what is wanted though it is ignored.
@@ -201,7 +214,7 @@ class LiveTree:
         root: str,
         *,
         own_git: bool,
-        kept_below: Callable[[str], bool] | None = None,
+        kept_below: KeptBelow | None = None,
         remembered: RememberedFile,
         rules: IgnoreRules,
         limits: Limits,
@@ -477,7 +490,7 @@ class LiveTree:
         """Reads one path; returns what is in it and unread, None if what is below still holds."""
         if self._own_git and path == ".git":
             return []
-        if self._kept_below is not None and self._kept_below(path):
+        if self._kept_below is not None and self._kept_below.keeps(path):
             self._forget(path)
             return []
         full = f"{self._root}/{path}"
@@ -695,6 +708,8 @@ class LiveTree:
                 bare.append(path)
             else:
                 self._state.empty.discard(path)
+        if self._kept_below is not None:
+            bare = [path for path in bare if not self._kept_below.holds(path)]
         ignored = _by_parent(self._state.ignored) if bare else {}
         for path in bare:
             if path not in ignored or path in self._exceptions.once_above:

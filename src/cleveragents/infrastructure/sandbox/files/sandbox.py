@@ -36,6 +36,7 @@ from cleveragents.domain.sandboxes.sandbox import (
     SandboxCheckpoint,
     SandboxRef,
     TreeDiff,
+    Uncaptured,
     UncapturedFile,
 )
 from cleveragents.infrastructure.files import FULL_DISK, sync_files
@@ -45,7 +46,14 @@ from cleveragents.infrastructure.sandbox.files.engine_protocol import (
 )
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, forked
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
-from cleveragents.infrastructure.sandbox.files.layer import GIT, bring_back_objects
+from cleveragents.infrastructure.sandbox.files.layer import (
+    CHANGED_OUTSIDE,
+    GIT,
+    bring_back_objects,
+    changed_outside,
+    is_object_directory,
+    remove_objects,
+)
 from cleveragents.infrastructure.sandbox.files.project_git import ProjectGit
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
@@ -90,6 +98,7 @@ class FileSandbox(SnapshotEngine):
         self._sandbox = sandbox
         self._git = _git_of(sandbox, git)
         self._layer = Layer.of(sandbox) if is_private_view(sandbox) else None
+        self._environment = git.environment
         self._stored = StoredSnapshots(sandbox, git)
         self._tracker = SandboxTracker(sandbox, self._git, self._stored, limits, git.environment)
         self._uncaptured = UncapturedFiles(
@@ -175,8 +184,25 @@ class FileSandbox(SnapshotEngine):
         self._refuse_unless_possible(todo, present, target, snapshot_id)
         self._stored.objects.check(sorted({entry.object_id for _, entry in todo.write_files}))
         return RestorePreview(
-            changes=self._shown(todo), left_alone=todo.left_alone, replaced=todo.replaced
+            changes=self._shown(todo),
+            left_alone=(*todo.left_alone, *self._changed_outside()),
+            replaced=todo.replaced,
         )
+
+    def _changed_outside(self) -> tuple[Uncaptured, ...]:
+        """Returns what only somebody else changed in the real project of a private view."""
+        start = self.start() if self._layer is not None else None
+        if self._layer is None or start is None:
+            return ()
+        with os_errors_as("The project could not be read"):
+            found = changed_outside(
+                self._layer,
+                self._stored.load(start),
+                self._stored.read_tree,
+                self._tracker.known_directories(),
+                self._environment,
+            )
+        return tuple(Uncaptured(path=path, reason=CHANGED_OUTSIDE) for path in found)
 
     def _shown(self, todo: StateDifference) -> tuple[FileChange, ...]:
         """Returns what a user would call changed; the git of a private view is one entry."""
@@ -422,7 +448,7 @@ class FileSandbox(SnapshotEngine):
                 if isinstance(self._git, SandboxGit):
                     self._git.restore(target.git)
                 if self._layer is not None and any(map(_is_git, todo.touched)):
-                    bring_back_objects(self._layer)
+                    todo = self._with_objects(self._layer, todo, target)
                 if todo.touched or todo.set_modes:
                     with closing(SandboxWriter(self._sandbox.path)) as writer:
                         writer.apply(todo, blobs.copy)
@@ -439,10 +465,22 @@ class FileSandbox(SnapshotEngine):
             self._tracker.note_stored(found, ref, 0)
         return RestoreReport(
             changes=self._shown(todo),
-            left_alone=todo.left_alone,
+            left_alone=(*todo.left_alone, *self._changed_outside()),
             replaced=todo.replaced,
             differences=tuple(wrong),
         )
+
+    def _with_objects(
+        self, layer: Layer, todo: StateDifference, target: CapturedState
+    ) -> StateDifference:
+        """Sees to the objects that no snapshot holds; returns what is left to do."""
+        if not LazyTree(target.tree, self._stored.read_tree).is_directory(GIT):
+            remove_objects(layer)
+            return todo
+        bring_back_objects(layer)
+        staying = {path for path in todo.remove_directories if is_object_directory(path)}
+        gone = tuple(path for path in todo.remove_directories if path not in staying)
+        return replace(todo, remove_directories=gone)
 
     def _refuse_unless_possible(
         self,

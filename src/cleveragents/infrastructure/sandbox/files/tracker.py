@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Generator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,15 @@ from cleveragents.infrastructure.sandbox.files.inotify import (
     WatchUnavailableError,
 )
 from cleveragents.infrastructure.sandbox.files.layer import (
+    ObjectsBelow,
     changes_in,
     is_change_of_view,
-    is_kept_below,
 )
-from cleveragents.infrastructure.sandbox.files.live_tree import LiveTree, RememberedFile
+from cleveragents.infrastructure.sandbox.files.live_tree import (
+    KnownDirectories,
+    LiveTree,
+    RememberedFile,
+)
 from cleveragents.infrastructure.sandbox.files.overlay_mounts import require_mounted
 from cleveragents.infrastructure.sandbox.files.project_git import ProjectGit
 from cleveragents.infrastructure.sandbox.files.scan import (
@@ -245,6 +249,9 @@ class SandboxTracker:
         """Returns the directories that are looked into, as they were found last."""
         return frozenset(self._known().directories.inodes)
 
+    def known_directories(self) -> KnownDirectories:
+        return self._known().directories
+
     def is_unchanged_since(self, moment: FileSystemTime) -> bool:
         """Says whether nothing was touched since a moment before `present` was last asked."""
         if not moment.is_comparable(FileSystemTime.now_in(self._beside)):
@@ -356,7 +363,7 @@ class SandboxTracker:
         self._live = LiveTree(
             self._sandbox.path,
             own_git=self._git is not None and self._layer is None,
-            kept_below=None if self._layer is None else partial(is_kept_below, self._layer),
+            kept_below=None if self._layer is None else ObjectsBelow(self._layer),
             remembered=state.remembered,
             rules=self._rules,
             limits=self._limits,

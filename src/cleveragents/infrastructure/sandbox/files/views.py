@@ -83,6 +83,11 @@ class Layer:
         return Path(os.fsdecode((self.place / _PROJECT).read_bytes()))
 
     @property
+    def made_at(self) -> int:
+        """When the layer was made, in nanoseconds of its file system."""
+        return os.stat(self.place / _PROJECT).st_mtime_ns
+
+    @property
     def is_whole(self) -> bool:
         return (self.place / _PROJECT).is_file() and self.upper.is_dir() and self.work.is_dir()
 
