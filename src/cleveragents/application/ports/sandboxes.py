@@ -328,6 +328,17 @@ class SnapshotStore(Protocol):
         """
         ...
 
+    def wakeup(self, sandbox: SandboxRef) -> int | None:
+        """Returns a descriptor that can be read once something changed in a watched sandbox.
+
+        None if the kernel does not report changes. Each act on the sandbox may change it.
+        """
+        ...
+
+    def note_changes(self, sandbox: SandboxRef) -> None:
+        """Notes what changed in a watched sandbox, so that `wakeup` tells of the next change."""
+        ...
+
     def open(self, sandbox: SandboxRef) -> AbstractContextManager[OpenSandbox]:
         """Opens a sandbox for reading."""
         ...

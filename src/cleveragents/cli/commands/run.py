@@ -23,11 +23,14 @@ from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.report import Failure
 
 if TYPE_CHECKING:
-    from cleveragents.application.services.session_service import RunningSession, SessionService
+    from collections.abc import Sequence
+
+    from cleveragents.application.services.session_service import SessionService
+    from cleveragents.container import Container
+    from cleveragents.domain.plans.session import SessionProcess
+    from cleveragents.infrastructure.recorder.start import RecorderProcess
 
 FAILED_BEFORE_START = 125
-SESSION_VARIABLE = "CLEVERAGENTS_SESSION"
-"""Names the session in the environment of its command."""
 
 
 class _RunCommand(click.Command):
@@ -125,7 +128,12 @@ def _run(
 ) -> int:
     """Returns the exit code of the command."""
     from cleveragents.infrastructure.config import find_project
-    from cleveragents.infrastructure.foreground import require_command
+    from cleveragents.infrastructure.foreground import (
+        CommandNotStartedError,
+        require_command,
+        run_in_foreground,
+    )
+    from cleveragents.infrastructure.recorder.processes import SESSION_VARIABLE
     from cleveragents.reports.plans.session import start_line
 
     outer = session.environ.get(SESSION_VARIABLE)
@@ -138,37 +146,45 @@ def _run(
     # Spinners and bars would write while the command runs.
     session.progress = "none"
     container = session.container(find_project(directory, session.home))
-    service = container.session_service()
-    with service.started(directory, command, isolation, name) as running:
-        _say(session, start_line(isolation, running.plan.project, running.sandbox))
-        _say_warnings(session)
-        code = _run_command(session, running, directory, command)
-    _end(session, service, running.plan.id, report_file)
-    return code
-
-
-def _run_command(
-    session: Session, running: RunningSession, directory: Path, command: tuple[str, ...]
-) -> int:
-    """Runs the command in the sandbox, and records its end however it ends."""
-    from cleveragents.infrastructure.foreground import (
-        CommandNotStartedError,
-        run_in_foreground,
-    )
-
-    inside = Path(os.path.realpath(directory)).relative_to(running.plan.project)
-    place = str(Path(running.sandbox.path) / inside)
-    environment = {**session.environ, "PWD": place, SESSION_VARIABLE: running.plan.id}
+    service, recorder = container.session_service(), container.recorder_process()
+    plan, sandbox = service.create(directory, command, isolation, name)
+    recorder.start(plan.id)
+    _say(session, start_line(isolation, plan.project, sandbox))
+    _say_warnings(session)
+    place = Path(sandbox.path) / Path(os.path.realpath(directory)).relative_to(plan.project)
+    environment = {**session.environ, "PWD": str(place), SESSION_VARIABLE: plan.id}
     try:
-        code = run_in_foreground(command, place, environment)
+        code = run_in_foreground(command, str(place), environment, recorder)
     except CommandNotStartedError as error:
-        running.end(error.exit_code)
+        _record_end(session, container, recorder, plan.id, error.exit_code)
         raise
-    running.end(code)
+    left = _record_end(session, container, recorder, plan.id, code)
+    _end(session, service, plan.id, left, report_file)
     return code
 
 
-def _end(session: Session, service: SessionService, plan_id: str, report: Path | None) -> None:
+def _record_end(
+    session: Session, container: Container, recorder: RecorderProcess, plan_id: str, code: int
+) -> Sequence[SessionProcess]:
+    """Has the end of the command recorded, here if need be; returns the processes that it left."""
+    left = recorder.ended(code)
+    if recorder.is_lost:
+        try:
+            with container.session_recorder().recording(plan_id) as recording:
+                recording.command_ended(code)
+                recording.end("the command has ended")
+        except CleverAgentsError as error:
+            session.warnings.append(f"The end of the session could not be recorded: {error}")
+    return left
+
+
+def _end(
+    session: Session,
+    service: SessionService,
+    plan_id: str,
+    left: Sequence[SessionProcess],
+    report: Path | None,
+) -> None:
     """Says what changed. The command has ended, so nothing here changes the exit code."""
     from cleveragents.reports.plans.session import end_lines, report_data
 
@@ -176,7 +192,7 @@ def _end(session: Session, service: SessionService, plan_id: str, report: Path |
         result = service.result(plan_id)
         if report is not None:
             _write_report(session, report, report_data(result))
-        for line in end_lines(result):
+        for line in end_lines(result, left):
             _say(session, line)
     except (CleverAgentsError, OSError) as error:
         session.warnings.append(f"What the command changed cannot be shown: {error}")

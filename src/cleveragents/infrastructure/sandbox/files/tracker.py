@@ -147,6 +147,16 @@ class SandboxTracker:
         except (WatchUnavailableError, OSError):
             self._stop_watching()
 
+    @property
+    def wakeup(self) -> int | None:
+        """A descriptor that can be read once something has changed; None without a watch."""
+        return self._watch.descriptor if self._watch is not None else None
+
+    def note_changes(self) -> None:
+        """Notes what has changed, so that `wakeup` tells of the next change."""
+        if self._watch is not None:
+            self._watch.gather()
+
     def close(self) -> None:
         """Writes down what is known, and ends watch and processes."""
         self._stop_watching()
