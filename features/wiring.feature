@@ -22,6 +22,7 @@ Feature: Wiring
       | PlanService        |
       | Recovery           |
       | RetentionService   |
+      | SessionService     |
       | ToolRunner         |
 
   @service

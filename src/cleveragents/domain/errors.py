@@ -44,6 +44,7 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   ├── DuplicateError
 │   └── SchemaVersionError
 ├── ConflictError            held by another process (retryable)          exit 6
+│   ├── RecorderGoneError          the recorder of a session ended during a request
 │   ├── TargetChangedError         the project changed during the apply
 │   └── SubplanConflictError       subplans changed the same (not retryable)
 ├── MergeConflictError       plan and project changed the same            exit 6
@@ -584,6 +585,18 @@ class ConflictError(CleverAgentsError):
     code = "busy"
     exit_code = 6
     retryable = True
+
+
+class RecorderGoneError(ConflictError):
+    """The process that records a session ended during a request."""
+
+    code = "recorder_gone"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The process that records the session ended before it answered",
+            hint="Run the command again: what was begun is completed or undone first",
+        )
 
 
 class TargetChangedError(ConflictError):

@@ -14,13 +14,17 @@ import shutil
 import signal
 import subprocess  # nosec B404 # the user's own command, never through a shell
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
+
+from cleveragents.infrastructure.descriptors import readable
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
 _SIGNALLED = 128
+_MANY_SIGNALS = 4096
 
 _SURVIVED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP)
 """The terminal sends these to the command as well; passing them on would send them twice."""
@@ -48,10 +52,25 @@ def require_command(name: str, environment: Mapping[str, str]) -> None:
     raise CommandNotStartedError(f"{name}: {os.strerror(errno.ENOENT)}", NOT_FOUND)
 
 
+class Companion(Protocol):
+    """What this process looks after while the command runs."""
+
+    def started(self, process_id: int) -> None:
+        """Is told which process the command is."""
+        ...
+
+    def descriptor(self) -> int | None:
+        """Returns what can be read once `attend` has something to do."""
+        ...
+
+    def attend(self) -> None: ...
+
+
 def run_in_foreground(
     command: Sequence[str],
     directory: str,
     environment: Mapping[str, str],
+    companion: Companion,
     before: Callable[[], None] | None = None,
 ) -> int:
     """Runs a command to its end, and returns its exit code, or 128 + n for signal n.
@@ -60,6 +79,7 @@ def run_in_foreground(
         command: The command.
         directory: Where it starts.
         environment: All of its variables.
+        companion: What is looked after meanwhile.
         before: Called in the child, before that enters the directory and becomes the command.
 
     Raises:
@@ -77,7 +97,8 @@ def run_in_foreground(
             message = f"{command[0]}: {error.strerror}"
             raise CommandNotStartedError(message, NOT_EXECUTABLE) from error
         forward_to(child.pid)
-        code = _wait(child.pid)
+        companion.started(child.pid)
+        code = _wait(child.pid, companion)
         child.returncode = code  # It is reaped: `Popen` must not wait for it again.
         return code
 
@@ -136,17 +157,46 @@ def in_view(environment: Mapping[str, str], tmux: Path) -> dict[str, str]:
     }
 
 
-def _wait(pid: int) -> int:
-    while True:
-        _, status = os.waitpid(pid, os.WUNTRACED)
-        if os.WIFSTOPPED(status):
-            os.kill(os.getpid(), signal.SIGSTOP)
-            # Here it continues after `fg`. The command may have stopped by itself, without us.
-            os.kill(pid, signal.SIGCONT)
-        elif os.WIFSIGNALED(status):
-            return _SIGNALLED + os.WTERMSIG(status)
-        else:
-            return os.WEXITSTATUS(status)
+def _wait(pid: int, companion: Companion) -> int:
+    with _wakeup() as woken:
+        while True:
+            ended, status = os.waitpid(pid, os.WUNTRACED | os.WNOHANG)
+            if not ended:
+                _wait_for_news(woken, companion)
+            elif os.WIFSTOPPED(status):
+                os.kill(os.getpid(), signal.SIGSTOP)
+                # Here it continues after `fg`. The command may have stopped by itself, without us.
+                os.kill(pid, signal.SIGCONT)
+            elif os.WIFSIGNALED(status):
+                return _SIGNALLED + os.WTERMSIG(status)
+            else:
+                return os.WEXITSTATUS(status)
+
+
+def _wait_for_news(woken: int, companion: Companion) -> None:
+    """Waits for any signal, or until the companion has something to do, which is done."""
+    beside = companion.descriptor()
+    ready = readable([woken] if beside is None else [woken, beside])
+    if woken in ready:
+        with suppress(BlockingIOError):
+            os.read(woken, _MANY_SIGNALS)
+    if beside in ready:
+        companion.attend()
+
+
+@contextmanager
+def _wakeup() -> Generator[int]:
+    """Yields a descriptor that can be read once a signal has arrived, also that a child stopped."""
+    reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    handler = signal.signal(signal.SIGCHLD, _survive)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        yield reading
+    finally:
+        signal.set_wakeup_fd(before)
+        signal.signal(signal.SIGCHLD, handler or signal.SIG_DFL)
+        os.close(reading)
+        os.close(writing)
 
 
 @contextmanager

@@ -216,10 +216,14 @@ class DatabaseLocks(Locks):
         return any(held.lost for held in self._held.values())
 
     def holder(self, plan_id: str) -> Holder | None:
+        lease = self.lease(plan_id)
+        return lease.holder if lease is not None else None
+
+    def lease(self, plan_id: str) -> Lease | None:
         with self._database.read() as transaction:
             lease = transaction.leases.get(plan_id)
             now = transaction.leases.now()
-        return lease.holder if lease is not None and self._blocks(lease, now) else None
+        return lease if lease is not None and self._blocks(lease, now) else None
 
     def stop_holder(self, plan_id: str) -> None:
         holder = self.holder(plan_id)

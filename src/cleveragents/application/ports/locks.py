@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from cleveragents.domain.plans.lease import Holder
+from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.domain.plans.plan import Plan
 
 
@@ -64,4 +64,8 @@ class Locks(Protocol):
 
     def holder(self, plan_id: str) -> Holder | None:
         """Returns the process that holds the plan, if one does."""
+        ...
+
+    def lease(self, plan_id: str) -> Lease | None:
+        """Returns the lease of the process that holds the plan, if one does."""
         ...

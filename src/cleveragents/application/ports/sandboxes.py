@@ -56,15 +56,8 @@ class Sandboxes(Protocol):
         """
         ...
 
-    def prepare_view(self) -> None:
-        """Readies this process for private views. MUST come before its first thread.
-
-        Raises ViewUnavailableError if that is not possible.
-        """
-        ...
-
-    def show_at_project(self, sandbox: SandboxRef) -> None:
-        """Shows a private view at the project's path to this process alone.
+    def show_at_project(self, sandbox: SandboxRef, process: int) -> None:
+        """Shows a private view, which another process uses, at the project's path to this one.
 
         For the child that becomes the command. Raises OSError if that is not possible.
         """
@@ -354,6 +347,17 @@ class SnapshotStore(Protocol):
 
         It only makes the other acts quicker. May be nested.
         """
+        ...
+
+    def wakeup(self, sandbox: SandboxRef) -> int | None:
+        """Returns a descriptor that can be read once something changed in a watched sandbox.
+
+        None if the kernel does not report changes. Each act on the sandbox may change it.
+        """
+        ...
+
+    def note_changes(self, sandbox: SandboxRef) -> None:
+        """Notes what changed in a watched sandbox, so that `wakeup` tells of the next change."""
         ...
 
     def open(self, sandbox: SandboxRef) -> AbstractContextManager[OpenSandbox]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,11 +23,16 @@ from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.report import Failure
 
 if TYPE_CHECKING:
-    from cleveragents.application.services.session_service import RunningSession, SessionService
+    from collections.abc import Sequence
+
+    from cleveragents.application.services.session_service import SessionService
+    from cleveragents.container import Container
+    from cleveragents.domain.plans.plan import Plan
+    from cleveragents.domain.plans.session import SessionProcess
+    from cleveragents.domain.sandboxes.sandbox import SandboxRef
+    from cleveragents.infrastructure.recorder.start import RecorderProcess
 
 FAILED_BEFORE_START = 125
-SESSION_VARIABLE = "CLEVERAGENTS_SESSION"
-"""Names the session in the environment of its command."""
 
 
 class _RunCommand(click.Command):
@@ -132,7 +137,13 @@ def _run(
     """Returns the exit code of the command."""
     from cleveragents.domain.settings.registry import ISOLATION
     from cleveragents.infrastructure.config import find_project
-    from cleveragents.infrastructure.foreground import require_command
+    from cleveragents.infrastructure.foreground import (
+        CommandNotStartedError,
+        in_view,
+        require_command,
+        run_in_foreground,
+    )
+    from cleveragents.infrastructure.recorder.processes import SESSION_VARIABLE
     from cleveragents.reports.plans.session import start_line
 
     outer = session.environ.get(SESSION_VARIABLE)
@@ -146,27 +157,42 @@ def _run(
     session.progress = "none"
     project = find_project(directory, session.home)
     container = session.container(project)
-    service = container.session_service()
-    with ExitStack() as ending:
+    service, recorder = container.session_service(), container.recorder_process()
 
-        def start(isolation: Isolation) -> RunningSession:
-            return ending.enter_context(service.started(directory, command, isolation, name))
+    def create(isolation: Isolation) -> tuple[Plan, SandboxRef]:
+        return service.create(directory, command, isolation, name)
 
-        isolation = asked or session.settings(project)[ISOLATION]
-        if isolation is not Isolation.AUTO:
-            running = start(isolation)
-        else:
+    isolation = asked or session.settings(project)[ISOLATION]
+    if isolation is not Isolation.AUTO:
+        plan, sandbox = create(isolation)
+    else:
+        try:
             isolation = Isolation.PRIVATE
-            try:
-                running = start(isolation)
-            except ViewUnavailableError as problem:
-                _require_in_place(session, problem, str(project))
-                isolation = Isolation.IN_PLACE
-                running = start(isolation)
-        _say(session, start_line(isolation, running.plan.project, running.sandbox))
-        _say_warnings(session)
-        code = _run_command(session, running, directory, command)
-    _end(session, service, running.plan.id, report_file)
+            plan, sandbox = create(isolation)
+        except ViewUnavailableError as problem:
+            _require_in_place(session, problem, str(project))
+            isolation = Isolation.IN_PLACE
+            plan, sandbox = create(isolation)
+    recorder.start(plan.id)
+    _say(session, start_line(isolation, plan.project, sandbox))
+    _say_warnings(session)
+    inside = Path(os.path.realpath(directory)).relative_to(plan.project)
+    is_view = isolation is Isolation.PRIVATE
+    place = str(Path(plan.project if is_view else sandbox.path) / inside)
+    environment = {**session.environ, "PWD": place, SESSION_VARIABLE: plan.id}
+    if is_view:
+        environment = in_view(environment, session.home / "run" / f"{plan.id}.tmux")
+
+    def show() -> None:
+        service.show_view(sandbox, recorder.process_id)
+
+    try:
+        code = run_in_foreground(command, place, environment, recorder, show if is_view else None)
+    except CommandNotStartedError as error:
+        _record_end(session, container, recorder, plan.id, error.exit_code)
+        raise
+    left = _record_end(session, container, recorder, plan.id, code)
+    _end(session, service, plan.id, left, report_file)
     return code
 
 
@@ -185,33 +211,28 @@ def _require_in_place(session: Session, problem: ViewUnavailableError, project: 
         raise problem
 
 
-def _run_command(
-    session: Session, running: RunningSession, directory: Path, command: tuple[str, ...]
-) -> int:
-    """Runs the command in the sandbox, and records its end however it ends."""
-    from cleveragents.infrastructure.foreground import (
-        CommandNotStartedError,
-        in_view,
-        run_in_foreground,
-    )
-
-    inside = Path(os.path.realpath(directory)).relative_to(running.plan.project)
-    place = str(Path(running.place) / inside)
-    environment = {**session.environ, "PWD": place, SESSION_VARIABLE: running.plan.id}
-    before = None
-    if running.is_private_view:
-        environment = in_view(environment, session.home / "run" / f"{running.plan.id}.tmux")
-        before = running.show_at_project
-    try:
-        code = run_in_foreground(command, place, environment, before)
-    except CommandNotStartedError as error:
-        running.end(error.exit_code)
-        raise
-    running.end(code)
-    return code
+def _record_end(
+    session: Session, container: Container, recorder: RecorderProcess, plan_id: str, code: int
+) -> Sequence[SessionProcess]:
+    """Has the end of the command recorded, here if need be; returns the processes that it left."""
+    left = recorder.ended(code)
+    if recorder.is_lost:
+        try:
+            with container.session_recorder().recording(plan_id) as recording:
+                recording.command_ended(code)
+                recording.end("the command has ended")
+        except CleverAgentsError as error:
+            session.warnings.append(f"The end of the session could not be recorded: {error}")
+    return left
 
 
-def _end(session: Session, service: SessionService, plan_id: str, report: Path | None) -> None:
+def _end(
+    session: Session,
+    service: SessionService,
+    plan_id: str,
+    left: Sequence[SessionProcess],
+    report: Path | None,
+) -> None:
     """Says what changed. The command has ended, so nothing here changes the exit code."""
     from cleveragents.reports.plans.session import end_lines, report_data
 
@@ -219,7 +240,7 @@ def _end(session: Session, service: SessionService, plan_id: str, report: Path |
         result = service.result(plan_id)
         if report is not None:
             _write_report(session, report, report_data(result))
-        for line in end_lines(result):
+        for line in end_lines(result, left):
             _say(session, line)
     except (CleverAgentsError, OSError) as error:
         session.warnings.append(f"What the command changed cannot be shown: {error}")

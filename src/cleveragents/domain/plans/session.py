@@ -33,6 +33,18 @@ class SessionTrigger(StrEnum):
 
     START = "session_start"
     END = "session_end"
+    BURST = "after_burst"
+    """Files were written, and then the session was quiet for a while, or wrote for long."""
+
+
+class SessionProcess(Record):
+    """A process of a session, for people."""
+
+    process_id: int
+    command: str
+
+    def __str__(self) -> str:
+        return f"{self.command or 'process'} ({self.process_id})"
 
 
 class SessionRecord(Record):

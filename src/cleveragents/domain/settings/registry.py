@@ -200,6 +200,37 @@ ISOLATION: Key[Isolation] = Key(
     read=isolation,
     allowed=tuple(Isolation),
 )
+QUIET_TIME: Key[float] = Key(
+    name="session.quiet-time",
+    type="seconds",
+    default=0.5,
+    environment="CLEVERAGENTS_SESSION_QUIET_TIME",
+    project_scopable=True,
+    description="A session that has written files gets a checkpoint when it has been quiet for "
+    "this long",
+    read=seconds,
+)
+LONGEST_BURST: Key[float] = Key(
+    name="session.longest-burst",
+    type="seconds",
+    default=10.0,
+    environment="CLEVERAGENTS_SESSION_LONGEST_BURST",
+    project_scopable=True,
+    description="A session that writes without a pause gets a checkpoint this often. Where the "
+    "system cannot report changes, its files are looked at this often, or less often in a large "
+    "project",
+    read=seconds,
+)
+MAX_CHECKPOINTS_PER_SESSION: Key[int] = Key(
+    name="session.max-checkpoints",
+    type="integer",
+    default=1000,
+    environment="CLEVERAGENTS_SESSION_MAX_CHECKPOINTS",
+    project_scopable=True,
+    description="Different states a session keeps checkpoints of; old ones that were taken "
+    "because files changed are dropped first, and its start and its end never",
+    read=positive_integer,
+)
 MAX_CHILD_DEPTH: Key[int] = Key(
     name="plan.max-child-depth",
     type="integer",
@@ -263,6 +294,9 @@ REGISTRY: tuple[Key[Any], ...] = (
     REBUILDABLE,
     IGNORED_MAX_SIZE,
     ISOLATION,
+    QUIET_TIME,
+    LONGEST_BURST,
+    MAX_CHECKPOINTS_PER_SESSION,
     MAX_CHILD_DEPTH,
     CONCURRENCY,
     LEASE_TIME,

@@ -35,7 +35,6 @@ from cleveragents.infrastructure.sandbox.files.views import (
     Layer,
     enter,
     is_private_view,
-    prepare,
     show_at_project,
 )
 from cleveragents.infrastructure.sandbox.forks import ForkOrigin, SandboxForks
@@ -87,11 +86,8 @@ class AllSandboxes(Sandboxes):
     def refuse_view(self, project: Path) -> None:
         refuse_view(project, self._home.resolve())
 
-    def prepare_view(self) -> None:
-        prepare()
-
-    def show_at_project(self, sandbox: SandboxRef) -> None:
-        show_at_project(sandbox)
+    def show_at_project(self, sandbox: SandboxRef, process: int) -> None:
+        show_at_project(sandbox, process)
 
     def enter(self, sandboxes: Sequence[SandboxRef]) -> None:
         for sandbox in sandboxes:

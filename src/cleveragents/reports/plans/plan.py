@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from cleveragents.application.services.plan_service import PlanActivity, PlanStatus
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.decisions.decision import RECORD_DECISION
 from cleveragents.domain.plans.apply import ApplyRecord, Target
+from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.plan_file import work_places
 from cleveragents.domain.plans.session import SessionRecord
@@ -135,7 +137,7 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
         "name": plan.name,
         "action": plan.name,
         "kind": plan.kind,
-        **session_data(plan, str(status.holder) if status.holder else None),
+        **session_data(plan, status.holder, status.held_since),
         "phase": plan.phase,
         "state": plan.state,
         "project": plan.project,
@@ -188,11 +190,28 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
     }
 
 
-def session_data(plan: PlanSummary, holder: str | None) -> dict[str, object]:
-    """Returns the fields that only a session has; `holder` is the process that runs it."""
+def session_data(
+    plan: PlanSummary, holder: Holder | None, since: datetime | None
+) -> dict[str, object]:
+    """Returns the fields that only a session has.
+
+    Args:
+        plan: The plan.
+        holder: The process that holds it, if one does.
+        since: When that process took it.
+    """
     if plan.session is None:
         return {}
-    return {**_SESSION.data(plan.session), "recorder": holder}
+    return {
+        **_SESSION.data(plan.session),
+        "recorder": {"pid": holder.process_id, "host": holder.host, "since": since}
+        if plan.is_running_session and holder is not None
+        else None,
+    }
+
+
+def _session_data_of(plan: PlanSummary, lease: Lease | None) -> dict[str, object]:
+    return session_data(plan, lease and lease.holder, lease and lease.acquired_at)
 
 
 def requirements_data(
@@ -375,7 +394,7 @@ def plan_list_report(
         "plans": [
             {
                 **_PLAN.data(plan),
-                **session_data(plan, activity.recorders.get(plan.id)),
+                **_session_data_of(plan, activity.recorders.get(plan.id)),
                 "elapsed": activity.elapsed[plan.id],
                 "interrupted": plan.id in activity.interrupted,
             }

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cleveragents.application.services.session_service import SessionResult
-from cleveragents.domain.plans.session import Isolation
+from cleveragents.domain.plans.session import Isolation, SessionProcess
 from cleveragents.domain.sandboxes.change import ChangeOperation, PathChange
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
-from cleveragents.domain.wording import first_lines, joined
+from cleveragents.domain.wording import first_lines, joined, listed
 
 _SHOWN = 5
 _WORDS = {
@@ -45,8 +45,8 @@ def _from_home(path: str) -> str:
     return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
 
 
-def end_lines(result: SessionResult) -> list[str]:
-    """Says what changed, and how to go on."""
+def end_lines(result: SessionResult, left: Sequence[SessionProcess] = ()) -> list[str]:
+    """Says what changed, and how to go on; `left` are processes that still run."""
     plan = result.plan
     rows = [(change.path, _WORDS[change.operation]) for change in _files(result.changes)]
     counts = [
@@ -55,10 +55,18 @@ def end_lines(result: SessionResult) -> list[str]:
         if (count := sum(1 for _, done in rows if done == word))
     ]
     ended = f"Session {plan.id}"
+    if left:
+        names = listed([str(process) for process in left])
+        still = [
+            f"Still running: {names}. What they change is recorded until they end, or until you "
+            f"run: agents plan cancel {plan.id}"
+        ]
+    else:
+        still = []
     if not rows:
-        return [f"{ended} changed no files."]
+        return [f"{ended} changed no files.", *still]
     lines = first_lines([f"{word:<12} {path}" for path, word in rows], _SHOWN)
-    return [f"{ended}: {joined(counts)}.", *lines, *next_lines(result)]
+    return [f"{ended}: {joined(counts)}.", *lines, *still, *next_lines(result)]
 
 
 def next_lines(result: SessionResult) -> list[str]:

@@ -124,6 +124,12 @@ class FileSandbox(SnapshotEngine):
     def commits_since(self, head: str) -> Sequence[str]:
         return self._git.commits_since(head) if isinstance(self._git, ProjectGit) else ()
 
+    def wakeup(self) -> int | None:
+        return self._tracker.wakeup
+
+    def note_changes(self) -> None:
+        self._tracker.note_changes()
+
     def recheck(self) -> Sequence[str]:
         return self._tracker.recheck()
 
@@ -468,6 +474,7 @@ class FileSandbox(SnapshotEngine):
             left_alone=(*todo.left_alone, *self._changed_outside()),
             replaced=todo.replaced,
             differences=tuple(wrong),
+            differing=tuple(change.file for change in left.changes),
         )
 
     def _with_objects(

@@ -125,6 +125,8 @@ class SandboxTracker:
         self._layer = Layer.of(sandbox) if is_private_view(sandbox) else None
         self._layer_directories: Mapping[str, int] = {}
         """The directories that the layer of a private view had when it was read last."""
+        self._layer_watch: Watch | None = None
+        self._layer_watched: set[tuple[str, int]] = set()
         self._is_known = False
         """Whether what is known of a private view differs from it only where its layer says."""
         self._rules = _rules_of(sandbox, git, limits)
@@ -154,8 +156,14 @@ class SandboxTracker:
 
         The next user of the sandbox reports what is wrong with it.
         """
-        if self._watch is not None or self._layer is not None:
-            return  # Reading the layer of a private view costs less than a watch.
+        if self._watch is not None or self._layer_watch is not None:
+            return
+        if self._layer is not None:
+            # What changed is read from the layer; the watch only tells when to look.
+            with suppress(WatchUnavailableError):
+                self._layer_watch = Watch(str(self._layer.upper))
+                self._layer_watch.add("")
+            return
         try:
             live = self._known()
             self._watch = Watch(self._sandbox.path)
@@ -166,9 +174,25 @@ class SandboxTracker:
         except (WatchUnavailableError, OSError):
             self._stop_watching()
 
+    @property
+    def wakeup(self) -> int | None:
+        """A descriptor that can be read once something has changed; None without a watch."""
+        watch = self._layer_watch or self._watch
+        return watch.descriptor if watch is not None else None
+
+    def note_changes(self) -> None:
+        """Notes what has changed, so that `wakeup` tells of the next change."""
+        if self._layer_watch is not None:
+            self._layer_watch.drain()  # It only tells when to read the layer.
+        elif self._watch is not None:
+            self._watch.gather()
+
     def close(self) -> None:
         """Writes down what is known, and ends watch and processes."""
         self._stop_watching()
+        if self._layer_watch is not None:
+            self._layer_watch.close()
+            self._layer_watch = None
         if self._not_saved and self._to_save is not None:
             with suppress(OSError):  # What was written down before still holds.
                 save_state(self._sandbox, self._to_save)
@@ -451,7 +475,11 @@ class SandboxTracker:
 
     def _read_layer(self, layer: Layer, live: LiveTree, since: int) -> None:
         """Looks at what the view changed since a moment; at everything if nothing is known."""
-        found = changes_in(layer, max(since - slack_of(since), 0), self._layer_directories)
+        start = max(since - slack_of(since), 0)
+        found = changes_in(layer, start, self._layer_directories)
+        while self._watch_layer(found.directories):
+            # What came into a directory before it was watched is in no report.
+            found = changes_in(layer, start, self._layer_directories)
         if self._is_known:
             had_at_start = self._start_of_view()
             paths = {
@@ -467,6 +495,20 @@ class SandboxTracker:
             self.evidence = Evidence.COMPLETE
         self._nothing_late, self._scanned_from = not (found.paths or found.changed), since
         self._layer_directories, self._is_known = found.directories, True
+
+    def _watch_layer(self, directories: Mapping[str, int]) -> bool:
+        """Watches the directories of the layer; returns whether one of them is new."""
+        if self._layer_watch is None:
+            return False
+        new = directories.items() - self._layer_watched
+        self._layer_watched = {*directories.items()}
+        try:
+            for path, _ in new:
+                self._layer_watch.add(path)
+        except WatchUnavailableError:
+            self._layer_watch.close()
+            self._layer_watch = None
+        return bool(new)
 
     def _enter(self) -> None:
         """Has this process see the private view, which it cannot once it has threads."""

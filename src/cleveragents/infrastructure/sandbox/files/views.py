@@ -123,12 +123,10 @@ def prepare() -> None:
     _has_own_mounts.append(os.getpid())
 
 
-def enter(sandbox: SandboxRef, *, at_project: bool = False) -> None:
+def enter(sandbox: SandboxRef) -> None:
     """Lets this process and its children see a private view at the sandbox's path.
 
-    Args:
-        sandbox: The sandbox.
-        at_project: Whether to show it at the project's own path too.
+    The project's own path stays the real project.
 
     Raises:
         SandboxMissingError: the layer is gone.
@@ -152,23 +150,27 @@ def enter(sandbox: SandboxRef, *, at_project: bool = False) -> None:
                 )
             prepare()
             _mount(layer)
-    if at_project:
-        show_at_project(sandbox)
     with suppress(NamespaceError):
         drop_privileges()
 
 
-def show_at_project(sandbox: SandboxRef) -> None:
-    """Shows an entered view at the project's path, to this process and its children alone.
+def show_at_project(sandbox: SandboxRef, process: int) -> None:
+    """Shows a view at the project's path, to this process and its children alone.
 
-    Meant for the child that becomes the command: the process that forked it keeps seeing the
-    real project.
+    Meant for the child that becomes the command. It keeps the view alive, also when the process
+    that mounted it has ended.
+
+    Args:
+        sandbox: The sandbox.
+        process: A process that has entered the view.
 
     Raises:
         OSError: the system does not permit it.
     """
     layer = Layer.of(sandbox)
     try:
+        if process != os.getpid():
+            join(process)
         copy_of_mounts()
     except NamespaceError as error:
         raise OSError(error.number, error.reason) from error
