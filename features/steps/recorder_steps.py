@@ -51,19 +51,19 @@ def _kill_all(context: Context) -> None:
     context.run.kill()
     for number in (_recorder_or_none(context), int((_notes(context) / "command").read_text())):
         if number is not None:
-            _kill(number)
+            kill_process(number)
     context.run.communicate()
 
 
-def _kill(number: int) -> None:
+def kill_process(number: int) -> None:
     try:
         os.kill(number, signal.SIGKILL)
     except ProcessLookupError:
         return
-    wait_until(lambda: not _is_running(number))
+    wait_until(lambda: not is_running(number))
 
 
-def _is_running(number: int) -> bool:
+def is_running(number: int) -> bool:
     try:
         state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -102,7 +102,7 @@ def kill_recorder_often(context: Context, count: int) -> None:
         number = wait_until(lambda: _recorder_or_none(context) or _is_given_up(context))
         if number is True:
             break
-        _kill(number)
+        kill_process(number)
     let_go(context)
     finish(context.world, context.run)
 
@@ -119,7 +119,7 @@ def kill_both(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
     context.run.wait()
-    _kill(recorder)
+    kill_process(recorder)
     let_go(context)
     wait_until((context.world.project / "late").exists)
 
@@ -128,8 +128,8 @@ def kill_both(context: Context) -> None:
 def kill_everything(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
-    _kill(int((_notes(context) / "command").read_text()))
-    _kill(recorder)
+    kill_process(int((_notes(context) / "command").read_text()))
+    kill_process(recorder)
     context.run.wait()
 
 
@@ -273,7 +273,7 @@ def kill_recorder_in_rollback(context: Context) -> None:
         number = recorder_of(context)
         process = _ask_for_rollback(context)
         _wait(whole * (part + 4) / 10)
-        _kill(number)
+        kill_process(number)
         process.communicate()
 
 

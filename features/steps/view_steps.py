@@ -10,6 +10,13 @@ from typing import Any
 
 from behave import given, then, when
 from behave.runner import Context
+from features.steps.recorder_steps import (
+    is_running,
+    kill_process,
+    let_go,
+    recorder_of,
+    wait_until,
+)
 from features.steps.session_steps import WORK_OF_EVERY_KIND
 from features.support.sandboxes.view_look import shown
 from features.support.world import World
@@ -68,6 +75,32 @@ def _run(world: World, script: str) -> None:
     work = WORK_OF_EVERY_KIND if script == "changes of every kind" else script
     command = ("--isolation", "private", "--", "sh", "-c", work)
     world.agents("run", *command, env={**world.environment, **_GIT})
+
+
+@given("private views are possible here")
+def views_are_possible(context: Context) -> None:
+    _require_views(context)
+
+
+@given("`agents run` and the recorder were killed, and the command waits")
+def kill_both_and_wait(context: Context) -> None:
+    recorder = recorder_of(context)
+    context.run.kill()
+    context.run.wait()
+    kill_process(recorder)
+
+
+@when("the command writes `late` into the view and ends")
+def command_ends_alone(context: Context) -> None:
+    let_go(context)
+    number = int((context.world.directory / "notes" / "command").read_text())
+    wait_until(lambda: not is_running(number))
+
+
+@then("the view has `{there}` and not `{gone}`")
+def view_has(context: Context, there: str, gone: str) -> None:
+    names = _look(context.world, "ls").stdout.decode().split()
+    assert there in names and gone not in names, names
 
 
 @given("the project has hard links, a large directory and the ignored file `.env`")
