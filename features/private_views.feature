@@ -135,64 +135,6 @@ Feature: Private views of a project
       And the output says "false"
       And the output says the path of the project
 
-  Rule: Whoever dies, the view is found again
-
-    Scenario: The recorder is killed while the command works in its view
-      Given private views are possible here
-      And a project of the kind `git`
-      And a session `--isolation private` whose command writes `early` and waits
-      When the recorder is killed, and the command writes `late` and ends
-      Then the exit code is 7
-      And the session is `execute/complete`, with the exit code `7`
-      And its last checkpoint has `early` and `late`
-      And the files of the project are as before
-
-    Scenario: A rollback while the command works in its view
-      Given private views are possible here
-      And a project of the kind `git`
-      And a session `--isolation private` whose command writes `early` and waits
-      And the user has run "agents rollback @first --yes"
-      And the session still runs
-      When the command writes `late` and ends
-      Then its last checkpoint has `late` and not `early`
-      And the files of the project are as before
-
-    Scenario: A view whose command outlives everybody is joined
-      Given private views are possible here
-      And a project of the kind `git`
-      And a session `--isolation private` whose command writes `early` and waits
-      And `agents run` and the recorder were killed, and the command waits
-      And the view was rolled back to the start
-      When the command writes `late` into the view and ends
-      Then the view has `late` and not `early`
-      And the files of the project are as before
-
-    Scenario: Everything is killed at once, and the view is mounted again
-      Given private views are possible here
-      And a project of the kind `git`
-      And a session `--isolation private` whose command writes `early` and waits
-      And everything was killed at once
-      And the view was rolled back to the start
-      When the user undoes that
-      Then the view has `early` and not `late`
-
-  Rule: What is not possible is refused before the command starts
-
-    Scenario: Something is mounted below the project
-      Given a project of the kind `git`
-      And something is mounted at `src` in the project
-      When a session in a private view runs `echo two > a.txt`
-      Then the exit code is 125
-      And the error output says "something else is mounted in the project"
-      And the error output says "`-i`"
-
-    Scenario: The git of the project is outside of it
-      Given a project of the kind `git`
-      And the git of the project is elsewhere
-      When a session in a private view runs `echo two > a.txt`
-      Then the exit code is 125
-      And the error output says "outside of the project"
-
   Rule: Every promise of snapshot stores holds for private views
 
     Scenario Outline: All of them, as <user>

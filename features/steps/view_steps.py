@@ -103,6 +103,12 @@ def view_has(context: Context, there: str, gone: str) -> None:
     assert there in names and gone not in names, names
 
 
+@then("the view has `{text}` in `{name}`")
+def view_has_text(context: Context, text: str, name: str) -> None:
+    said = _look(context.world, f"cat {name}").stdout.decode().strip()
+    assert said == text, said
+
+
 @given("the project has hard links, a large directory and the ignored file `.env`")
 def more_files(context: Context) -> None:
     world: World = context.world

@@ -6,7 +6,9 @@ between, the process that records it holds it, see `execution.session_recorder`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -16,9 +18,11 @@ from cleveragents.application.ports.locks import Locks
 from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
-from cleveragents.application.services.checkpoint_service import CheckpointService
+from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
+from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
 from cleveragents.application.services.execution.sandbox_setup import SandboxSetup
 from cleveragents.application.services.execution.session_end import SessionEnd
+from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.decisions.decision import prompt_of
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.plan_file import PlanDefinition, ResourceDefinition
@@ -30,6 +34,7 @@ from cleveragents.domain.plans.session import (
 from cleveragents.domain.sandboxes.change import PathChange
 from cleveragents.domain.sandboxes.resource import (
     ResourceType,
+    SandboxStrategy,
     default_strategy,
 )
 from cleveragents.domain.sandboxes.sandbox import (
@@ -48,6 +53,23 @@ class SessionResult(msgspec.Struct, frozen=True):
     changes: Sequence[PathChange]
     """How the files differ from what they were at the start."""
     checkpoints: int
+
+
+class EnteredSandbox:
+    """The sandbox of a plan that a command is about to run in."""
+
+    def __init__(self, sandbox: SandboxRef, sandboxes: Sandboxes) -> None:
+        self.sandbox = sandbox
+        self._sandboxes = sandboxes
+
+    @property
+    def is_private_view(self) -> bool:
+        return self.sandbox.strategy is SandboxStrategy.PRIVATE_VIEW
+
+    def show(self) -> None:
+        """Shows a private view at the project's path; called by the child for the command."""
+        self._sandboxes.enter([self.sandbox])
+        self._sandboxes.show_at_project(self.sandbox, os.getpid())
 
 
 class SessionService:
@@ -105,6 +127,41 @@ class SessionService:
                 raise
         self._faults.reach(FaultPoint.SESSION_CREATED)
         return plan, sandbox
+
+    @contextmanager
+    def entered(self, plan_id: str) -> Generator[EnteredSandbox]:
+        """Yields the sandbox in which a command may run meanwhile.
+
+        What it changes becomes a checkpoint: here, or by the process that records the session.
+
+        Raises:
+            ConflictError: another process holds the plan.
+            SandboxMissingError: there is no sandbox.
+        """
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            sandboxes = transaction.sandboxes.list(plan_id)
+        if not sandboxes:
+            raise plan.refusal("be entered: it has no sandbox yet")
+        self._sandboxes.check(sandboxes[0])
+        entered = EnteredSandbox(sandboxes[0], self._sandboxes)
+        if plan.is_running_session:
+            yield entered
+            return
+        with self._locks.hold(plan_id) as lease:
+            yield entered
+            with self._database.read() as transaction:
+                before = transaction.checkpoints.group_of(plan.last_checkpoint_id or "").snapshots
+            taken = self._checkpoints.take(lease)
+            if snapshot_ids(taken) == before:
+                return
+            moment = Milestone(
+                CheckpointType.MANUAL,
+                label="after `agents enter`",
+                reason="a command ran in the sandbox",
+                step_index=max(plan.last_completed_step, 0),
+            )
+            self._checkpoints.create_as_required(lease, plan, moment, taken=taken)
 
     def show_view(self, sandbox: SandboxRef, process: int) -> None:
         """Shows the private view that a process uses to the child that becomes the command.

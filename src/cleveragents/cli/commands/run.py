@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -30,22 +31,23 @@ if TYPE_CHECKING:
     from cleveragents.domain.plans.plan import Plan
     from cleveragents.domain.plans.session import SessionProcess
     from cleveragents.domain.sandboxes.sandbox import SandboxRef
+    from cleveragents.infrastructure.foreground import CommandNotStartedError
     from cleveragents.infrastructure.recorder.start import RecorderProcess
 
 FAILED_BEFORE_START = 125
 
 
-class _RunCommand(click.Command):
+class SessionCommand(click.Command):
     """Never prints to stdout but for `--help`, and fails with the exit code 125."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         session: Session = ctx.obj
-        session.command, session.asked_format = "run", OutputFormat.PLAIN
+        session.command, session.asked_format = self.name or "", OutputFormat.PLAIN
         session.settle_format(tolerant=True)
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            hint = "Run `agents run --help` for usage"
+            hint = f"Run `agents {self.name} --help` for usage"
             message = error.format_message()
             failure = Failure("usage", message, FAILED_BEFORE_START, hint, {}, None)
             raise CommandFailed(failure) from error
@@ -56,7 +58,7 @@ class _RunCommand(click.Command):
 
 @click.command(
     "run",
-    cls=_RunCommand,
+    cls=SessionCommand,
     context_settings={"allow_interspersed_args": False},
     help="Run any command so that what it does can be undone",
     epilog="Examples:\n"
@@ -109,15 +111,19 @@ def run(
             report_file,
             command,
         )
-    except CleverAgentsError as error:
-        failure = Failure.of(error)
-        raise CommandFailed(
-            Failure(failure.code, failure.message, FAILED_BEFORE_START, failure.hint, {}, None)
-        ) from error
-    except CommandNotStartedError as error:
-        failure = Failure("not_started", error.message, error.exit_code, None, {}, None)
-        raise CommandFailed(failure) from error
+    except (CleverAgentsError, CommandNotStartedError) as error:
+        raise failed_before_start(error) from error
     raise click.exceptions.Exit(code)
+
+
+def failed_before_start(error: CleverAgentsError | CommandNotStartedError) -> CommandFailed:
+    """Returns what a command says and returns that could not start another one."""
+    if isinstance(error, CleverAgentsError):
+        found = Failure.of(error)
+        return CommandFailed(
+            Failure(found.code, found.message, FAILED_BEFORE_START, found.hint, {}, None)
+        )
+    return CommandFailed(Failure("not_started", error.message, error.exit_code, None, {}, None))
 
 
 def _asked(in_place: bool, isolation: str | None) -> Isolation | None:
@@ -192,6 +198,8 @@ def _run(
         _record_end(session, container, recorder, plan.id, error.exit_code)
         raise
     left = _record_end(session, container, recorder, plan.id, code)
+    if is_view and not left:
+        shutil.rmtree(environment["TMUX_TMPDIR"], ignore_errors=True)
     _end(session, service, plan.id, left, report_file)
     return code
 

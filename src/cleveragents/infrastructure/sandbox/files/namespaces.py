@@ -1,7 +1,7 @@
 """Namespaces of one process: its own mounts, without any privilege outside of them.
 
 A process that is not root gets a user namespace too, in which it stays the same user. Of the
-privileges that come with that, it keeps the one for mounting; a program that it executes gets
+privileges that come with that, it uses the one for mounting; a program that it executes gets
 none. The kernel changes the namespaces of single-threaded processes only.
 """
 
@@ -20,6 +20,8 @@ _CLONE_NEWUSER = 0x10000000
 _CAPABILITY_VERSION = 0x20080522
 _CAP_SYS_CHROOT = 18
 _CAP_SYS_ADMIN = 21
+_BITS = 32
+_ALL = (1 << _BITS) - 1
 _THREADS = "/proc/self/task"
 
 
@@ -75,18 +77,33 @@ def copy_of_mounts() -> None:
     _unshare(_CLONE_NEWNS)
 
 
-def drop_privileges() -> None:
-    """Keeps the privilege for mounting, and drops those over files that the user does not have.
+def rest_privileges() -> None:
+    """Puts aside the privileges over files that the user does not have.
 
     Without this, an unreadable file would be readable in a user namespace. Root is left alone.
     """
+    _use_privileges((1 << _CAP_SYS_ADMIN) | (1 << _CAP_SYS_CHROOT))
+
+
+def take_up_privileges() -> None:
+    """Uses every privilege again: an overlay acts with those of the process that mounts it."""
+    _use_privileges(~0)
+
+
+def _use_privileges(wanted: int) -> None:
     if os.geteuid() == 0:
         return
-    kept = (1 << _CAP_SYS_ADMIN) | (1 << _CAP_SYS_CHROOT)
+    libc = ctypes.CDLL(None, use_errno=True)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    sets = (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)
-    if ctypes.CDLL(None, use_errno=True).capset(header, sets) != 0:
-        raise NamespaceError(os.strerror(ctypes.get_errno()), ctypes.get_errno())
+    # Effective, permitted and inheritable ones: the lower 32 bits of each, then the upper ones.
+    sets = (ctypes.c_uint32 * 6)()
+    if libc.capget(header, sets) == 0:
+        sets[0] = sets[1] & wanted & _ALL
+        sets[3] = sets[4] & (wanted >> _BITS) & _ALL
+        if libc.capset(header, sets) == 0:
+            return
+    number = ctypes.get_errno()
+    raise NamespaceError(os.strerror(number), number)
 
 
 def join(process: int) -> None:

@@ -93,8 +93,8 @@ def bind(directory: Path, place: Path) -> None:
 
 def make_read_only(place: Path) -> None:
     """Raises OSError unless nothing can be written through a mount from now on."""
-    # The other flags have the same values as those of the mount.
-    kept = os.statvfs(place).f_flag & (_MS_NOSUID | _MS_NODEV | os.ST_NOEXEC | os.ST_NOATIME)
+    # These flags have the same values as those of the mount; the others stay by themselves.
+    kept = os.statvfs(place).f_flag & (_MS_NOSUID | _MS_NODEV | os.ST_NOEXEC)
     _mount(None, place, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | kept)
 
 

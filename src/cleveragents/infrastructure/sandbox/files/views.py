@@ -25,9 +25,10 @@ from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.sandbox.files.namespaces import (
     NamespaceError,
     copy_of_mounts,
-    drop_privileges,
     join,
     own_mounts,
+    rest_privileges,
+    take_up_privileges,
     with_other_mounts,
 )
 from cleveragents.infrastructure.sandbox.files.overlay_mounts import (
@@ -151,7 +152,7 @@ def enter(sandbox: SandboxRef) -> None:
             prepare()
             _mount(layer)
     with suppress(NamespaceError):
-        drop_privileges()
+        rest_privileges()
 
 
 def show_at_project(sandbox: SandboxRef, process: int) -> None:
@@ -176,11 +177,6 @@ def show_at_project(sandbox: SandboxRef, process: int) -> None:
         raise OSError(error.number, error.reason) from error
     keep_mounts_private()
     bind(layer.view, layer.project)
-
-
-def users_of(sandbox: SandboxRef) -> int | None:
-    """Returns a process that sees the view, but for this one; None if nobody does."""
-    return _user_of(Layer.of(sandbox))
 
 
 @contextmanager
@@ -214,9 +210,12 @@ def unused(place: Path) -> Generator[None]:
 def _mount(layer: Layer) -> None:
     project = layer.project
     try:
+        take_up_privileges()
         bind(project, layer.lower)
         make_read_only(layer.lower)
         mount_view(layer.lower, layer.upper, layer.work, layer.view)
+    except NamespaceError as error:
+        raise ViewUnavailableError(error.reason) from error
     except OSError as error:
         with suppress(OSError):
             uncover(layer.lower)
