@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from behave import given, then, when
 from behave.runner import Context
@@ -25,13 +26,13 @@ _REPOSITORY = (
     f"{_FILES} printf 'kept\\n' > tracked.log; git add -f .; {_COMMIT} -m one; "
     "printf 'not committed\\n' >> a.txt; mkdir node_modules; printf 'm\\n' > node_modules/m"
 )
-_WORK = (
+WORK_OF_EVERY_KIND = (
     "printf 'two\\n' > a.txt; rm -r src; mkdir -p new/dir; printf 'n\\n' > new/n; "
     "chmod 600 run.sh; rm link; mkdir link; rmdir empty; printf 'l\\n' > tracked.log"
 )
 
 
-def _shell(world: World, script: str, directory: Path | None = None) -> str:
+def shell(world: World, script: str, directory: Path | None = None) -> str:
     done = subprocess.run(
         ["/bin/sh", "-ec", script],
         cwd=directory or world.project,
@@ -51,7 +52,7 @@ def _git(world: World) -> dict[str, object]:
     }
 
 
-def _remember(context: Context) -> None:
+def remember(context: Context) -> None:
     context.files_before, context.git_before = manifest(context.world.project), _git(context.world)
 
 
@@ -71,14 +72,14 @@ def project_of_kind(context: Context, kind: str) -> None:
         "no commits": f"git init -q -b main .; {_FILES}",
         "detached HEAD": f"{_REPOSITORY}; git checkout -q --detach",
     }[kind]
-    _shell(world, more)
-    _remember(context)
+    shell(world, more)
+    remember(context)
 
 
 @given("a session `{options}` has run `{script}`")
 @when("a session `{options}` runs `{script}`")
 def run_session(context: Context, options: str, script: str) -> None:
-    work = _WORK if script == "changes of every kind" else script
+    work = WORK_OF_EVERY_KIND if script == "changes of every kind" else script
     context.world.agents("run", *shlex.split(options), "--", "sh", "-c", work)
 
 
@@ -116,7 +117,7 @@ def git_untouched(context: Context) -> None:
 
 @then("`{command}` in the project prints `{text}`")
 def command_prints(context: Context, command: str, text: str) -> None:
-    said = _shell(context.world, command).strip()
+    said = shell(context.world, command).strip()
     assert said == text, said
 
 
@@ -164,21 +165,21 @@ def send_signal(context: Context, name: str) -> None:
     script = f"trap 'echo {name} >> got; exit 7' {name.removeprefix('SIG')}; echo up > up; " + (
         "while :; do sleep 0.05; done"
     )
-    process = _start(world, "run", "-i", "--", "sh", "-c", script)
-    _await_file(process, world.project / "up")
+    process = start(world, "run", "-i", "--", "sh", "-c", script)
+    await_file(process, world.project / "up")
     process.send_signal(number)
-    _finish(world, process)
+    finish(world, process)
 
 
 @when("the command of a session stops itself, and the session is continued")
 def stop_and_continue(context: Context) -> None:
     world: World = context.world
     script = "echo up > up; kill -STOP $$; echo on > on"
-    process = _start(world, "run", "-i", "--", "sh", "-c", script)
+    process = start(world, "run", "-i", "--", "sh", "-c", script)
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     context.stopped_by = os.WSTOPSIG(status) if os.WIFSTOPPED(status) else None
     process.send_signal(signal.SIGCONT)
-    _finish(world, process)
+    finish(world, process)
 
 
 @then("the session had stopped with its command")
@@ -200,35 +201,46 @@ def type_interrupt(context: Context) -> None:
 def kill_run(context: Context, name: str) -> None:
     world: World = context.world
     script = f"echo up > up; while ! test -e go; do sleep 0.05; done; echo late > {name}"
-    process = _start(world, "run", "-i", "--", "sh", "-c", script)
-    _await_file(process, world.project / "up")
+    process = start(world, "run", "-i", "--", "sh", "-c", script)
+    await_file(process, world.project / "up")
     process.kill()
     process.wait()
     (world.project / "go").write_text("")
     while not (world.project / name).exists():
         time.sleep(0.01)
+    # The process that records the session ends it, and then it is nobody's.
+    while session_status(world)["held_by"] is not None:
+        time.sleep(0.05)
 
 
-def _start(world: World, *arguments: str) -> subprocess.Popen[bytes]:
+def session_status(world: World) -> dict[str, Any]:
+    """Returns the data of the newest session's status."""
+    data: dict[str, Any] = world.agents("status", "--format", "json").json["data"]
+    return data
+
+
+def start(
+    world: World, *arguments: str, stderr: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "cleveragents", *arguments],
         cwd=world.project,
         env=world.environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=stderr,
     )
 
 
-def _await_file(process: subprocess.Popen[bytes], path: Path) -> None:
+def await_file(process: subprocess.Popen[bytes], path: Path) -> None:
     while not path.exists():
         assert process.poll() is None, "the session ended before its command was ready"
         time.sleep(0.01)
 
 
-def _finish(world: World, process: subprocess.Popen[bytes]) -> None:
-    said, _ = process.communicate()
-    world.outcome = Outcome(process.returncode, said.decode(), "")
+def finish(world: World, process: subprocess.Popen[bytes]) -> None:
+    said, errors = process.communicate()
+    world.outcome = Outcome(process.returncode, said.decode(), (errors or b"").decode())
 
 
 @given("a file on the path that cannot be executed")
@@ -302,14 +314,14 @@ def list_names_process(context: Context) -> None:
     document = json.loads((context.world.project / "list.json").read_text())
     (plan,) = document["data"]["plans"]
     assert (plan["kind"], plan["state"]) == ("session", "processing"), plan
-    assert "process" in plan["recorder"], plan
+    assert plan["recorder"]["pid"] > 0, plan
 
 
 @given("the project has the ignored files `small.log`, `large.log` and `build.log/o`")
 def ignored_files(context: Context) -> None:
     large = "x" * 30
-    _shell(
+    shell(
         context.world,
         f"echo small > small.log; echo {large} > large.log; mkdir build.log; echo o > build.log/o",
     )
-    _remember(context)
+    remember(context)

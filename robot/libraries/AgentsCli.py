@@ -29,6 +29,8 @@ from robot.api.deco import keyword, library
 Fingerprint = dict[str, str]
 
 WAIT_SECONDS = 1200
+NOBODY = 65534
+SYSTEM_PYTHON = "/usr/bin/python3"
 ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 ENVELOPE = ("command", "status", "exit_code", "data", "timing", "messages")
 
@@ -100,6 +102,8 @@ class AgentsCli:
         self._repository_at_start: Fingerprint = {}
         self._started: subprocess.Popen[str] | None = None
         self._mounted: Path | None = None
+        self._user: int | None = None
+        """Who runs the program, if not the one who runs the tests."""
 
     @property
     def place(self) -> Path:
@@ -180,7 +184,7 @@ class AgentsCli:
         if program != "agents":
             raise AssertionError(f"`{program}` is not the program under test")
         done = subprocess.run(
-            [self.command, *arguments],
+            [*self._program(), *arguments],
             cwd=place / "repository",
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -188,11 +192,63 @@ class AgentsCli:
             text=True,
             timeout=WAIT_SECONDS,
             check=False,
+            user=self._user,
+            group=self._user,
+            extra_groups=None if self._user is None else [],
         )
         self.exit_code, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
         logger.info(
             f"{line}\nexit {self.exit_code}\n--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
         )
+
+    def _program(self) -> list[str]:
+        if self._user is None:
+            return [self.command]
+        # The interpreter of the tests may be where only root can go.
+        return [SYSTEM_PYTHON, "-m", "cleveragents"]
+
+    @keyword("Private Views Are Permitted")
+    def private_views_are_permitted(self) -> None:
+        """Skips the test where the system permits no mount namespaces."""
+        own = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
+        done = subprocess.run(
+            ["unshare", *own, "--mount", "true"], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise SkipExecution(f"Namespaces are not permitted here: {done.stderr}")
+
+    @keyword("Another User Has Taken Over")
+    def another_user_has_taken_over(self) -> None:
+        """From here on, the program runs without any privileges."""
+        if os.geteuid() != 0:
+            return
+        place = self.place
+        (packages,) = Path(self.command).parents[1].glob("lib/python*/site-packages")
+        self.environment["PYTHONPATH"] = str(packages)
+        for directory, _, names in os.walk(place):
+            for name in (".", *names):
+                os.chown(Path(directory, name), NOBODY, NOBODY, follow_symlinks=False)
+        self._user = NOBODY
+        self.the_user_runs("agents --version")
+        if self.exit_code != 0:
+            self._user = None
+            raise SkipExecution(f"Another user cannot run Python here: {self.stderr}")
+        own = ["unshare", "--user", "--map-current-user", "--mount", "true"]
+        if subprocess.run(own, user=NOBODY, check=False).returncode != 0:
+            raise SkipExecution("User namespaces are not permitted here")
+
+    @keyword("The Git Directory Is Elsewhere")
+    def the_git_directory_is_elsewhere(self) -> None:
+        real = self.place / "real.git"
+        (self.repository / ".git").rename(real)
+        (self.repository / ".git").write_text(f"gitdir: {real}\n")
+        self._repository_at_start = fingerprint(self.repository)
+
+    @keyword("The Repository Has")
+    def the_repository_has(self, path: str, *lines: str) -> None:
+        found = (self.repository / path).read_text().splitlines()
+        if found != [*lines]:
+            raise AssertionError(f"{path} is {found}")
 
     @keyword("The User Writes The File")
     def the_user_writes_the_file(self, path: str, *lines: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.decision_service import DecisionService
     from cleveragents.application.services.doctor_service import DoctorService
     from cleveragents.application.services.execution.session_end import SessionEnd
+    from cleveragents.application.services.execution.session_recorder import SessionRecorder
     from cleveragents.application.services.health.adoption import Adoption
     from cleveragents.application.services.log_service import LogService
     from cleveragents.application.services.maintenance_service import MaintenanceService
@@ -71,17 +73,21 @@ if TYPE_CHECKING:
     from cleveragents.application.services.subplans.runner import SubplanRunner
     from cleveragents.application.services.tool_runner import ToolRunner
     from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
+    from cleveragents.domain.plans.plan import Plan
     from cleveragents.infrastructure.database.unit_of_work import Connections
     from cleveragents.infrastructure.locks import DatabaseLocks
+    from cleveragents.infrastructure.recorder.calls import Calls
+    from cleveragents.infrastructure.recorder.client import RecorderClient
+    from cleveragents.infrastructure.recorder.start import RecorderProcess
     from cleveragents.infrastructure.sandbox.checkpoint import CheckpointManager
     from cleveragents.infrastructure.sandbox.git.command import Git
     from cleveragents.infrastructure.tools.registry import Tools
 
 
-_SUBPLAN = """\
+_PROCESS = """\
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from cleveragents.subplan_process import main
+from cleveragents.{module} import main
 sys.exit(main(sys.argv[1:]))
 """
 """Runs the package that this process runs, wherever it was found; tools do not inherit the path."""
@@ -117,6 +123,13 @@ class _Deferred:
         return found
 
 
+def _command_of(module: str) -> tuple[str, ...]:
+    """Returns the command line of a process of ours, to which its arguments are added."""
+    # -P: a package in the current directory must not replace this one.
+    code = _PROCESS.format(module=module)
+    return (sys.executable, "-P", "-c", code, str(Path(__file__).parents[1]))
+
+
 class Container:
     """Services wired to one home directory and one set of settings."""
 
@@ -135,6 +148,7 @@ class Container:
         self._settings = settings
         self._environment = environment
         self._events = events
+        self._recorder: RecorderClient | None = None
 
     def with_settings(self, settings: Settings) -> Container:
         """Returns other services on the same database and leases.
@@ -165,7 +179,9 @@ class Container:
         return cast("_T", built or _Deferred(build))
 
     def close(self) -> None:
-        """Closes the database."""
+        """Closes the database, and the connection to a recorder."""
+        if self._recorder is not None:
+            self._recorder.close()
         if "_locks" in self.__dict__:
             self.locks().close()
         if "_connections" in self.__dict__:
@@ -248,7 +264,27 @@ class Container:
     def _session_end(self) -> SessionEnd:
         from cleveragents.application.services.execution.session_end import SessionEnd
 
-        return SessionEnd(self.checkpoint_service(), self._clock, self._events)
+        return SessionEnd(
+            self.database(),
+            self.checkpoint_service(),
+            self._sandbox_removal,
+            self._clock,
+            self._events,
+        )
+
+    @_built_once
+    def session_recorder(self) -> SessionRecorder:
+        from cleveragents.application.services.execution.session_recorder import SessionRecorder
+
+        return SessionRecorder(
+            database=self.database(),
+            checkpoints=self.checkpoint_service(),
+            recovery=self.recovery(),
+            session_end=self._session_end,
+            snapshots=self._snapshots,
+            locks=self.locks(),
+            faults=self._faults,
+        )
 
     @_built_once
     def session_service(self) -> SessionService:
@@ -260,7 +296,6 @@ class Container:
             session_end=self._session_end,
             sandboxes=self._sandboxes,
             snapshots=self._snapshots,
-            removal=self._sandbox_removal,
             locks=self.locks(),
             clock=self._clock,
             id_source=self._ids,
@@ -603,9 +638,58 @@ class Container:
     def _child_plans(self) -> ChildPlans:
         from cleveragents.infrastructure.child_plans import ProcessPlans
 
-        # -P: a package in the current directory must not replace this one.
-        command = (sys.executable, "-P", "-c", _SUBPLAN, str(Path(__file__).parents[1]))
-        return ProcessPlans(command, self._home, self._environment)
+        return ProcessPlans(_command_of("subplan_process"), self._home, self._environment)
+
+    @cached_property
+    def remote_calls(self) -> Calls:
+        """What the process that records a session does for others."""
+        from cleveragents.application.services.checkpoint_service import CheckpointService
+        from cleveragents.application.services.rollback.intents import (
+            RollbackToCheckpoint,
+            UndoRedo,
+        )
+        from cleveragents.application.services.rollback.partial import RollbackPaths, RollbackStep
+        from cleveragents.application.services.rollback.procedure import RollbackProcedure
+        from cleveragents.infrastructure.recorder.calls import Calls
+
+        methods = (
+            CheckpointService.create_manual_checkpoint,
+            RollbackProcedure.preview,
+            RollbackProcedure.run,
+        )
+        intents = (RollbackPaths, RollbackStep, RollbackToCheckpoint, UndoRedo)
+        return Calls(methods, intents)
+
+    def join_recorder(self, plan: Plan) -> None:
+        """Has the process that records a session do what only that process can do.
+
+        Nothing happens if none records it.
+        """
+        if not plan.is_running_session:
+            return
+        from cleveragents.infrastructure.recorder.calls import PartlyRemote
+        from cleveragents.infrastructure.recorder.client import RecorderClient
+
+        client = RecorderClient.of_session(self._home, plan.id, self._events)
+        if client is None:
+            return
+        self._recorder = client
+        for build in (self.checkpoint_service, self.rollback_procedure):
+            remote = PartlyRemote(build(), self.remote_calls, client.ask)
+            vars(self)[f"_{build.__name__}"] = remote
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the process that records a session does the work."""
+        return self._recorder is not None
+
+    @_built_once
+    def recorder_process(self) -> RecorderProcess:
+        """Returns what starts the process that records a session."""
+        from cleveragents.infrastructure.recorder.start import RecorderProcess
+
+        command = _command_of("recorder_process")
+        return RecorderProcess(command, self._home, self._environment, self._events)
 
     @cached_property
     def _plan_files(self) -> PlanFiles:
@@ -669,7 +753,23 @@ class Container:
             self._connections.presence,
             lease_seconds=self._settings[LEASE_TIME],
             concurrency=self._settings[CONCURRENCY],
+            before_threads=self._enter_views,
         )
+
+    def _enter_views(self, plan_id: str) -> None:
+        """Lets this process see the private views of a plan, while it can: it has one thread.
+
+        Where that is impossible, whoever needs to see them says so.
+        """
+        from cleveragents.domain.errors import CleverAgentsError
+        from cleveragents.domain.sandboxes.resource import SandboxStrategy
+
+        with self.database().read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+        views = [item for item in sandboxes if item.strategy is SandboxStrategy.PRIVATE_VIEW]
+        if views:
+            with suppress(CleverAgentsError):
+                self._sandboxes.enter(views)
 
     @cached_property
     def _clock(self) -> Clock:

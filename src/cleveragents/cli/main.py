@@ -28,6 +28,9 @@ COMMANDS = {
         "cleveragents.cli.commands.demo", "demo", "Show how it works in a scratch repository"
     ),
     "run": Lazy("cleveragents.cli.commands.run", "run", "Run any command so that it can be undone"),
+    "enter": Lazy(
+        "cleveragents.cli.commands.enter", "enter", "Open a shell or run a command in a sandbox"
+    ),
     "plan": Lazy("cleveragents.cli.commands.plan", "plan", "Manage plans and their checkpoints"),
     "status": Lazy(_SHORT, "status", "Show the status of a plan"),
     "log": Lazy(_SHORT, "log", "Show the events of a plan"),
@@ -52,7 +55,7 @@ COMMANDS = {
 EPILOG = """
 Examples:
   agents demo
-  agents run -i -- make format
+  agents run -- make format
   agents plan run plan.yaml
   agents rollback @-2
 

@@ -49,6 +49,7 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   ├── DuplicateError
 │   └── SchemaVersionError
 ├── ConflictError            held by another process (retryable)          exit 6
+│   ├── RecorderGoneError          the recorder of a session ended during a request
 │   ├── TargetChangedError         the project changed during the apply
 │   └── SubplanConflictError       subplans changed the same (not retryable)
 ├── MergeConflictError       plan and project changed the same            exit 6
@@ -233,6 +234,15 @@ class IsolationError(BusinessRuleViolation):
     """A session cannot be isolated in the way that was asked for, so its command does not start."""
 
     code = "isolation_unavailable"
+
+
+class ViewUnavailableError(IsolationError):
+    """A process cannot see a private view of the project."""
+
+    def __init__(self, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(
+            f"A private view of the project is not possible: {reason}", hint=hint, reason=reason
+        )
 
 
 class AlreadyInProjectError(BusinessRuleViolation):
@@ -595,6 +605,18 @@ class ConflictError(CleverAgentsError):
     code = "busy"
     exit_code = 6
     retryable = True
+
+
+class RecorderGoneError(ConflictError):
+    """The process that records a session ended during a request."""
+
+    code = "recorder_gone"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The process that records the session ended before it answered",
+            hint="Run the command again: what was begun is completed or undone first",
+        )
 
 
 class TargetChangedError(ConflictError):

@@ -14,12 +14,17 @@ import shutil
 import signal
 import subprocess  # nosec B404 # the user's own command, never through a shell
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
+from typing import Protocol
+
+from cleveragents.infrastructure.descriptors import readable
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
 _SIGNALLED = 128
+_MANY_SIGNALS = 4096
 
 _SURVIVED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP)
 """The terminal sends these to the command as well; passing them on would send them twice."""
@@ -47,53 +52,151 @@ def require_command(name: str, environment: Mapping[str, str]) -> None:
     raise CommandNotStartedError(f"{name}: {os.strerror(errno.ENOENT)}", NOT_FOUND)
 
 
+class Companion(Protocol):
+    """What this process looks after while the command runs."""
+
+    def started(self, process_id: int) -> None:
+        """Is told which process the command is."""
+        ...
+
+    def descriptor(self) -> int | None:
+        """Returns what can be read once `attend` has something to do."""
+        ...
+
+    def attend(self) -> None: ...
+
+
 def run_in_foreground(
-    command: Sequence[str], directory: str, environment: Mapping[str, str]
+    command: Sequence[str],
+    directory: str,
+    environment: Mapping[str, str],
+    companion: Companion,
+    before: Callable[[], None] | None = None,
 ) -> int:
     """Runs a command to its end, and returns its exit code, or 128 + n for signal n.
+
+    Args:
+        command: The command.
+        directory: Where it starts.
+        environment: All of its variables.
+        companion: What is looked after meanwhile.
+        before: Called in the child, before that enters the directory and becomes the command.
 
     Raises:
         CommandNotStartedError: the system refused to start it.
     """
     with _signals() as forward_to:
         try:
-            child = _start(command, directory, environment)
+            child = _start(command, directory, environment, before)
+        except subprocess.SubprocessError as error:
+            message = f"{command[0]}: what the command is to see cannot be shown to it"
+            raise CommandNotStartedError(message, NOT_EXECUTABLE) from error
         except FileNotFoundError as error:
             raise CommandNotStartedError(f"{command[0]}: {error.strerror}", NOT_FOUND) from error
         except OSError as error:
             message = f"{command[0]}: {error.strerror}"
             raise CommandNotStartedError(message, NOT_EXECUTABLE) from error
         forward_to(child.pid)
-        code = _wait(child.pid)
+        companion.started(child.pid)
+        code = _wait(child.pid, companion)
         child.returncode = code  # It is reaped: `Popen` must not wait for it again.
         return code
 
 
 def _start(
-    command: Sequence[str], directory: str, environment: Mapping[str, str]
+    command: Sequence[str],
+    directory: str,
+    environment: Mapping[str, str],
+    before: Callable[[], None] | None,
 ) -> subprocess.Popen[bytes]:
+    def prepare() -> None:
+        if before is not None:
+            before()
+        os.chdir(directory)
+
+    def started(arguments: list[str]) -> subprocess.Popen[bytes]:
+        if before is None:
+            return subprocess.Popen(arguments, cwd=directory, env=environment)  # nosec B603
+        # The directory may be another one after `before`.
+        return subprocess.Popen(  # nosec B603
+            arguments,
+            env=environment,
+            preexec_fn=prepare,  # noqa: PLW1509 # it only calls the system
+        )
+
     try:
-        return subprocess.Popen(list(command), cwd=directory, env=environment)  # nosec B603
+        return started(list(command))
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
     # A script without `#!`: shells and `env` give it to `sh`.
     path = shutil.which(command[0], path=environment.get("PATH", os.defpath)) or command[0]
-    script = ["/bin/sh", path, *command[1:]]
-    return subprocess.Popen(script, cwd=directory, env=environment)  # nosec B603
+    return started(["/bin/sh", path, *command[1:]])
 
 
-def _wait(pid: int) -> int:
-    while True:
-        _, status = os.waitpid(pid, os.WUNTRACED)
-        if os.WIFSTOPPED(status):
-            os.kill(os.getpid(), signal.SIGSTOP)
-            # Here it continues after `fg`. The command may have stopped by itself, without us.
-            os.kill(pid, signal.SIGCONT)
-        elif os.WIFSIGNALED(status):
-            return _SIGNALLED + os.WTERMSIG(status)
-        else:
-            return os.WEXITSTATUS(status)
+def in_view(environment: Mapping[str, str], tmux: Path) -> dict[str, str]:
+    """Returns the variables of a command in a private view.
+
+    Servers that run outside of the view would change the real files: the command gets a tmux
+    server of its own, and its git asks no file system monitor.
+
+    Args:
+        environment: All variables of the command.
+        tmux: A directory for the socket of that server; it is made.
+    """
+    tmux.mkdir(mode=0o700, parents=True, exist_ok=True)
+    count = environment.get("GIT_CONFIG_COUNT", "")
+    number = int(count) if count.isascii() and count.isdigit() else 0
+    outer = {"TMUX", "TMUX_PANE"}
+    return {
+        **{name: value for name, value in environment.items() if name not in outer},
+        "TMUX_TMPDIR": str(tmux),
+        f"GIT_CONFIG_KEY_{number}": "core.fsmonitor",
+        f"GIT_CONFIG_VALUE_{number}": "false",
+        "GIT_CONFIG_COUNT": str(number + 1),
+    }
+
+
+def _wait(pid: int, companion: Companion) -> int:
+    with _wakeup() as woken:
+        while True:
+            ended, status = os.waitpid(pid, os.WUNTRACED | os.WNOHANG)
+            if not ended:
+                _wait_for_news(woken, companion)
+            elif os.WIFSTOPPED(status):
+                os.kill(os.getpid(), signal.SIGSTOP)
+                # Here it continues after `fg`. The command may have stopped by itself, without us.
+                os.kill(pid, signal.SIGCONT)
+            elif os.WIFSIGNALED(status):
+                return _SIGNALLED + os.WTERMSIG(status)
+            else:
+                return os.WEXITSTATUS(status)
+
+
+def _wait_for_news(woken: int, companion: Companion) -> None:
+    """Waits for any signal, or until the companion has something to do, which is done."""
+    beside = companion.descriptor()
+    ready = readable([woken] if beside is None else [woken, beside])
+    if woken in ready:
+        with suppress(BlockingIOError):
+            os.read(woken, _MANY_SIGNALS)
+    if beside in ready:
+        companion.attend()
+
+
+@contextmanager
+def _wakeup() -> Generator[int]:
+    """Yields a descriptor that can be read once a signal has arrived, also that a child stopped."""
+    reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    handler = signal.signal(signal.SIGCHLD, _survive)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        yield reading
+    finally:
+        signal.set_wakeup_fd(before)
+        signal.signal(signal.SIGCHLD, handler or signal.SIG_DFL)
+        os.close(reading)
+        os.close(writing)
 
 
 @contextmanager

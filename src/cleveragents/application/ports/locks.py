@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from cleveragents.application.ports.records import Transaction
-from cleveragents.domain.plans.lease import Holder
+from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.domain.plans.plan import Plan
 
 
@@ -68,4 +68,8 @@ class Locks(Protocol):
 
     def holder(self, plan_id: str) -> Holder | None:
         """Returns the process that holds the plan, if one does."""
+        ...
+
+    def lease(self, plan_id: str) -> Lease | None:
+        """Returns the lease of the process that holds the plan, if one does."""
         ...

@@ -49,6 +49,27 @@ class Sandboxes(Protocol):
         """
         ...
 
+    def refuse_view(self, project: Path) -> None:
+        """Raises ViewUnavailableError, with the reason, where no private view can be made.
+
+        MUST change nothing, neither in the project nor in this process.
+        """
+        ...
+
+    def show_at_project(self, sandbox: SandboxRef, process: int) -> None:
+        """Shows a private view, which another process uses, at the project's path to this one.
+
+        For the child that becomes the command. Raises OSError if that is not possible.
+        """
+        ...
+
+    def enter(self, sandboxes: Sequence[SandboxRef]) -> None:
+        """Lets this process see those private views among its sandboxes that are still there.
+
+        Raises ViewUnavailableError if that is not possible.
+        """
+        ...
+
     def shared_places(self, resources: Sequence[Resource]) -> Mapping[str, SharedPlace]:
         """Returns which resources are in the sandbox of another one, by name.
 
@@ -326,6 +347,17 @@ class SnapshotStore(Protocol):
 
         It only makes the other acts quicker. May be nested.
         """
+        ...
+
+    def wakeup(self, sandbox: SandboxRef) -> int | None:
+        """Returns a descriptor that can be read once something changed in a watched sandbox.
+
+        None if the kernel does not report changes. Each act on the sandbox may change it.
+        """
+        ...
+
+    def note_changes(self, sandbox: SandboxRef) -> None:
+        """Notes what changed in a watched sandbox, so that `wakeup` tells of the next change."""
         ...
 
     def open(self, sandbox: SandboxRef) -> AbstractContextManager[OpenSandbox]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,7 +44,7 @@ from cleveragents.domain.names import nearest
 from cleveragents.domain.plans.apply import ApplyRecord
 from cleveragents.domain.plans.choices import resolve_choices
 from cleveragents.domain.plans.cleanup import SandboxCleanup, is_removed_when_cancelled
-from cleveragents.domain.plans.lease import Holder
+from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.plan_file import (
     PlanDefinition,
@@ -76,8 +77,8 @@ class PlanActivity(msgspec.Struct, frozen=True):
     """By plan: the seconds since it started, until now if a process runs it."""
     interrupted: Collection[str]
     """The plans whose process was killed while it worked on them."""
-    recorders: Mapping[str, str]
-    """By session that runs: the process that takes its checkpoints."""
+    recorders: Mapping[str, Lease]
+    """By session that runs: the lease of the process that records it."""
 
 
 class PlanStatus(msgspec.Struct, frozen=True):
@@ -90,6 +91,8 @@ class PlanStatus(msgspec.Struct, frozen=True):
     tool_calls: Sequence[ToolCall]
     holder: Holder | None
     """The process that is changing the plan now."""
+    held_since: datetime | None
+    """When that process took the plan."""
     children: Sequence[Plan]
     """The plans that it spawned."""
     interrupted: Operation | None
@@ -332,7 +335,8 @@ class PlanService:
     def activity(self, plans: Sequence[PlanSummary]) -> PlanActivity:
         """Returns who works on plans, and how long they have run."""
         processing = [plan.id for plan in plans if plan.state is PlanState.PROCESSING]
-        holders = {plan_id: self._locks.holder(plan_id) for plan_id in processing}
+        leases = {plan_id: self._locks.lease(plan_id) for plan_id in processing}
+        holders = {key: lease.holder if lease else None for key, lease in leases.items()}
         now = self._clock.now()
         return PlanActivity(
             {
@@ -341,14 +345,15 @@ class PlanService:
             },
             {plan_id for plan_id, holder in holders.items() if holder is None},
             {
-                plan.id: str(holder)
+                plan.id: lease
                 for plan in plans
-                if plan.session and (holder := holders.get(plan.id)) is not None
+                if plan.session and (lease := leases.get(plan.id)) is not None
             },
         )
 
     def status(self, plan_id: str) -> PlanStatus:
-        holder = self._locks.holder(plan_id)
+        lease = self._locks.lease(plan_id)
+        holder = lease.holder if lease else None
         with self._database.read() as transaction:
             plan = self._seen(transaction.plans.get(plan_id))
             operations = transaction.operations.list(plan_id)
@@ -364,6 +369,7 @@ class PlanService:
                 checkpoints=transaction.checkpoints.list(plan_id),
                 tool_calls=calls,
                 holder=holder,
+                held_since=lease.acquired_at if lease else None,
                 children=transaction.plans.children(plan_id),
                 interrupted=transaction.operations.pending(plan_id),
                 validations=list(latest.values()),

@@ -24,7 +24,11 @@ from cleveragents.application.ports.system import EventSink
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.application.services.apply.procedure import ApplyProcedure
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
-from cleveragents.application.services.execution.session_end import KILLED, SessionEnd
+from cleveragents.application.services.execution.session_end import (
+    KILLED,
+    NEVER_STARTED,
+    SessionEnd,
+)
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
 from cleveragents.domain.errors import SandboxMissingError
@@ -57,7 +61,9 @@ class Recovery:
         self._removal = removal
         self._session_end = session_end
 
-    def finish(self, plan_id: str, *, complete_apply: bool = True) -> RecoveryOutcome | None:
+    def finish(
+        self, plan_id: str, *, complete_apply: bool = True, session_goes_on: bool = False
+    ) -> RecoveryOutcome | None:
         """Finishes what killed processes left; returns the outcome of an operation, if any.
 
         After an error the plan is as unfinished as before, and the next call tries again.
@@ -65,6 +71,7 @@ class Recovery:
         Args:
             plan_id: The plan.
             complete_apply: Whether an interrupted apply is completed; otherwise it is undone.
+            session_goes_on: Whether this process records the session from now on.
 
         Raises:
             ConflictError: a process is working on the plan.
@@ -88,7 +95,7 @@ class Recovery:
                 outcome = self._applies.recover(lease, complete=complete_apply)
             elif operation is not None:
                 outcome = self._rollbacks.recover(lease, operation)
-            if plan.session is not None:
+            if plan.session is not None and not session_goes_on:
                 self._end_session(lease)
             delete_unnamed_snapshots(self._database, self._snapshots, lease)
             self._removal.remove_given_up(plan_id)
@@ -97,9 +104,12 @@ class Recovery:
     def _end_session(self, lease: PlanLease) -> None:
         with self._database.read() as transaction:
             plan = transaction.plans.get(lease.plan_id)
-        place = (plan.phase, plan.state)
-        if plan.session is not None and place == (PlanPhase.EXECUTE, PlanState.PROCESSING):
-            self._session_end.record(lease, plan, None, KILLED)
+        if not plan.is_running_session:
+            return
+        if plan.last_checkpoint_id is None:  # The command starts only after the first one.
+            self._session_end.call_off(plan.id, NEVER_STARTED)
+        else:
+            self._session_end.record(lease, plan, KILLED)
 
     def _restore_uncaptured(self, lease: PlanLease) -> None:
         """Removes what a killed validation left and no checkpoint holds."""

@@ -1,49 +1,47 @@
 """SessionService: makes what a program does in a project reversible.
 
-A session is a plan without steps. It gets one sandbox, a checkpoint before the program starts and
-one after it has ended; in between, this process holds the plan.
+A session is a plan without steps, with one sandbox. Here it is created, and its result is read; in
+between, the process that records it holds it, see `execution.session_recorder`.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 
 from cleveragents.application.fault_points import FaultPoint
-from cleveragents.application.ports.locks import Locks, PlanLease
-from cleveragents.application.ports.records import Database, Transaction
+from cleveragents.application.ports.locks import Locks
+from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
-from cleveragents.application.services.apply.sandbox_removal import (
-    SandboxRemoval,
-    give_up_sandboxes,
-)
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
+from cleveragents.application.services.checkpoints.group_recorder import snapshot_ids
 from cleveragents.application.services.execution.sandbox_setup import SandboxSetup
 from cleveragents.application.services.execution.session_end import SessionEnd
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.decisions.decision import prompt_of
-from cleveragents.domain.errors import IsolationError, NoCheckpointError
+from cleveragents.domain.errors import NoCheckpointError
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.plan_file import PlanDefinition, ResourceDefinition
 from cleveragents.domain.plans.session import (
     Isolation,
     SessionRecord,
-    SessionTrigger,
     session_strategy,
 )
 from cleveragents.domain.sandboxes.change import PathChange
-from cleveragents.domain.sandboxes.resource import ResourceType, default_strategy
+from cleveragents.domain.sandboxes.resource import (
+    ResourceType,
+    SandboxStrategy,
+    default_strategy,
+)
 from cleveragents.domain.sandboxes.sandbox import (
     ProjectFacts,
     Resource,
     SandboxRef,
-    SandboxState,
 )
 
 _RESOURCE = "project"
@@ -58,22 +56,25 @@ class SessionResult(msgspec.Struct, frozen=True):
     checkpoints: int
 
 
-@dataclass(frozen=True)
-class RunningSession:
-    """A session whose first checkpoint is made; its command may run."""
+class EnteredSandbox:
+    """The sandbox of a plan that a command is about to run in."""
 
-    _lease: PlanLease
-    plan: Plan
-    sandbox: SandboxRef
-    _end: SessionEnd
+    def __init__(self, sandbox: SandboxRef, sandboxes: Sandboxes) -> None:
+        self.sandbox = sandbox
+        self._sandboxes = sandboxes
 
-    def end(self, exit_code: int) -> None:
-        """Records that the command has ended."""
-        self._end.record(self._lease, self.plan, exit_code, "the command has ended")
+    @property
+    def is_private_view(self) -> bool:
+        return self.sandbox.strategy is SandboxStrategy.PRIVATE_VIEW
+
+    def show(self) -> None:
+        """Shows a private view at the project's path; called by the child for the command."""
+        self._sandboxes.enter([self.sandbox])
+        self._sandboxes.show_at_project(self.sandbox, os.getpid())
 
 
 class SessionService:
-    """Starts and ends sessions."""
+    """Creates sessions, and says what they did."""
 
     def __init__(
         self,
@@ -82,7 +83,6 @@ class SessionService:
         session_end: SessionEnd,
         sandboxes: Sandboxes,
         snapshots: SnapshotStore,
-        removal: SandboxRemoval,
         locks: Locks,
         clock: Clock,
         id_source: IdSource,
@@ -93,18 +93,16 @@ class SessionService:
         self._checkpoints = checkpoints
         self._session_end = session_end
         self._sandboxes = sandboxes
-        self._removal = removal
         self._locks = locks
         self._clock = clock
         self._ids = id_source
         self._faults = faults
         self._workplace = SandboxSetup(database, sandboxes, snapshots, id_source, events, faults)
 
-    @contextmanager
-    def started(
+    def create(
         self, project: Path, command: Sequence[str], isolation: Isolation, name: str | None
-    ) -> Generator[RunningSession]:
-        """Creates a session, holds it, and makes its first checkpoint before the block begins.
+    ) -> tuple[Plan, SandboxRef]:
+        """Creates a session with its sandbox; the command must not start before it is recorded.
 
         If that fails, the session is cancelled, and nothing of the project was changed.
 
@@ -115,15 +113,64 @@ class SessionService:
             name: What the session is called; None for the name of the command.
 
         Raises:
-            IsolationError: there is no such isolation here.
+            ViewUnavailableError: a private view is not possible here.
             ProjectRefusedError: the project cannot be used in this way.
-            CheckpointRequiredError: the first checkpoint could not be made.
         """
-        refuse_unavailable(isolation)
         facts = self._facts(project, isolation)
+        if isolation is Isolation.PRIVATE:
+            self._sandboxes.refuse_view(Path(facts.root))
         plan = self._new(facts, command, isolation, name or Path(command[0]).name)
         with self._locks.hold(plan.id) as lease:
-            yield RunningSession(lease, plan, self._begin(lease, plan), self._session_end)
+            try:
+                (sandbox,) = self._workplace.ready(lease)
+            except BaseException as error:
+                self._session_end.call_off(plan.id, str(error) or type(error).__name__)
+                raise
+        self._faults.reach(FaultPoint.SESSION_CREATED)
+        return plan, sandbox
+
+    @contextmanager
+    def entered(self, plan_id: str) -> Generator[EnteredSandbox]:
+        """Yields the sandbox in which a command may run meanwhile.
+
+        What it changes becomes a checkpoint: here, or by the process that records the session.
+
+        Raises:
+            ConflictError: another process holds the plan.
+            SandboxMissingError: there is no sandbox.
+        """
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            sandboxes = transaction.sandboxes.list(plan_id)
+        if not sandboxes:
+            raise plan.refusal("be entered: it has no sandbox yet")
+        self._sandboxes.check(sandboxes[0])
+        entered = EnteredSandbox(sandboxes[0], self._sandboxes)
+        if plan.is_running_session:
+            yield entered
+            return
+        with self._locks.hold(plan_id) as lease:
+            yield entered
+            with self._database.read() as transaction:
+                last = transaction.plans.get(plan_id).last_checkpoint_id
+                before = transaction.checkpoints.group_of(last).snapshots if last else {}
+            taken = self._checkpoints.take(lease)
+            if snapshot_ids(taken) == before:
+                return
+            moment = Milestone(
+                CheckpointType.MANUAL,
+                label="after `agents enter`",
+                reason="a command ran in the sandbox",
+                step_index=max(plan.last_completed_step, 0),
+            )
+            self._checkpoints.create_as_required(lease, plan, moment, taken=taken)
+
+    def show_view(self, sandbox: SandboxRef, process: int) -> None:
+        """Shows the private view that a process uses to the child that becomes the command.
+
+        Raises OSError if that is not possible.
+        """
+        self._sandboxes.show_at_project(sandbox, process)
 
     def result(self, plan_id: str) -> SessionResult:
         """Returns what a session changed between its start and its last checkpoint.
@@ -197,47 +244,3 @@ class SessionService:
             transaction.sandboxes.add_resource(resource)
             transaction.decisions.add(prompt)
         return plan
-
-    def _begin(self, lease: PlanLease, plan: Plan) -> SandboxRef:
-        """Makes the sandbox and the first checkpoint, or cancels the session."""
-
-        def active(transaction: Transaction, latest: Plan) -> Plan:
-            for made in transaction.sandboxes.list(latest.id):
-                transaction.sandboxes.save(replace(made, state=SandboxState.ACTIVE))
-            return latest
-
-        moment = Milestone(
-            CheckpointType.PRE_EXECUTE,
-            label="start of the session",
-            reason="the command is about to start",
-            step_index=0,
-            trigger=SessionTrigger.START,
-        )
-        try:
-            (sandbox,) = self._workplace.ready(lease)
-            self._checkpoints.create_as_required(lease, plan, moment, active)
-            self._checkpoints.keep_start(lease)
-        except BaseException as error:
-            self._cancel(plan, str(error) or type(error).__name__)
-            raise
-        self._faults.reach(FaultPoint.START_KEPT)
-        return sandbox
-
-    def _cancel(self, plan: Plan, reason: str) -> None:
-        now = self._clock.now()
-        with self._database.write(plan.id) as transaction:
-            latest = transaction.plans.get(plan.id).after(PlanAction.CANCEL, now)
-            transaction.plans.save(replace(latest, cancel_reason=reason, finished_at=now))
-            give_up_sandboxes(transaction, plan.id)
-        self._removal.remove_given_up(plan.id)
-
-
-def refuse_unavailable(isolation: Isolation) -> None:
-    """Raises IsolationError for an isolation that this version does not have."""
-    if isolation in (Isolation.AUTO, Isolation.PRIVATE):
-        raise IsolationError(
-            "A private view of the project is not available in this version",
-            hint="Add `-i` to work on your own files, with checkpoints to go back to, or "
-            "`--isolation copy` to work in a copy",
-            isolation=isolation.value,
-        )

@@ -82,7 +82,7 @@ def rollback(
         if checkpoint_ref is None and only_step is None:
             return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
         ended = None if dry_run else end_interrupted(session, container, found.id)
-        if not dry_run:
+        if not dry_run and not container.is_remote:
             container.plan_executor().rebuild_discarded(found.id)
         paths = _as_stored(service, procedure, found.id, checkpoint_ref, paths)
         intent = _intent(service, found.id, checkpoint_ref, paths, only_step)

@@ -124,6 +124,7 @@ def open_plan(session: Session, text: str) -> Generator[tuple[Container, Plan]]:
     )
     container = session.container(Path(found.project))
     try:
+        container.join_recorder(found)
         yield container, found
     finally:
         container.close()
@@ -343,6 +344,8 @@ def end_interrupted(
     session: Session, container: Container, plan_id: str, *, complete_apply: bool = True
 ) -> RecoveryOutcome | None:
     """Finishes or undoes an operation that a killed process left, and warns about it."""
+    if container.is_remote:
+        return None  # The process that records the session has done so.
     ended = container.recovery().finish(plan_id, complete_apply=complete_apply)
     if ended is not None:
         session.warnings.append(ended.sentence)

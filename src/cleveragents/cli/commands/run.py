@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -17,30 +18,36 @@ import click
 from cleveragents.cli import output, terminal
 from cleveragents.cli.frame import CommandFailed
 from cleveragents.cli.session import Session
-from cleveragents.domain.errors import CleverAgentsError, IsolationError
+from cleveragents.domain.errors import CleverAgentsError, IsolationError, ViewUnavailableError
 from cleveragents.domain.plans.session import Isolation
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.report import Failure
 
 if TYPE_CHECKING:
-    from cleveragents.application.services.session_service import RunningSession, SessionService
+    from collections.abc import Sequence
+
+    from cleveragents.application.services.session_service import SessionService
+    from cleveragents.container import Container
+    from cleveragents.domain.plans.plan import Plan
+    from cleveragents.domain.plans.session import SessionProcess
+    from cleveragents.domain.sandboxes.sandbox import SandboxRef
+    from cleveragents.infrastructure.foreground import CommandNotStartedError
+    from cleveragents.infrastructure.recorder.start import RecorderProcess
 
 FAILED_BEFORE_START = 125
-SESSION_VARIABLE = "CLEVERAGENTS_SESSION"
-"""Names the session in the environment of its command."""
 
 
-class _RunCommand(click.Command):
+class SessionCommand(click.Command):
     """Never prints to stdout but for `--help`, and fails with the exit code 125."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         session: Session = ctx.obj
-        session.command, session.asked_format = "run", OutputFormat.PLAIN
+        session.command, session.asked_format = self.name or "", OutputFormat.PLAIN
         session.settle_format(tolerant=True)
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            hint = "Run `agents run --help` for usage"
+            hint = f"Run `agents {self.name} --help` for usage"
             message = error.format_message()
             failure = Failure("usage", message, FAILED_BEFORE_START, hint, {}, None)
             raise CommandFailed(failure) from error
@@ -51,10 +58,11 @@ class _RunCommand(click.Command):
 
 @click.command(
     "run",
-    cls=_RunCommand,
+    cls=SessionCommand,
     context_settings={"allow_interspersed_args": False},
     help="Run any command so that what it does can be undone",
     epilog="Examples:\n"
+    "  agents run -- make format\n"
     "  agents run -i -- make format\n"
     "  agents run --isolation copy --name upgrade -- npm update\n\n"
     "Exit codes: those of the command; 125 if it was not started, 126 if it cannot be\n"
@@ -64,9 +72,8 @@ class _RunCommand(click.Command):
 @click.option(
     "--isolation",
     type=click.Choice([item.value for item in Isolation]),
-    default=Isolation.AUTO.value,
-    show_default=True,
-    help="Where the command works: in a private view, on your own files, or in a copy.",
+    help="Where the command works: in a private view, on your own files, or in a copy; "
+    "by default as `session.isolation` says.",
 )
 @click.option("--name", metavar="TEXT", help="The name of the session; by default the command's.")
 @click.option(
@@ -87,7 +94,7 @@ class _RunCommand(click.Command):
 def run(
     session: Session,
     in_place: bool,
-    isolation: str,
+    isolation: str | None,
     name: str | None,
     project: Path | None,
     report_file: Path | None,
@@ -98,34 +105,51 @@ def run(
     try:
         code = _run(
             session,
-            Isolation.IN_PLACE if in_place else Isolation(isolation),
+            _asked(in_place, isolation),
             name,
             session.directory / (project or Path()),
             report_file,
             command,
         )
-    except CleverAgentsError as error:
-        failure = Failure.of(error)
-        raise CommandFailed(
-            Failure(failure.code, failure.message, FAILED_BEFORE_START, failure.hint, {}, None)
-        ) from error
-    except CommandNotStartedError as error:
-        failure = Failure("not_started", error.message, error.exit_code, None, {}, None)
-        raise CommandFailed(failure) from error
+    except (CleverAgentsError, CommandNotStartedError) as error:
+        raise failed_before_start(error) from error
     raise click.exceptions.Exit(code)
+
+
+def failed_before_start(error: CleverAgentsError | CommandNotStartedError) -> CommandFailed:
+    """Returns what a command says and returns that could not start another one."""
+    if isinstance(error, CleverAgentsError):
+        found = Failure.of(error)
+        return CommandFailed(
+            Failure(found.code, found.message, FAILED_BEFORE_START, found.hint, {}, None)
+        )
+    return CommandFailed(Failure("not_started", error.message, error.exit_code, None, {}, None))
+
+
+def _asked(in_place: bool, isolation: str | None) -> Isolation | None:
+    if in_place:
+        return Isolation.IN_PLACE
+    return None if isolation is None else Isolation(isolation)
 
 
 def _run(
     session: Session,
-    isolation: Isolation,
+    asked: Isolation | None,
     name: str | None,
     directory: Path,
     report_file: Path | None,
     command: tuple[str, ...],
 ) -> int:
     """Returns the exit code of the command."""
+    from cleveragents.domain.settings.registry import ISOLATION
     from cleveragents.infrastructure.config import find_project
-    from cleveragents.infrastructure.foreground import require_command
+    from cleveragents.infrastructure.foreground import (
+        CommandNotStartedError,
+        in_view,
+        require_command,
+        run_in_foreground,
+    )
+    from cleveragents.infrastructure.recorder.processes import SESSION_VARIABLE
     from cleveragents.reports.plans.session import start_line
 
     outer = session.environ.get(SESSION_VARIABLE)
@@ -137,38 +161,86 @@ def _run(
     require_command(command[0], session.environ)
     # Spinners and bars would write while the command runs.
     session.progress = "none"
-    container = session.container(find_project(directory, session.home))
-    service = container.session_service()
-    with service.started(directory, command, isolation, name) as running:
-        _say(session, start_line(isolation, running.plan.project, running.sandbox))
-        _say_warnings(session)
-        code = _run_command(session, running, directory, command)
-    _end(session, service, running.plan.id, report_file)
-    return code
+    project = find_project(directory, session.home)
+    container = session.container(project)
+    service, recorder = container.session_service(), container.recorder_process()
 
+    def create(isolation: Isolation) -> tuple[Plan, SandboxRef]:
+        return service.create(directory, command, isolation, name)
 
-def _run_command(
-    session: Session, running: RunningSession, directory: Path, command: tuple[str, ...]
-) -> int:
-    """Runs the command in the sandbox, and records its end however it ends."""
-    from cleveragents.infrastructure.foreground import (
-        CommandNotStartedError,
-        run_in_foreground,
-    )
+    isolation = asked or session.settings(project)[ISOLATION]
+    if isolation is not Isolation.AUTO:
+        plan, sandbox = create(isolation)
+    else:
+        try:
+            isolation = Isolation.PRIVATE
+            plan, sandbox = create(isolation)
+        except ViewUnavailableError as problem:
+            _require_in_place(session, problem, str(project))
+            isolation = Isolation.IN_PLACE
+            plan, sandbox = create(isolation)
+    recorder.start(plan.id)
+    _say(session, start_line(isolation, plan.project, sandbox))
+    _say_warnings(session)
+    inside = Path(os.path.realpath(directory)).relative_to(plan.project)
+    is_view = isolation is Isolation.PRIVATE
+    place = str(Path(plan.project if is_view else sandbox.path) / inside)
+    environment = {**session.environ, "PWD": place, SESSION_VARIABLE: plan.id}
+    if is_view:
+        environment = in_view(environment, session.home / "run" / f"{plan.id}.tmux")
 
-    inside = Path(os.path.realpath(directory)).relative_to(running.plan.project)
-    place = str(Path(running.sandbox.path) / inside)
-    environment = {**session.environ, "PWD": place, SESSION_VARIABLE: running.plan.id}
+    def show() -> None:
+        service.show_view(sandbox, recorder.process_id)
+
     try:
-        code = run_in_foreground(command, place, environment)
+        code = run_in_foreground(command, place, environment, recorder, show if is_view else None)
     except CommandNotStartedError as error:
-        running.end(error.exit_code)
+        _record_end(session, container, recorder, plan.id, error.exit_code)
         raise
-    running.end(code)
+    left = _record_end(session, container, recorder, plan.id, code)
+    if is_view and not left:
+        shutil.rmtree(environment["TMUX_TMPDIR"], ignore_errors=True)
+    _end(session, service, plan.id, left, report_file)
     return code
 
 
-def _end(session: Session, service: SessionService, plan_id: str, report: Path | None) -> None:
+def _require_in_place(session: Session, problem: ViewUnavailableError, project: str) -> None:
+    """Raises the problem unless the user agrees, or has agreed before, to work in place."""
+    from cleveragents.infrastructure.remembered_answers import remember_in_place, works_in_place
+
+    answer = works_in_place(session.home, project)
+    if answer is None:
+        if not session.interactive:
+            raise problem
+        _say(session, problem.message)
+        answer = session.confirm("Work on your own files instead, with checkpoints to go back to?")
+        remember_in_place(session.home, project, answer)
+    if not answer:
+        raise problem
+
+
+def _record_end(
+    session: Session, container: Container, recorder: RecorderProcess, plan_id: str, code: int
+) -> Sequence[SessionProcess]:
+    """Has the end of the command recorded, here if need be; returns the processes that it left."""
+    left = recorder.ended(code)
+    if recorder.is_lost:
+        try:
+            with container.session_recorder().recording(plan_id) as recording:
+                recording.command_ended(code)
+                recording.end("the command has ended")
+        except CleverAgentsError as error:
+            session.warnings.append(f"The end of the session could not be recorded: {error}")
+    return left
+
+
+def _end(
+    session: Session,
+    service: SessionService,
+    plan_id: str,
+    left: Sequence[SessionProcess],
+    report: Path | None,
+) -> None:
     """Says what changed. The command has ended, so nothing here changes the exit code."""
     from cleveragents.reports.plans.session import end_lines, report_data
 
@@ -176,7 +248,7 @@ def _end(session: Session, service: SessionService, plan_id: str, report: Path |
         result = service.result(plan_id)
         if report is not None:
             _write_report(session, report, report_data(result))
-        for line in end_lines(result):
+        for line in end_lines(result, left):
             _say(session, line)
     except (CleverAgentsError, OSError) as error:
         session.warnings.append(f"What the command changed cannot be shown: {error}")

@@ -228,6 +228,12 @@ class PlanSummary(Record):
     def kind(self) -> PlanKind:
         return PlanKind.FILE if self.session is None else PlanKind.SESSION
 
+    @property
+    def is_running_session(self) -> bool:
+        """Whether its record says that the program of a session runs."""
+        place = (self.phase, self.state)
+        return self.session is not None and place == (PlanPhase.EXECUTE, PlanState.PROCESSING)
+
     def elapsed(self, now: datetime | None = None) -> float | None:
         """Returns the seconds since the plan started; None before that.
 

@@ -33,6 +33,18 @@ class SessionTrigger(StrEnum):
 
     START = "session_start"
     END = "session_end"
+    BURST = "after_burst"
+    """Files were written, and then the session was quiet for a while, or wrote for long."""
+
+
+class SessionProcess(Record):
+    """A process of a session, for people."""
+
+    process_id: int
+    command: str
+
+    def __str__(self) -> str:
+        return f"{self.command or 'process'} ({self.process_id})"
 
 
 class SessionRecord(Record):
@@ -54,4 +66,10 @@ class SessionRecord(Record):
 
 def session_strategy(isolation: Isolation, default: SandboxStrategy) -> SandboxStrategy:
     """Returns how the sandbox of a session is made; `default` is that of the project's type."""
-    return SandboxStrategy.IN_PLACE if isolation is Isolation.IN_PLACE else default
+    match isolation:
+        case Isolation.IN_PLACE:
+            return SandboxStrategy.IN_PLACE
+        case Isolation.AUTO | Isolation.PRIVATE:
+            return SandboxStrategy.PRIVATE_VIEW
+        case Isolation.COPY:
+            return default

@@ -173,7 +173,9 @@ class RestoreReport(Record):
     left_alone: tuple[Uncaptured, ...]
     replaced: tuple[Uncaptured, ...] = ()
     differences: tuple[str, ...]
-    """Paths that do not match the snapshot; empty means verified."""
+    """Paths that do not match the snapshot, each as a sentence; empty means verified."""
+    differing: tuple[str, ...] = ()
+    """The paths alone."""
 
 
 class DiffFile(Record):

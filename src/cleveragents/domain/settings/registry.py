@@ -16,6 +16,7 @@ from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.lease import LEASE_SECONDS
+from cleveragents.domain.plans.session import Isolation
 from cleveragents.domain.sandboxes.resource import PLAN_STRATEGIES, SandboxStrategy
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.domain.settings.values import (
@@ -23,6 +24,7 @@ from cleveragents.domain.settings.values import (
     byte_count,
     concealed_url,
     database_url,
+    isolation,
     lease_time,
     output_format,
     patterns,
@@ -185,6 +187,50 @@ IGNORED_MAX_SIZE: Key[int | None] = Key(
     "directories that `sandbox.rebuildable` names; larger ones are listed as not captured",
     read=byte_count,
 )
+ISOLATION: Key[Isolation] = Key(
+    name="session.isolation",
+    type="string",
+    default=Isolation.AUTO,
+    environment="CLEVERAGENTS_SESSION_ISOLATION",
+    # A project that somebody else wrote must not decide that commands work on the user's files.
+    project_scopable=False,
+    description="Where the command of `agents run` works: `private` in a private view of the "
+    "project, `in-place` on your own files, `copy` in a copy; `auto` is private where that is "
+    "possible, and asks otherwise",
+    read=isolation,
+    allowed=tuple(Isolation),
+)
+QUIET_TIME: Key[float] = Key(
+    name="session.quiet-time",
+    type="seconds",
+    default=0.5,
+    environment="CLEVERAGENTS_SESSION_QUIET_TIME",
+    project_scopable=True,
+    description="A session that has written files gets a checkpoint when it has been quiet for "
+    "this long",
+    read=seconds,
+)
+LONGEST_BURST: Key[float] = Key(
+    name="session.longest-burst",
+    type="seconds",
+    default=10.0,
+    environment="CLEVERAGENTS_SESSION_LONGEST_BURST",
+    project_scopable=True,
+    description="A session that writes without a pause gets a checkpoint this often. Where the "
+    "system cannot report changes, its files are looked at this often, or less often in a large "
+    "project",
+    read=seconds,
+)
+MAX_CHECKPOINTS_PER_SESSION: Key[int] = Key(
+    name="session.max-checkpoints",
+    type="integer",
+    default=1000,
+    environment="CLEVERAGENTS_SESSION_MAX_CHECKPOINTS",
+    project_scopable=True,
+    description="Different states a session keeps checkpoints of; old ones that were taken "
+    "because files changed are dropped first, and its start and its end never",
+    read=positive_integer,
+)
 MAX_CHILD_DEPTH: Key[int] = Key(
     name="plan.max-child-depth",
     type="integer",
@@ -247,6 +293,10 @@ REGISTRY: tuple[Key[Any], ...] = (
     CLEANUP,
     REBUILDABLE,
     IGNORED_MAX_SIZE,
+    ISOLATION,
+    QUIET_TIME,
+    LONGEST_BURST,
+    MAX_CHECKPOINTS_PER_SESSION,
     MAX_CHILD_DEPTH,
     CONCURRENCY,
     LEASE_TIME,

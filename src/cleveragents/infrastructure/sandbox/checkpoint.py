@@ -42,6 +42,15 @@ class CheckpointManager(SnapshotStore):
                 if engine is not None:
                     engine.close()
 
+    def wakeup(self, sandbox: SandboxRef) -> int | None:
+        engine = self._watched.get(sandbox.id)
+        return engine.wakeup() if isinstance(engine, FileSandbox) else None
+
+    def note_changes(self, sandbox: SandboxRef) -> None:
+        engine = self._watched.get(sandbox.id)
+        if isinstance(engine, FileSandbox):
+            engine.note_changes()
+
     @contextmanager
     def lock(self, sandbox: SandboxRef, lease: PlanLease) -> Generator[LockedSandbox]:
         lease.check()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from cleveragents.application.services.plan_service import PlanActivity, PlanStatus
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.decisions.decision import RECORD_DECISION
 from cleveragents.domain.plans.apply import ApplyRecord, Target
+from cleveragents.domain.plans.lease import Holder, Lease
 from cleveragents.domain.plans.plan import Plan, PlanPhase, PlanState, PlanSummary
 from cleveragents.domain.plans.plan_file import work_places
 from cleveragents.domain.plans.session import SessionRecord
@@ -17,6 +19,7 @@ from cleveragents.domain.plans.validation import (
     ValidationResult,
     requirement_status,
 )
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
 from cleveragents.reports.described import Description, Field, times
@@ -104,17 +107,37 @@ _TARGET = Description[Target](
 )
 
 
+def _sandbox_data(status: PlanStatus, sandbox: SandboxRef) -> dict[str, object]:
+    """Returns the fields of a sandbox; a private view is at the project's own path."""
+    data = _SANDBOX.data(sandbox)
+    if sandbox.strategy is not SandboxStrategy.PRIVATE_VIEW:
+        return data
+    project = next(item.path for item in status.resources if item.id == sandbox.resource_id)
+    return {**data, "path": project, "layer": _layer(sandbox)}
+
+
+def _places(sandbox: SandboxRef) -> list[tuple[str, str]]:
+    if sandbox.strategy is SandboxStrategy.PRIVATE_VIEW:
+        return [("layer", _layer(sandbox))]
+    return [("sandbox", sandbox.path)]
+
+
+def _layer(sandbox: SandboxRef) -> str:
+    """Returns the directory that holds what a private view has changed."""
+    return f"{sandbox.path.removesuffix('/view')}/upper"
+
+
 def plan_data(status: PlanStatus) -> dict[str, object]:
     """Returns the fields of `plan run`, `use`, `execute` and `status`: a stable contract."""
     plan = status.plan
-    sandboxes = _SANDBOX.list(status.sandboxes)
+    sandboxes = [_sandbox_data(status, item) for item in status.sandboxes]
     following = [command for _, command in _next(status)]
     return {
         "plan_id": plan.id,
         "name": plan.name,
         "action": plan.name,
         "kind": plan.kind,
-        **session_data(plan, str(status.holder) if status.holder else None),
+        **session_data(plan, status.holder, status.held_since),
         "phase": plan.phase,
         "state": plan.state,
         "project": plan.project,
@@ -167,11 +190,28 @@ def plan_data(status: PlanStatus) -> dict[str, object]:
     }
 
 
-def session_data(plan: PlanSummary, holder: str | None) -> dict[str, object]:
-    """Returns the fields that only a session has; `holder` is the process that runs it."""
+def session_data(
+    plan: PlanSummary, holder: Holder | None, since: datetime | None
+) -> dict[str, object]:
+    """Returns the fields that only a session has.
+
+    Args:
+        plan: The plan.
+        holder: The process that holds it, if one does.
+        since: When that process took it.
+    """
     if plan.session is None:
         return {}
-    return {**_SESSION.data(plan.session), "recorder": holder}
+    return {
+        **_SESSION.data(plan.session),
+        "recorder": {"pid": holder.process_id, "host": holder.host, "since": since}
+        if plan.is_running_session and holder is not None
+        else None,
+    }
+
+
+def _session_data_of(plan: PlanSummary, lease: Lease | None) -> dict[str, object]:
+    return session_data(plan, lease and lease.holder, lease and lease.acquired_at)
 
 
 def requirements_data(
@@ -258,9 +298,10 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         ("last checkpoint", plan.last_checkpoint_id or "none yet"),
     ]
     rows += [
-        ("sandbox", sandbox.path)
+        (title, path)
         for sandbox in status.sandboxes
         if sandbox.state is not SandboxState.CLEANED_UP
+        for title, path in _places(sandbox)
     ]
     rows += [
         ("validation", f"{item.name} ({item.mode.value}): {item.status.value}")
@@ -353,7 +394,7 @@ def plan_list_report(
         "plans": [
             {
                 **_PLAN.data(plan),
-                **session_data(plan, activity.recorders.get(plan.id)),
+                **_session_data_of(plan, activity.recorders.get(plan.id)),
                 "elapsed": activity.elapsed[plan.id],
                 "interrupted": plan.id in activity.interrupted,
             }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from cleveragents.application.services.session_service import SessionResult
-from cleveragents.domain.plans.session import Isolation
+from cleveragents.domain.plans.session import Isolation, SessionProcess
 from cleveragents.domain.sandboxes.change import ChangeOperation, PathChange
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
-from cleveragents.domain.wording import first_lines, joined
+from cleveragents.domain.wording import first_lines, joined, listed
 
 _SHOWN = 5
 _WORDS = {
@@ -27,14 +28,25 @@ def start_line(isolation: Isolation, project: str, sandbox: SandboxRef) -> str:
             f"In place: the command works on your own files in {project}, with checkpoints to go "
             "back to. Writes elsewhere are real."
         )
+    if isolation is Isolation.PRIVATE:
+        return (
+            f"Private view of {_from_home(project)}. Writes elsewhere are real. "
+            'Apply the result with "agents apply".'
+        )
     return (
         f"Copy of {project}: the command works in {sandbox.path}, and your files stay as they are "
         "until you apply the result. Writes elsewhere are real."
     )
 
 
-def end_lines(result: SessionResult) -> list[str]:
-    """Says what changed, and how to go on."""
+def _from_home(path: str) -> str:
+    """Returns a path as a user writes it."""
+    home = f"{Path.home()}/"
+    return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
+
+
+def end_lines(result: SessionResult, left: Sequence[SessionProcess] = ()) -> list[str]:
+    """Says what changed, and how to go on; `left` are processes that still run."""
     plan = result.plan
     rows = [(change.path, _WORDS[change.operation]) for change in _files(result.changes)]
     counts = [
@@ -43,10 +55,18 @@ def end_lines(result: SessionResult) -> list[str]:
         if (count := sum(1 for _, done in rows if done == word))
     ]
     ended = f"Session {plan.id}"
+    if left:
+        names = listed([str(process) for process in left])
+        still = [
+            f"Still running: {names}. What they change is recorded until they end, or until you "
+            f"run: agents plan cancel {plan.id}"
+        ]
+    else:
+        still = []
     if not rows:
-        return [f"{ended} changed no files."]
+        return [f"{ended} changed no files.", *still]
     lines = first_lines([f"{word:<12} {path}" for path, word in rows], _SHOWN)
-    return [f"{ended}: {joined(counts)}.", *lines, *next_lines(result)]
+    return [f"{ended}: {joined(counts)}.", *lines, *still, *next_lines(result)]
 
 
 def next_lines(result: SessionResult) -> list[str]:

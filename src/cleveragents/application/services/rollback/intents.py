@@ -27,7 +27,7 @@ from cleveragents.domain.errors import (
     SnapshotCorruptError,
     UndoTargetMissingError,
 )
-from cleveragents.domain.plans.plan import Plan, PlanAction
+from cleveragents.domain.plans.plan import Plan, PlanAction, PlanState
 from cleveragents.domain.sandboxes.change import PathChange
 
 
@@ -69,6 +69,11 @@ class Destination:
     """What of the group is restored; None if everything is."""
     correction: CorrectionAttempt | None = None
     """What is stored with the journal entry of a correction, so that it can be completed."""
+
+    @property
+    def session_goes_on(self) -> bool:
+        """Whether this is a session whose program runs: a restore never interrupts it."""
+        return self.after.state is PlanState.PROCESSING
 
 
 class Intent(Protocol):
@@ -133,6 +138,8 @@ class UndoRedo:
             last_checkpoint_id=last if last in kept else checkpoint.id,
             children={**children, **operation.before.children},
         )
+        if plan.session is not None:
+            after = positions.of_session(plan, after)
         note = f"{self.kind.value} of {_bare(operation.note)}"
         return Destination(self.kind, checkpoint, group, after, note, operation)
 

@@ -69,13 +69,16 @@ def at(
 ) -> Position:
     """Returns the position of the plan after a rollback to a checkpoint."""
     phase, state = plan.moved_by(PlanAction.ROLL_BACK)
+    if plan.is_running_session:  # Its program goes on.
+        phase, state = plan.phase, plan.state
     known = known_at(transaction, checkpoint, group)
     choices = group.way.choices if group.way else plan.choices
     if choices is None:  # There were none, or an older version did not store what no one corrected.
         choices = resolve_choices(plan.definition, plan.arguments) if plan.choices else {}
     done = checkpoint.metadata.last_completed_step
     finished = None
-    if done + 1 == len([*step_sequence(plan.definition.steps, choices)]):
+    has_run = done + 1 == len([*step_sequence(plan.definition.steps, choices)])
+    if has_run and not plan.is_running_session:
         # Nothing is left to run, so the result can be applied at once.
         phase, state = transition(phase, state, PlanAction.FINISH)
         finished = checkpoint.created_at if plan.session is None else plan.finished_at
@@ -94,6 +97,17 @@ def at(
         groups=known.groups,
         children=children_at(transaction, plan.id, known.decisions),
     )
+
+
+def of_session(plan: Plan, wanted: Position) -> Position:
+    """Returns a position of a session in which its program runs if it runs now, and else not."""
+    if plan.is_running_session:
+        place = plan.phase, plan.state
+    elif wanted.state is PlanState.PROCESSING:
+        place = transition(wanted.phase, wanted.state, PlanAction.FINISH)
+    else:
+        return wanted
+    return replace(wanted, phase=place[0], state=place[1], finished_at=plan.finished_at)
 
 
 def children_at(transaction: Transaction, plan_id: str, decisions: Ranges) -> dict[str, PlanState]:

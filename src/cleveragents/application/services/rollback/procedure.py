@@ -67,6 +67,8 @@ from cleveragents.domain.sandboxes.sandbox import (
 )
 from cleveragents.domain.tools.tool import effects_of
 
+_WRITTEN_AGAIN = "written again by the session, which runs"
+
 Paths = Mapping[str, Collection[str]]
 """The paths to restore, by resource id."""
 
@@ -171,7 +173,8 @@ class RollbackProcedure:
                 self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
                 operation, checkpoint, group = self._journal(lease, destination, safety, taken)
                 try:
-                    reports = self._restore(lease, sandboxes, group, None)
+                    goes_on = destination.session_goes_on
+                    reports = self._restore(lease, sandboxes, group, None, goes_on=goes_on)
                     plan, moved, remaining = self._record(operation)
                 except BaseException as error:
                     self._compensate(lease, operation, sandboxes, error)
@@ -424,13 +427,26 @@ class RollbackProcedure:
         sandboxes: Sequence[SandboxRef],
         group: CheckpointGroup,
         safety: CheckpointGroup | None,
+        *,
+        goes_on: bool = False,
     ) -> list[RestoreReport]:
+        """Restores every resource.
+
+        Args:
+            lease: The lease of the plan.
+            sandboxes: Its sandboxes.
+            group: What they are to hold.
+            safety: What they held before an earlier attempt.
+            goes_on: Whether the program of a session writes meanwhile. What it has written since
+                is its work, not a failure, and is left alone.
+        """
         reports: list[RestoreReport] = []
         for sandbox in sandboxes:
             wanted = group.snapshots[sandbox.resource_id]
             spared = safety.snapshots[sandbox.resource_id] if safety else None
             with self._snapshots.lock(sandbox, lease) as locked:
-                reports.append(locked.restore(wanted, spared))
+                report = locked.restore(wanted, spared)
+            reports.append(_without_new_work(report) if goes_on else report)
             self._faults.reach(FaultPoint.RESOURCE_RESTORED)
         wrong = [line for report in reports for line in report.differences]
         if wrong:
@@ -510,6 +526,12 @@ def _set_aside_what_was_made_for(transaction: Transaction, operation: Operation)
     safety = transaction.checkpoints.get_group(operation.safety_group_id)
     if target.sequence > safety.sequence:
         transaction.checkpoints.set_aside([target.id], operation.id)
+
+
+def _without_new_work(report: RestoreReport) -> RestoreReport:
+    """Returns the report in which what differs is left alone: a program has just written it."""
+    written = tuple(Uncaptured(path=path, reason=_WRITTEN_AGAIN) for path in report.differing)
+    return replace(report, left_alone=(*report.left_alone, *written), differences=())
 
 
 def _united(

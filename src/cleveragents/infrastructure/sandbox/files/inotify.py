@@ -63,6 +63,12 @@ class Watch:
             raise WatchUnavailableError(os.strerror(ctypes.get_errno()))
         self._paths: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
+        self._gathered = PendingChanges()
+
+    @property
+    def descriptor(self) -> int:
+        """Can be read once something has happened since `gather` or `drain`."""
+        return self._descriptor
 
     def add(self, path: str) -> None:
         """Watches one directory; one that is gone already is left out.
@@ -88,8 +94,15 @@ class Watch:
             self._libc.inotify_rm_watch(self._descriptor, number)
 
     def drain(self) -> PendingChanges:
-        """Returns everything that happened before this call."""
-        pending = PendingChanges()
+        """Returns everything that happened before this call, and forgets it."""
+        self.gather()
+        pending, self._gathered = self._gathered, PendingChanges()
+        pending.doubtful |= any(pending.moving.values())  # Moved out of what is watched.
+        return pending
+
+    def gather(self) -> None:
+        """Takes what happened from the kernel's queue, which holds only so much."""
+        pending = self._gathered
         while not pending.lost:
             try:
                 data = os.read(self._descriptor, _BUFFER)
@@ -107,8 +120,6 @@ class Watch:
                     self._dropped(number)
                 elif number in self._paths:
                     _note(self._paths[number], os.fsdecode(name), mask, cookie, pending)
-        pending.doubtful |= any(pending.moving.values())  # Moved out of what is watched.
-        return pending
 
     def close(self) -> None:
         """Lets go; the kernel takes its time over that, so another thread waits for it."""

@@ -49,6 +49,10 @@ class Process(NamedTuple):
     started: int
     """In ticks since the machine started."""
 
+    def is_same(self, other: Process) -> bool:
+        """Whether both are one process, which may have lost its parent meanwhile."""
+        return (self.number, self.started) == (other.number, other.started)
+
 
 Finder = Callable[[], Collection[Process]]
 
@@ -97,6 +101,31 @@ def end_plan(plan_id: str) -> int:
         return _with_descendants(_marked(others, is_tool), table)
 
     return _end(of_plan)
+
+
+def find(number: int) -> Process | None:
+    """Returns the process that has the number now."""
+    return _table().get(number)
+
+
+def marked_with(mark: bytes, leader: Process | None) -> Collection[Process]:
+    """Returns the processes whose environment has an entry, and those that they started.
+
+    This process and those that it was started by are left out, but not a leader.
+
+    Args:
+        mark: The entry of the environment.
+        leader: A process that counts whatever its environment is, while it runs.
+    """
+    table = _table()
+    family = _family(table)
+    found = _marked([process for process in table.values() if process not in family], _having(mark))
+    found |= {each for each in table.values() if leader is not None and each.is_same(leader)}
+    return _with_descendants(found, table)
+
+
+def _having(mark: bytes) -> Callable[[Collection[bytes]], bool]:
+    return lambda entries: mark in entries
 
 
 def start_of(number: int) -> int:

@@ -1,0 +1,60 @@
+Feature: The process that records a session
+  While the command of a session runs, another process holds the plan and takes its checkpoints. It
+  can die, and so can `agents run`: nothing is lost, and the command notices nothing.
+
+  Rule: Whoever dies, the session is recorded to its end
+
+    Scenario Outline: The recorder is killed while the command <work>
+      Given a project of the kind `git`
+      And a session `<options>` whose command writes `early` and waits
+      When the recorder is killed, and the command writes `late` and ends
+      Then the exit code is 7
+      And the session is `execute/complete`, with the exit code `7`
+      And its last checkpoint has `early` and `late`
+
+      Examples:
+        | work             | options          |
+        | works in place   | -i               |
+        | works in a copy  | --isolation copy |
+
+    Scenario: The recorder is killed again and again
+      Given a project of the kind `git`
+      And a session `-i` whose command writes `early` and waits
+      When the recorder is killed 4 times, and the command writes `late` and ends
+      Then the exit code is 7
+      And its last checkpoint has `early` and `late`
+
+    Scenario: A recorder that always dies is given up, and the end is recorded all the same
+      Given a project of the kind `git`
+      And a session `-i` whose command writes `early` and waits
+      When the recorder is killed 20 times, and the command writes `late` and ends
+      Then the exit code is 7
+      And the error output says "could not be recorded to its end"
+      And the session is `execute/complete`, with the exit code `7`
+      And its last checkpoint has `early` and `late`
+
+    Scenario: `agents run` and the recorder are killed, and the command goes on
+      Given a project of the kind `git`
+      And a session `-i` whose command writes `early` and waits
+      When `agents run` and the recorder are killed, and the command writes `late` and ends
+      And the project is rolled back to the start
+      Then the files of the project are as before
+      And the session is `execute/complete`, with the exit code `null`
+
+    Scenario: Everything is killed at once
+      Given a project of the kind `git`
+      And a session `-i` whose command writes `early` and waits
+      And everything was killed at once
+      And the project was rolled back to the start
+      When the user runs "agents undo --yes"
+      Then `cat early` in the project prints `early`
+
+  Rule: The recorder belongs to no terminal
+
+    Scenario: A recorder leads a session of its own, and writes to no terminal
+      Given a project of the kind `git`
+      And a session `-i` whose command writes `early` and waits
+      When the user looks at the recorder
+      Then it leads a session of its own
+      And its streams are no terminal
+      And it uses no time while nothing happens
