@@ -20,6 +20,7 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   ├── OtherHomeError             the sandboxes belong to another home directory
 │   ├── NotReversibleError         the resource has the strategy `none`
 │   ├── IsolationError             a session cannot be isolated as asked
+│   │   └── ViewUnavailableError   a process cannot see a private view
 │   │  about checkpoints:
 │   ├── CheckpointPlanMismatchError
 │   ├── CheckpointRequiredError    a write could not be checkpointed

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -56,12 +57,12 @@ class SessionResult(msgspec.Struct, frozen=True):
     checkpoints: int
 
 
+@dataclass(frozen=True)
 class EnteredSandbox:
     """The sandbox of a plan that a command is about to run in."""
 
-    def __init__(self, sandbox: SandboxRef, sandboxes: Sandboxes) -> None:
-        self.sandbox = sandbox
-        self._sandboxes = sandboxes
+    sandbox: SandboxRef
+    _sandboxes: Sandboxes
 
     @property
     def is_private_view(self) -> bool:
