@@ -12,8 +12,11 @@ from pathlib import Path
 from behave import given, then, when
 from behave.runner import Context
 from features.support.manifests import manifest
+from features.support.sweeps.fault_sweep import Deadly, ended_in_child
 from features.support.terminals import at_terminal
 from features.support.world import Outcome, World
+
+from cleveragents.application.fault_points import FaultPoint
 
 _COMMIT = "git -c user.name=A -c user.email=a@b commit -q"
 _FILES = (
@@ -207,6 +210,19 @@ def kill_run(context: Context, name: str) -> None:
     (world.project / "go").write_text("")
     while not (world.project / name).exists():
         time.sleep(0.01)
+
+
+@given("`agents run {options}` was killed at {point}")
+@when("`agents run {options}` is killed at {point}")
+def killed_at(context: Context, options: str, point: str) -> None:
+    arguments = ("run", *shlex.split(options), "--", "sh", "-c", "echo two > a.txt")
+    assert ended_in_child(context, Deadly(FaultPoint(point), 1), arguments), point
+
+
+@then("the session has no sandbox of its own")
+def no_sandbox(context: Context) -> None:
+    found = list((context.world.home / "sandboxes").glob("*/*"))
+    assert not found, found
 
 
 def _start(world: World, *arguments: str) -> subprocess.Popen[bytes]:

@@ -24,7 +24,7 @@ from cleveragents.application.ports.system import EventSink
 from cleveragents.application.ports.tools import ToolBackend
 from cleveragents.application.services.apply.procedure import ApplyProcedure
 from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
-from cleveragents.application.services.execution.session_end import KILLED, SessionEnd
+from cleveragents.application.services.execution.session_end import KILLED, NOT_BEGUN, SessionEnd
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
 from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
 from cleveragents.domain.errors import SandboxMissingError
@@ -97,7 +97,12 @@ class Recovery:
         with self._database.read() as transaction:
             plan = transaction.plans.get(lease.plan_id)
         place = (plan.phase, plan.state)
-        if plan.session is not None and place == (PlanPhase.EXECUTE, PlanState.PROCESSING):
+        if plan.session is None or place != (PlanPhase.EXECUTE, PlanState.PROCESSING):
+            return
+        if plan.last_checkpoint_id is None:
+            # The command begins after the first checkpoint.
+            self._session_end.cancel(plan.id, NOT_BEGUN)
+        else:
             self._session_end.record(lease, plan, None, KILLED)
 
     def _restore_uncaptured(self, lease: PlanLease) -> None:

@@ -20,7 +20,6 @@ from cleveragents.application.ports.sandboxes import Sandboxes, SnapshotStore
 from cleveragents.application.ports.system import Clock, EventSink, FaultPoints, IdSource
 from cleveragents.application.services.apply.sandbox_removal import (
     SandboxRemoval,
-    give_up_sandboxes,
 )
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
 from cleveragents.application.services.execution.sandbox_setup import SandboxSetup
@@ -211,18 +210,11 @@ class SessionService:
             self._checkpoints.create_as_required(lease, plan, moment, active)
             self._checkpoints.keep_start(lease)
         except BaseException as error:
-            self._cancel(plan, str(error) or type(error).__name__)
+            self._session_end.cancel(plan.id, str(error) or type(error).__name__)
+            self._removal.remove_given_up(plan.id)
             raise
         self._faults.reach(FaultPoint.START_KEPT)
         return sandbox
-
-    def _cancel(self, plan: Plan, reason: str) -> None:
-        now = self._clock.now()
-        with self._database.write(plan.id) as transaction:
-            latest = transaction.plans.get(plan.id).after(PlanAction.CANCEL, now)
-            transaction.plans.save(replace(latest, cancel_reason=reason, finished_at=now))
-            give_up_sandboxes(transaction, plan.id)
-        self._removal.remove_given_up(plan.id)
 
 
 def refuse_unavailable(isolation: Isolation) -> None:

@@ -1,4 +1,7 @@
-"""How a session ends: with a checkpoint, and complete whatever its command returned."""
+"""How a session ends: with a checkpoint, and complete whatever its command returned.
+
+A session whose command never began is cancelled.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from cleveragents.application.events import WarningIssued
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Transaction
 from cleveragents.application.ports.system import Clock, EventSink
+from cleveragents.application.services.apply.sandbox_removal import give_up_sandboxes
 from cleveragents.application.services.checkpoint_service import CheckpointService, Milestone
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.errors import (
@@ -19,6 +23,7 @@ from cleveragents.domain.plans.plan import Plan, PlanAction
 from cleveragents.domain.plans.session import SessionTrigger
 
 KILLED = "the session was found ended"
+NOT_BEGUN = "the process was killed before the command began"
 
 
 class SessionEnd:
@@ -54,3 +59,14 @@ class SessionEnd:
         except (CheckpointRequiredError, SandboxMissingError, SnapshotError) as error:
             self._checkpoints.store(plan.id, ended)
             self._events.emit(WarningIssued(error.message))
+
+    def cancel(self, plan_id: str, reason: str) -> None:
+        """Cancels a session without a first checkpoint; its sandboxes may be removed then."""
+
+        def cancelled(transaction: Transaction, latest: Plan) -> Plan:
+            now = self._clock.now()
+            give_up_sandboxes(transaction, plan_id)
+            plan = latest.after(PlanAction.CANCEL, now)
+            return replace(plan, cancel_reason=reason, finished_at=now)
+
+        self._checkpoints.store(plan_id, cancelled)
