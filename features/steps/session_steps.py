@@ -220,7 +220,7 @@ def killed_at(context: Context, options: str, point: str) -> None:
 
 
 @then("the session has no sandbox of its own")
-def no_sandbox(context: Context) -> None:
+def no_own_sandbox(context: Context) -> None:
     found = list((context.world.home / "sandboxes").glob("*/*"))
     assert not found, found
 
