@@ -116,25 +116,3 @@ Feature: The command of a session
       Then the session had stopped with its command
       And the exit code is 0
       And `cat on` in the project prints `on`
-
-  Rule: A kill loses nothing
-
-    Scenario: `agents run` is killed, and the command keeps running
-      Given a project of the kind `git`
-      When `agents run` is killed while its command keeps running and writes `late`
-      Then the session is `execute/complete`, with the exit code `null`
-
-    Scenario: A session whose process was killed is rolled back
-      Given a project of the kind `git`
-      And `agents run` was killed while its command went on and wrote `late`
-      When the project is rolled back to the start
-      Then the files of the project are as before
-      And the session is `execute/complete`, with the exit code `null`
-      And the last checkpoint before the rollback is `session_end`
-
-    Scenario: What the command wrote after the kill is brought back
-      Given a project of the kind `git`
-      And `agents run` was killed while its command went on and wrote `late`
-      And the project was rolled back to the start
-      When the user runs "agents undo --yes"
-      Then `cat late` in the project prints `late`

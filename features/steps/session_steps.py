@@ -13,8 +13,11 @@ from typing import Any
 from behave import given, then, when
 from behave.runner import Context
 from features.support.manifests import manifest
+from features.support.sweeps.fault_sweep import Deadly, ended_in_child
 from features.support.terminals import at_terminal
 from features.support.world import Outcome, World
+
+from cleveragents.application.fault_points import FaultPoint
 
 _COMMIT = "git -c user.name=A -c user.email=a@b commit -q"
 _FILES = (
@@ -211,6 +214,19 @@ def kill_run(context: Context, name: str) -> None:
     # The process that records the session ends it, and then it is nobody's.
     while session_status(world)["held_by"] is not None:
         time.sleep(0.05)
+
+
+@given("`agents run {options}` was killed at {point}")
+@when("`agents run {options}` is killed at {point}")
+def killed_at(context: Context, options: str, point: str) -> None:
+    arguments = ("run", *shlex.split(options), "--", "sh", "-c", "echo two > a.txt")
+    assert ended_in_child(context, Deadly(FaultPoint(point), 1), arguments), point
+
+
+@then("the session has no sandbox of its own")
+def no_own_sandbox(context: Context) -> None:
+    found = list((context.world.home / "sandboxes").glob("*/*"))
+    assert not found, found
 
 
 def session_status(world: World) -> dict[str, Any]:

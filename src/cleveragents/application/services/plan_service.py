@@ -66,7 +66,7 @@ from cleveragents.domain.tools.tool import ToolCall, ToolCallStatus, expected_se
 PlanT = TypeVar("PlanT", bound=PlanSummary)
 
 _RUNNING = (PlanPhase.EXECUTE, PlanState.PROCESSING)
-_MAY_HAVE_ENDED = (PlanState.PROCESSING, PlanState.COMPLETE)
+_MAY_HAVE_ENDED = (PlanState.PROCESSING, PlanState.COMPLETE, PlanState.CANCELLED)
 """The states of which the record of a session may be older than the session."""
 
 
@@ -329,8 +329,11 @@ class PlanService:
         """Returns a session whose process is gone as ended, whether that is recorded or not."""
         if plan.session is None or (plan.phase, plan.state) != _RUNNING:
             return plan
-        is_running = self._locks.holder(plan.id) is not None
-        return plan if is_running else replace(plan, state=PlanState.COMPLETE)
+        if self._locks.holder(plan.id) is not None:
+            return plan
+        # Its command begins after the first checkpoint.
+        has_begun = plan.last_checkpoint_id is not None
+        return replace(plan, state=PlanState.COMPLETE if has_begun else PlanState.CANCELLED)
 
     def activity(self, plans: Sequence[PlanSummary]) -> PlanActivity:
         """Returns who works on plans, and how long they have run."""

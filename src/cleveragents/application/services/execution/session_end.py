@@ -1,4 +1,7 @@
-"""How a session ends: with a checkpoint, and complete whatever its command returned."""
+"""How a session ends: with a checkpoint, and complete whatever its command returned.
+
+A session whose command never began is cancelled.
+"""
 
 from __future__ import annotations
 
