@@ -294,6 +294,12 @@ def startup(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def server(session: nox.Session) -> None:
+    """A checkpoint with its records on a server beside a file; fails when it takes too long."""
+    session.run(PYTHON, "-m", "benchmarks.server_bench", *session.posargs)
+
+
+@nox.session(default=False)
 def compare(session: nox.Session) -> None:
     """Ours beside the techniques of other tools; `-- --quick` for a look, `-- --help` for more."""
     session.run(PYTHON, "-m", "benchmarks.compare.run", *session.posargs)

@@ -38,11 +38,13 @@ class Silence(EventSink):
 class Bench:
     """One project, one plan that has run, and the services that ran it."""
 
-    def __init__(self, files: int) -> None:
+    def __init__(self, files: int, database_url: str | None = None) -> None:
+        """Args: `database_url` is where the records are; None is a file in the home."""
         self.place = Path(tempfile.mkdtemp(prefix="cleveragents-bench-"))
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.place / "person")}
         home = self.place / "home"
-        settings = load_settings(home=home, project=None, environ={}, flags={})
+        environ = {"CLEVERAGENTS_DATABASE_URL": database_url} if database_url else {}
+        settings = load_settings(home=home, project=None, environ=environ, flags={})
         self.container = Container(
             home=home, settings=settings, environment=environment, events=Silence()
         )

@@ -51,15 +51,6 @@ Feature: A database server that goes away, and one that several hosts share
       When a program loses its connection after it read a plan that another one then changes
       Then it is refused with exit code 6: while the database server was away
 
-  Rule: a server may be far away
-
-    Scenario: A checkpoint takes four round trips
-      Given a plan with the steps
-        | step | does         |
-        | one  | writes a.txt |
-      When it has been run with its records on a far server, and a checkpoint is taken
-      Then the checkpoint took 4 round trips
-
   Rule: every wait ends
 
     Scenario: Waiting for a server that does not come back ends

@@ -143,6 +143,16 @@ def changed_while_away(context: Context) -> None:
     served(context).write_over_a_change()
 
 
+@when("a program changes all plans, and then runs a wrong statement before it commits")
+def fail_at_commit(context: Context) -> None:
+    served(context).fail_at_commit()
+
+
+@then("no plan has changed")
+def plans_unchanged(context: Context) -> None:
+    assert "changed" not in served(context).names()
+
+
 @then("each run has left the records of one that nothing disturbed")
 def undisturbed(context: Context) -> None:
     assert context.losses >= SAMPLES, context.losses

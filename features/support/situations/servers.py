@@ -96,6 +96,19 @@ class ServedDatabase:
         except CleverAgentsError as error:
             self._databases.error = error
 
+    def fail_at_commit(self) -> None:
+        """Asks for no answer of the statements, so that they are sent with the commit."""
+        try:
+            with self._connections.transaction(writes=True) as session:
+                session.run("UPDATE plans SET name = 'changed'")
+                session.run("UPDATE plans SET nothing = 1")
+        except CleverAgentsError as error:
+            self._databases.error = error
+
+    def names(self) -> list[str]:
+        with self.database.read() as transaction:
+            return [plan.name for plan in transaction.plans.list()]
+
     def stop_backend(self) -> None:
         """Stops the process of the server that serves the program, so that it is silent."""
         with self._connections.transaction(writes=False) as session:

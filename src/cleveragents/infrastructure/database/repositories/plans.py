@@ -46,7 +46,6 @@ from cleveragents.infrastructure.database.models import (
     RESOURCES,
     SANDBOXES,
     VALIDATIONS,
-    Row,
     dump,
 )
 from cleveragents.infrastructure.database.session import NUMBERING_LOCK, DatabaseSession, id_lists
@@ -300,11 +299,16 @@ class LeaseRepository(RecordRepository, LeaseStore):
     """Leases; a released one stays as a row, since it keeps the fencing number."""
 
     def get(self, plan_id: str) -> Lease | None:
-        rows = self._session.rows(_LEASE, plan_id=plan_id)
-        return _lease(rows[0]) if rows else None
+        for row in self._session.rows(_LEASE, plan_id=plan_id):
+            holder = LEASE_HOLDERS.read(row[LEASES.width :])
+            return LEASES.read(row[: LEASES.width], holder=holder)
+        return None
 
     def all(self) -> Sequence[Lease]:
-        return [_lease(row) for row in self._session.rows(_ALL_LEASES)]
+        return [
+            LEASES.read(row[: LEASES.width], holder=LEASE_HOLDERS.read(row[LEASES.width :]))
+            for row in self._session.rows(_ALL_LEASES)
+        ]
 
     def now(self) -> datetime:
         if self._session.is_sqlite:
@@ -338,7 +342,3 @@ class LeaseRepository(RecordRepository, LeaseStore):
 
     def release(self, plan_id: str, owner_id: str) -> None:
         self._session.run(_RELEASE, plan_id=plan_id, owner_id=owner_id)
-
-
-def _lease(row: Row) -> Lease:
-    return LEASES.read(row[: LEASES.width], holder=LEASE_HOLDERS.read(row[LEASES.width :]))
