@@ -21,7 +21,7 @@ _COMMAND = (
 )
 
 
-def _notes(context: Context) -> Path:
+def notes_of(context: Context) -> Path:
     """A directory outside the project where the command and the scenario meet."""
     place: Path = context.world.directory / "notes"
     place.mkdir(exist_ok=True)
@@ -38,18 +38,18 @@ def wait_until(fulfilled: Callable[[], Any]) -> Any:
 def _start(context: Context, options: str, work: str) -> None:
     world: World = context.world
     remember(context)
-    notes = _notes(context)
+    notes = notes_of(context)
     script = _COMMAND.format(notes=shlex.quote(str(notes)), work=work)
     arguments = ("run", *shlex.split(options), "--", "sh", "-c", script)
     context.run = start(world, *arguments, stderr=subprocess.PIPE)
-    world.on_close.callback(_kill_all, context)
+    world.on_close.callback(kill_all, context)
     await_file(context.run, notes / "command")
 
 
-def _kill_all(context: Context) -> None:
+def kill_all(context: Context) -> None:
     """Leaves nothing of the scenario running."""
     context.run.kill()
-    for number in (_recorder_or_none(context), int((_notes(context) / "command").read_text())):
+    for number in (_recorder_or_none(context), int((notes_of(context) / "command").read_text())):
         if number is not None:
             _kill(number)
     context.run.communicate()
@@ -83,7 +83,7 @@ def recorder_of(context: Context) -> int:
 
 
 def let_go(context: Context) -> None:
-    (_notes(context) / "go").write_text("")
+    (notes_of(context) / "go").write_text("")
 
 
 @given("a session `{options}` whose command writes `early` and waits")
@@ -111,10 +111,10 @@ def _is_given_up(context: Context) -> bool:
     """Whether `agents run` has no child left but the command."""
     number = context.run.pid
     children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-    return children == [(_notes(context) / "command").read_text().strip()]
+    return children == [(notes_of(context) / "command").read_text().strip()]
 
 
-@when("`agents run` and the recorder are killed, and the command writes `late` and ends")
+@given("`agents run` and the recorder were killed, and the command wrote `late` and ended")
 def kill_both(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
@@ -128,7 +128,7 @@ def kill_both(context: Context) -> None:
 def kill_everything(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
-    _kill(int((_notes(context) / "command").read_text()))
+    _kill(int((notes_of(context) / "command").read_text()))
     _kill(recorder)
     context.run.wait()
 
