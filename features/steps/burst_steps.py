@@ -54,10 +54,17 @@ def has_checkpoints(context: Context, count: int) -> None:
     wait_until(lambda: len(session_status(context.world)["checkpoints"]) >= count)
 
 
-@then("their labels are `{labels}`")
+@then("their labels begin with `{labels}`")
 def labels_are(context: Context, labels: str) -> None:
-    found = "; ".join(item["label"] for item in _checkpoints(context))
-    assert found == labels, found
+    wanted = labels.split("; ")
+    found = [item["label"] for item in _checkpoints(context)]
+    assert found[: len(wanted)] == wanted, found
+
+
+@then("the last one is the end of the session")
+def last_is_end(context: Context) -> None:
+    found = [item["trigger"] for item in _checkpoints(context)]
+    assert found[-1] == "session_end", found
 
 
 @then("its first checkpoints are `{triggers}`")
@@ -105,6 +112,7 @@ def without_watch(context: Context) -> None:
 
 @given("the session has written `one`, `two` and `three`, each with a checkpoint")
 def write_three(context: Context) -> None:
+    has_checkpoints(context, 2)  # Of the start, and of what the command wrote.
     for name in ("one", "two", "three"):
         (context.world.project / name).write_text(name)
         label = f"1 file changed: {name}"

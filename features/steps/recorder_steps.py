@@ -51,24 +51,28 @@ def kill_all(context: Context) -> None:
     context.run.kill()
     for number in (_recorder_or_none(context), int((notes_of(context) / "command").read_text())):
         if number is not None:
-            _kill(number)
+            kill(number)
     context.run.communicate()
 
 
-def _kill(number: int) -> None:
+def kill(number: int) -> None:
     try:
         os.kill(number, signal.SIGKILL)
     except ProcessLookupError:
         return
-    wait_until(lambda: not _is_running(number))
+    wait_until(lambda: not is_running(number))
 
 
-def _is_running(number: int) -> bool:
+def is_running(number: int) -> bool:
+    """Whether any thread of a process is left; until then its files are open."""
     try:
-        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+        states = [
+            (task / "stat").read_text().rpartition(")")[2].split()[0]
+            for task in Path(f"/proc/{number}/task").iterdir()
+        ]
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return state not in "ZX"
+    return any(state not in "ZX" for state in states)
 
 
 def _recorder_or_none(context: Context) -> int | None:
@@ -102,7 +106,7 @@ def kill_recorder_often(context: Context, count: int) -> None:
         number = wait_until(lambda: _recorder_or_none(context) or _is_given_up(context))
         if number is True:
             break
-        _kill(number)
+        kill(number)
     let_go(context)
     finish(context.world, context.run)
 
@@ -119,7 +123,7 @@ def kill_both(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
     context.run.wait()
-    _kill(recorder)
+    kill(recorder)
     let_go(context)
     wait_until((context.world.project / "late").exists)
 
@@ -128,8 +132,8 @@ def kill_both(context: Context) -> None:
 def kill_everything(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
-    _kill(int((notes_of(context) / "command").read_text()))
-    _kill(recorder)
+    kill(int((notes_of(context) / "command").read_text()))
+    kill(recorder)
     context.run.wait()
 
 
@@ -273,7 +277,7 @@ def kill_recorder_in_rollback(context: Context) -> None:
         number = recorder_of(context)
         process = _ask_for_rollback(context)
         _wait(whole * (part + 4) / 10)
-        _kill(number)
+        kill(number)
         process.communicate()
 
 
