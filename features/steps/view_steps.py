@@ -13,7 +13,7 @@ from behave import given, then, when
 from behave.runner import Context
 from features.steps.recorder_steps import (
     is_running,
-    kill_process,
+    kill,
     let_go,
     recorder_of,
     wait_until,
@@ -90,7 +90,7 @@ def kill_both_and_wait(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
     context.run.wait()
-    kill_process(recorder)
+    kill(recorder)
 
 
 @when("the command writes `late` into the view and ends")
