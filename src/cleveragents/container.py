@@ -765,10 +765,16 @@ class Container:
         """
         from cleveragents.domain.errors import CleverAgentsError
         from cleveragents.domain.sandboxes.resource import SandboxStrategy
+        from cleveragents.domain.sandboxes.sandbox import SandboxState
 
         with self.database().read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
-        views = [item for item in sandboxes if item.strategy is SandboxStrategy.PRIVATE_VIEW]
+        views = [
+            item
+            for item in sandboxes
+            if item.strategy is SandboxStrategy.PRIVATE_VIEW
+            and item.state is not SandboxState.CLEANED_UP
+        ]
         if views:
             with suppress(CleverAgentsError):
                 self._sandboxes.enter(views)
