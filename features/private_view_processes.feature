@@ -60,6 +60,25 @@ Feature: Processes in a private view of a project
       Then the exit code is 125
       And the error output says "outside of the project"
 
+    Scenario Outline: The trial of a view meets <met>
+      Given a project of the kind `git`
+      And the trial of a view meets `<met>`, where `<setting>` is set
+      When somebody asks for a view of the project
+      Then the answer says "<reason>"
+      And the advice says "<hint>"
+      And the advice says "`-i`"
+
+      Examples:
+        | met           | setting                                                | reason                        | hint                       |
+        | namespace 1   | nothing                                                | does not permit namespaces    | seccomp profile            |
+        | namespace 28  | /proc/sys/user/max_user_namespaces                     | permits no user namespaces    | user.max_user_namespaces   |
+        | namespace 1   | /proc/sys/kernel/unprivileged_userns_clone             | to root only                  | Ask the administrator      |
+        | namespace 13  | /proc/sys/kernel/apparmor_restrict_unprivileged_userns | only to the programs          | AppArmor profile           |
+        | mount 1       | /proc/sys/kernel/apparmor_restrict_unprivileged_userns | no privilege                  | AppArmor profile           |
+        | mount 22      | nothing                                                | cannot be mounted             | local file systems         |
+        | copy 75       | nothing                                                | files cannot be changed in it | copy                       |
+        | another owner | nothing                                                | belongs to another user       | chgrp                      |
+
   Rule: A user can look into a view
 
     Scenario: A command in a view sees what the session left, at the project's path
@@ -74,7 +93,7 @@ Feature: Processes in a private view of a project
     Scenario: What a command in a view changes can be undone
       Given a project of the kind `git`
       And a session in a private view has run `echo two > a.txt`
-      And the user has run "agents enter -- sh -c 'echo three > a.txt; exit 3'"
+      And the user has run "agents enter -- sh -c 'echo three > a.txt'"
       When the view is rolled back to `@-2`
       Then the view has `two` in `a.txt`
 

@@ -36,8 +36,8 @@ Feature: The process that records a session
     Scenario: `agents run` and the recorder are killed, and the command goes on
       Given a project of the kind `git`
       And a session `-i` whose command writes `early` and waits
-      When `agents run` and the recorder are killed, and the command writes `late` and ends
-      And the project is rolled back to the start
+      And `agents run` and the recorder were killed, and the command wrote `late` and ended
+      When the project is rolled back to the start
       Then the files of the project are as before
       And the session is `execute/complete`, with the exit code `null`
 

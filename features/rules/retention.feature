@@ -33,6 +33,14 @@ Feature: Which checkpoints go first
       | A=s B=t C=t D=u E=v     | 3     | B       | D       |
       | A=s B=s C=t D=t         | 1     | nothing | A B     |
 
+    Examples: of a session, what it only passed through (~) goes first, and its end (!) never goes
+      | groups            | limit | needed  | dropped |
+      | A B ~C ~D E       | 3     | nothing | C D     |
+      | A ~B C ~D E       | 4     | nothing | B       |
+      | A ~B C ~D E       | 2     | nothing | B D C   |
+      | A !B ~C !D E F    | 4     | nothing | C E     |
+      | A ~B=s C=s ~D E   | 3     | nothing | D       |
+
   Scenario Outline: A limit of <limit> makes no sense
     When a plan may keep <limit> checkpoints at most
     Then that limit is refused

@@ -21,7 +21,7 @@ _COMMAND = (
 )
 
 
-def _notes(context: Context) -> Path:
+def notes_of(context: Context) -> Path:
     """A directory outside the project where the command and the scenario meet."""
     place: Path = context.world.directory / "notes"
     place.mkdir(exist_ok=True)
@@ -38,24 +38,24 @@ def wait_until(fulfilled: Callable[[], Any]) -> Any:
 def _start(context: Context, options: str, work: str) -> None:
     world: World = context.world
     remember(context)
-    notes = _notes(context)
+    notes = notes_of(context)
     script = _COMMAND.format(notes=shlex.quote(str(notes)), work=work)
     arguments = ("run", *shlex.split(options), "--", "sh", "-c", script)
     context.run = start(world, *arguments, stderr=subprocess.PIPE)
-    world.on_close.callback(_kill_all, context)
+    world.on_close.callback(kill_all, context)
     await_file(context.run, notes / "command")
 
 
-def _kill_all(context: Context) -> None:
+def kill_all(context: Context) -> None:
     """Leaves nothing of the scenario running."""
     context.run.kill()
-    for number in (_recorder_or_none(context), int((_notes(context) / "command").read_text())):
+    for number in (_recorder_or_none(context), int((notes_of(context) / "command").read_text())):
         if number is not None:
-            kill_process(number)
+            kill(number)
     context.run.communicate()
 
 
-def kill_process(number: int) -> None:
+def kill(number: int) -> None:
     try:
         os.kill(number, signal.SIGKILL)
     except ProcessLookupError:
@@ -64,11 +64,15 @@ def kill_process(number: int) -> None:
 
 
 def is_running(number: int) -> bool:
+    """Whether any thread of a process is left; until then its files are open."""
     try:
-        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+        states = [
+            (task / "stat").read_text().rpartition(")")[2].split()[0]
+            for task in Path(f"/proc/{number}/task").iterdir()
+        ]
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return state not in "ZX"
+    return any(state not in "ZX" for state in states)
 
 
 def _recorder_or_none(context: Context) -> int | None:
@@ -83,7 +87,7 @@ def recorder_of(context: Context) -> int:
 
 
 def let_go(context: Context) -> None:
-    (_notes(context) / "go").write_text("")
+    (notes_of(context) / "go").write_text("")
 
 
 @given("a session `{options}` whose command writes `early` and waits")
@@ -102,7 +106,7 @@ def kill_recorder_often(context: Context, count: int) -> None:
         number = wait_until(lambda: _recorder_or_none(context) or _is_given_up(context))
         if number is True:
             break
-        kill_process(number)
+        kill(number)
     let_go(context)
     finish(context.world, context.run)
 
@@ -111,15 +115,15 @@ def _is_given_up(context: Context) -> bool:
     """Whether `agents run` has no child left but the command."""
     number = context.run.pid
     children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-    return children == [(_notes(context) / "command").read_text().strip()]
+    return children == [(notes_of(context) / "command").read_text().strip()]
 
 
-@when("`agents run` and the recorder are killed, and the command writes `late` and ends")
+@given("`agents run` and the recorder were killed, and the command wrote `late` and ended")
 def kill_both(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
     context.run.wait()
-    kill_process(recorder)
+    kill(recorder)
     let_go(context)
     wait_until((context.world.project / "late").exists)
 
@@ -128,8 +132,8 @@ def kill_both(context: Context) -> None:
 def kill_everything(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
-    kill_process(int((_notes(context) / "command").read_text()))
-    kill_process(recorder)
+    kill(int((notes_of(context) / "command").read_text()))
+    kill(recorder)
     context.run.wait()
 
 
@@ -273,7 +277,7 @@ def kill_recorder_in_rollback(context: Context) -> None:
         number = recorder_of(context)
         process = _ask_for_rollback(context)
         _wait(whole * (part + 4) / 10)
-        kill_process(number)
+        kill(number)
         process.communicate()
 
 

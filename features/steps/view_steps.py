@@ -7,12 +7,13 @@ import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from behave import given, then, when
 from behave.runner import Context
 from features.steps.recorder_steps import (
     is_running,
-    kill_process,
+    kill,
     let_go,
     recorder_of,
     wait_until,
@@ -21,6 +22,8 @@ from features.steps.session_steps import WORK_OF_EVERY_KIND
 from features.support.sandboxes.view_look import shown
 from features.support.world import World
 
+from cleveragents.domain.errors import ViewUnavailableError
+from cleveragents.infrastructure.sandbox.create import view_probe
 from cleveragents.infrastructure.sandbox.files.overlay_mounts import bind, unmount
 
 _NOBODY = "65534"
@@ -87,7 +90,7 @@ def kill_both_and_wait(context: Context) -> None:
     recorder = recorder_of(context)
     context.run.kill()
     context.run.wait()
-    kill_process(recorder)
+    kill(recorder)
 
 
 @when("the command writes `late` into the view and ends")
@@ -219,6 +222,48 @@ def left_alone_outside(context: Context, paths: str) -> None:
 def doctor_says(context: Context, text: str) -> None:
     outcome = context.world.agents("doctor")
     assert text in outcome.stdout, outcome
+
+
+@given("the trial of a view meets `{met}`, where `{setting}` is set")
+def trial_meets(context: Context, met: str, setting: str) -> None:
+    world: World = context.world
+    places: dict[str, Path] = {}
+    for number, place in enumerate(view_probe.SETTINGS):
+        places[place] = world.directory / f"setting-{number}"
+        if place == setting:
+            places[place].write_text(view_probe.SETTINGS[place][0])
+    settings = {str(places[name]): said for name, said in view_probe.SETTINGS.items()}
+    apparmor = places["/proc/sys/kernel/apparmor_restrict_unprivileged_userns"]
+    is_owner = met == "another owner"
+    for name, value in (
+        ("SETTINGS", settings),
+        ("APPARMOR", str(apparmor)),
+        ("tried", lambda *_: "" if is_owner else met),
+    ):
+        world.on_close.enter_context(patch.object(view_probe, name, value))
+    if is_owner:
+        stranger = (world.project / "a.txt").stat().st_uid + 1
+        world.on_close.enter_context(patch.object(view_probe.os, "geteuid", lambda: stranger))
+
+
+@when("somebody asks for a view of the project")
+def ask_for_view(context: Context) -> None:
+    world: World = context.world
+    context.answer = None
+    try:
+        view_probe.refuse_view(world.project, world.home)
+    except ViewUnavailableError as error:
+        context.answer = error
+
+
+@then('the answer says "{text}"')
+def answer_says(context: Context, text: str) -> None:
+    assert text in context.answer.message, context.answer
+
+
+@then('the advice says "{text}"')
+def hint_says(context: Context, text: str) -> None:
+    assert text in context.answer.hint, context.answer.hint
 
 
 @then("no sandbox is left")

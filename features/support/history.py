@@ -6,14 +6,23 @@ from datetime import UTC, datetime
 
 from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.checkpoints.retention import CountedGroup
+from cleveragents.domain.plans.session import SessionTrigger
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def counted_groups(words: str) -> list[CountedGroup]:
-    """Groups in the order of their words: `A=s` is of state s, and one in brackets is pinned."""
-    parts = [(word.strip("[]").partition("="), word.startswith("[")) for word in words.split()]
-    return [CountedGroup(name, state or name, pinned) for (name, _, state), pinned in parts]
+    """Groups in the order of their words.
+
+    `A=s` is of state s, one in brackets is pinned, `~A` is from a burst of writes in a session,
+    and `!A` is the end of one.
+    """
+    triggers = {"~": SessionTrigger.BURST, "!": SessionTrigger.END}
+    parts = [(word.strip("[]~!").partition("="), word[0]) for word in words.split()]
+    return [
+        CountedGroup(name, state or name, mark == "[", triggers.get(mark, ""))
+        for (name, _, state), mark in parts
+    ]
 
 
 def operations(words: str) -> list[Operation]:

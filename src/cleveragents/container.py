@@ -24,6 +24,7 @@ from cleveragents.domain.settings.registry import (
     INCLUDE_IGNORED,
     LEASE_TIME,
     MAX_CHECKPOINTS_PER_PLAN,
+    MAX_CHECKPOINTS_PER_SESSION,
     MAX_CHILD_DEPTH,
     MAX_FILE_SIZE,
     MAX_SIZE_PER_PLAN,
@@ -226,8 +227,10 @@ class Container:
     def _retention_policy(self) -> CheckpointRetentionPolicy:
         from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
 
-        limit = self._settings[MAX_CHECKPOINTS_PER_PLAN]
-        return CheckpointRetentionPolicy(max_checkpoints_per_plan=limit)
+        return CheckpointRetentionPolicy(
+            max_checkpoints_per_plan=self._settings[MAX_CHECKPOINTS_PER_PLAN],
+            max_checkpoints_per_session=self._settings[MAX_CHECKPOINTS_PER_SESSION],
+        )
 
     @_built_once
     def rollback_procedure(self) -> RollbackProcedure:
@@ -763,10 +766,16 @@ class Container:
         """
         from cleveragents.domain.errors import CleverAgentsError
         from cleveragents.domain.sandboxes.resource import SandboxStrategy
+        from cleveragents.domain.sandboxes.sandbox import SandboxState
 
         with self.database().read() as transaction:
             sandboxes = transaction.sandboxes.list(plan_id)
-        views = [item for item in sandboxes if item.strategy is SandboxStrategy.PRIVATE_VIEW]
+        views = [
+            item
+            for item in sandboxes
+            if item.strategy is SandboxStrategy.PRIVATE_VIEW
+            and item.state is not SandboxState.CLEANED_UP
+        ]
         if views:
             with suppress(CleverAgentsError):
                 self._sandboxes.enter(views)

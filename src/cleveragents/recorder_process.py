@@ -36,7 +36,11 @@ from cleveragents.infrastructure.recorder.channel import (
     Request,
     ResultMessage,
 )
-from cleveragents.infrastructure.recorder.processes import SessionProcesses, described
+from cleveragents.infrastructure.recorder.processes import (
+    SessionProcesses,
+    described,
+    open_for_writing,
+)
 from cleveragents.infrastructure.recorder.server import RecorderServer, serving, told_to_end
 from cleveragents.infrastructure.recorder.start import ENDED, STARTED
 from cleveragents.infrastructure.system import progress_shown, waits_shown
@@ -252,6 +256,10 @@ class _Session:
             return None
         if request.method == ENDED:
             return self._command_ended(client, *request.arguments)
+        running = self._processes.running()
+        self._recording.doubt(
+            {place: open_for_writing(running, place) for place in self._recording.directories}
+        )
         services = (self._container.checkpoint_service(), self._container.rollback_procedure())
         return self._container.remote_calls.answer(services, request.method, request.arguments)
 

@@ -16,6 +16,7 @@ tool has to end, before its lease can pass to another process (docs/internals/co
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import threading
@@ -37,7 +38,14 @@ from cleveragents.domain.errors import (
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.wording import counted
-from cleveragents.infrastructure.file_locks import Presence, one_of
+from cleveragents.infrastructure.file_locks import (
+    Presence,
+    lock_file,
+    lock_holder,
+    one_of,
+    signed,
+    take_lock,
+)
 from cleveragents.infrastructure.system import announce_wait, is_this_machine
 
 _RENEWALS_PER_LEASE = 3
@@ -142,6 +150,28 @@ class DatabaseLocks(Locks):
         # inside a write transaction: if it waited for a thread that has the lock and itself
         # waits for the database, neither would ever continue.
         self._held: Mapping[str, _HeldLease] = {}
+        self._places: set[str] = set()
+
+    @contextmanager
+    def place(self, project_key: str) -> Generator[None]:
+        if project_key in self._places:
+            yield
+            return
+        self._presence.announce()
+        path = self._presence.directory / f"in-place-{project_key}.lock"
+        with lock_file(path) as descriptor:
+            if not take_lock(descriptor, fcntl.LOCK_EX):
+                raise ConflictError(
+                    "Another session works on the files of this project: "
+                    f"{lock_holder(descriptor)}",
+                    hint="Wait until it has ended, or work in a copy: `--isolation copy`",
+                )
+            with signed(descriptor):
+                self._places.add(project_key)
+                try:
+                    yield
+                finally:
+                    self._places.discard(project_key)
 
     def turn(self, plan_id: str) -> AbstractContextManager[None]:
         if self._concurrency is None:

@@ -43,6 +43,13 @@ class Locks(Protocol):
         """
         ...
 
+    def place(self, project_key: str) -> AbstractContextManager[None]:
+        """Holds the files of a project, which sessions in place work on, while the block runs.
+
+        Raises ConflictError naming the process that holds them. Re-entrant within one process.
+        """
+        ...
+
     def turn(self, plan_id: str) -> AbstractContextManager[None]:
         """Waits until the plan may run, if only so many plans may run at the same time.
 

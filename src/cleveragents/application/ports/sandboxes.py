@@ -360,6 +360,10 @@ class SnapshotStore(Protocol):
         """Notes what changed in a watched sandbox, so that `wakeup` tells of the next change."""
         ...
 
+    def doubt(self, sandbox: SandboxRef, paths: Collection[str]) -> None:
+        """Has the next act on a watched sandbox read some files, whatever the watch says."""
+        ...
+
     def open(self, sandbox: SandboxRef) -> AbstractContextManager[OpenSandbox]:
         """Opens a sandbox for reading."""
         ...

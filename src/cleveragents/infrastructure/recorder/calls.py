@@ -27,7 +27,7 @@ class Calls:
         self._hints: Mapping[str, Mapping[str, Any]] = {
             method.__qualname__: get_type_hints(method) for method in methods
         }
-        self._records: Mapping[str, type] = {each.__name__: each for each in records}
+        self._records: Mapping[str, type[object]] = {each.__name__: each for each in records}
 
     def ask(self, method: str, arguments: Sequence[object], ask: Ask) -> Any:
         """Calls a method in another process."""
@@ -78,7 +78,8 @@ class PartlyRemote:
     def __getattr__(self, name: str) -> Any:
         method = _method(self._service, name)
         if not self._calls.has(method):
-            return getattr(self._service, name)
+            found: object = getattr(self._service, name)
+            return found
         return partial(self._call, method)
 
     def _call(self, method: str, *arguments: object) -> Any:

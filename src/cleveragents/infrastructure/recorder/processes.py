@@ -8,7 +8,7 @@ system has no `/proc`, none is.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,6 +57,31 @@ class SessionProcesses:
         """Forgets a process that has ended."""
         self._handles = {key: item for key, item in self._handles.items() if item != handle}
         os.close(handle)
+
+
+def open_for_writing(processes: Iterable[Process], directory: str) -> frozenset[str]:
+    """Returns the files below a directory that processes can change without the system telling.
+
+    A process may have such a file mapped, and then writes without a call. Paths are relative.
+    """
+    top = os.path.realpath(directory) + "/"
+    found: set[str] = set()
+    for process in processes:
+        with suppress(OSError):  # It has ended, or belongs to somebody else.
+            found.update(_written_by(Path(f"/proc/{process.number}")))
+    return frozenset(path.removeprefix(top) for path in found if path.startswith(top))
+
+
+def _written_by(process: Path) -> Iterator[str]:
+    for entry in os.scandir(process / "fd"):
+        with suppress(OSError, ValueError):
+            said = (process / "fdinfo" / entry.name).read_text()
+            if int(said.partition("flags:")[2].split()[0], 8) & os.O_ACCMODE:
+                yield os.readlink(entry.path)
+    for line in (process / "maps").read_bytes().splitlines():
+        fields = line.split(None, 5)
+        if len(fields) > 5 and fields[1][1:2] == b"w" and fields[1].endswith(b"s"):
+            yield os.fsdecode(fields[5])
 
 
 def described(processes: Iterable[Process]) -> tuple[SessionProcess, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 
 from cleveragents.application.ports.locks import PlanLease
@@ -50,6 +50,11 @@ class CheckpointManager(SnapshotStore):
         engine = self._watched.get(sandbox.id)
         if isinstance(engine, FileSandbox):
             engine.note_changes()
+
+    def doubt(self, sandbox: SandboxRef, paths: Collection[str]) -> None:
+        engine = self._watched.get(sandbox.id)
+        if isinstance(engine, FileSandbox):
+            engine.doubt(paths)
 
     @contextmanager
     def lock(self, sandbox: SandboxRef, lease: PlanLease) -> Generator[LockedSandbox]:

@@ -143,7 +143,8 @@ class GroupRecorder:
                 plan = replace(plan, **update)
                 transaction.plans.save(plan)
                 # Numbers count from 1, so there cannot be more groups than the newest's number.
-                if group.sequence > self._retention.max_checkpoints_per_plan:
+                limits = self._retention.of_plan(is_session=plan.session is not None)
+                if group.sequence > limits.max_checkpoints_per_plan:
                     pruned = prune(transaction, plan, self._retention, first)
         for sandbox, made in taken:
             if any(item.sandbox_ref == made.snapshot_id for item in checkpoints):

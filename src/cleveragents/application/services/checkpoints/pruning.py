@@ -52,6 +52,7 @@ def prune(
         made: The checkpoint that this transaction has just made, if it has.
     """
     store = transaction.checkpoints
+    policy = policy.of_plan(is_session=plan.session is not None)
     if store.count_states(plan.id) <= policy.max_checkpoints_per_plan:
         return PruneResult()
     needed = _needed(transaction, plan, made)
@@ -70,10 +71,13 @@ def retention_summary(
 ) -> RetentionSummary:
     """Returns what the limit has left and taken of a plan's checkpoints."""
     store = transaction.checkpoints
+    plan = transaction.plans.get(plan_id)
+    policy = policy.of_plan(is_session=plan.session is not None)
     return RetentionSummary(
         limit=policy.max_checkpoints_per_plan,
         states=store.count_states(plan_id),
         dropped=store.count_pruned(plan_id),
+        setting=policy.setting,
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from cleveragents.application.services.checkpoints.group_recorder import snapsho
 from cleveragents.application.services.execution.session_end import SessionEnd
 from cleveragents.application.services.recovery import Recovery
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
+from cleveragents.domain.errors import ConflictError, SandboxMissingError, SnapshotError
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.plans.session import SessionTrigger
 from cleveragents.domain.sandboxes.change import PathChange
@@ -55,7 +56,7 @@ class SessionRecorder:
         it before, what changed since then has one.
 
         Raises:
-            ConflictError: another process holds it.
+            ConflictError: another process holds it, or another session works on its files.
             PlanStateError: it has ended.
             CheckpointRequiredError: the first checkpoint could not be made. The session is
                 cancelled then.
@@ -67,7 +68,7 @@ class SessionRecorder:
                 sandboxes = transaction.sandboxes.list(plan_id)
             if not plan.is_running_session:
                 raise plan.refusal("be recorded")
-            with self._snapshots.watched(sandboxes):
+            with self._alone(plan), self._snapshots.watched(sandboxes):
                 recording = Recording(
                     lease,
                     sandboxes,
@@ -82,6 +83,19 @@ class SessionRecorder:
                 else:
                     recording.burst()
                 yield recording
+
+    @contextmanager
+    def _alone(self, plan: Plan) -> Generator[None]:
+        """Keeps other sessions from working on the same files; cancels one that comes second."""
+        with ExitStack() as held:
+            if plan.session is not None and plan.session.works_in_place:
+                try:
+                    held.enter_context(self._locks.place(plan.project_key))
+                except ConflictError as error:
+                    if plan.last_checkpoint_id is None:
+                        self._session_end.call_off(plan.id, error.message)
+                    raise
+            yield
 
     def _start(self, lease: PlanLease, plan: Plan) -> None:
         """Makes the first checkpoint, or cancels the session."""
@@ -139,6 +153,16 @@ class Recording:
         for sandbox in self._sandboxes:
             self._snapshots.note_changes(sandbox)
 
+    @property
+    def directories(self) -> Sequence[str]:
+        """Where the session works."""
+        return [sandbox.path for sandbox in self._sandboxes]
+
+    def doubt(self, paths: Mapping[str, Collection[str]]) -> None:
+        """Has files read for the next checkpoint, whatever the watch says; by directory."""
+        for sandbox in self._sandboxes:
+            self._snapshots.doubt(sandbox, paths.get(sandbox.path, ()))
+
     def burst(self) -> Checkpoint | None:
         """Takes a checkpoint of what was written; None if the files are as they were.
 
@@ -171,8 +195,16 @@ class Recording:
         """Records the end of the session, with its last checkpoint."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(self._lease.plan_id)
-        if plan.is_running_session:
-            self._session_end.record(self._lease, plan, reason)
+        if not plan.is_running_session:
+            return
+        # What was mapped into memory was written without the watch; it is on the disk by now.
+        for sandbox in self._sandboxes:
+            with (
+                suppress(SandboxMissingError, SnapshotError),  # The checkpoint reports that.
+                self._snapshots.open(sandbox) as opened,
+            ):
+                opened.recheck()
+        self._session_end.record(self._lease, plan, reason)
 
 
 def _label(changes: Sequence[PathChange]) -> str:

@@ -14,6 +14,7 @@ leaves a pending journal entry, which `recover` completes or undoes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from msgspec.structs import replace
 
@@ -150,7 +151,8 @@ class RollbackProcedure:
         sandboxes cannot be restored either, the journal entry stays for `recover`.
 
         Raises:
-            ConflictError: a process is working on the plan or on one below it.
+            ConflictError: a process is working on the plan or on one below it, or a session works
+                in place on the same files.
             PlanAppliedError: the plan is applied already.
             ChildAppliedError: it would cancel a child plan that is applied.
             SnapshotCorruptError: what was restored is not what was stored.
@@ -161,7 +163,7 @@ class RollbackProcedure:
             self._locks.hold_below(plan_id),
         ):
             sandboxes, destination, _ = self._guard(plan_id, intent)
-            with self._snapshots.watched(sandboxes):
+            with self._alone(plan_id), self._snapshots.watched(sandboxes):
                 taken = self._recorder.take(lease, sandboxes)
                 moment = Milestone(
                     CheckpointType.SAFETY,
@@ -205,6 +207,14 @@ class RollbackProcedure:
             in_place=in_place,
             commits_kept=commits,
         )
+
+    def _alone(self, plan_id: str) -> AbstractContextManager[None]:
+        """Keeps sessions from working meanwhile on the files that a rollback in place changes."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+        if plan.session is None or not plan.session.works_in_place:
+            return nullcontext()
+        return self._locks.place(plan.project_key)
 
     def _in_place(
         self, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint

@@ -82,7 +82,12 @@ _COUNTED = (
     " (SELECT 1 FROM checkpoint_metadata WHERE group_id = checkpoint_groups.group_id"
     " AND checkpoint_type = 'safety')"
 )
-_COUNTED_GROUPS = f"SELECT group_id, state_hashes_json, pinned{_COUNTED} ORDER BY sequence"
+_COUNTED_GROUPS = (
+    "SELECT group_id, state_hashes_json, pinned,"
+    " (SELECT metadata_json FROM checkpoint_metadata"
+    " WHERE group_id = checkpoint_groups.group_id ORDER BY sequence LIMIT 1)"
+    f"{_COUNTED} ORDER BY sequence"
+)
 _COUNT_STATES = f"SELECT count(DISTINCT state_hashes_json){_COUNTED}"
 _CREATIONS = f"{EVENTS.select} WHERE plan_id = :plan_id AND type = :type"
 _COUNT_PRUNED = "SELECT count(*) FROM events WHERE plan_id = :plan_id AND type = :type"
@@ -254,7 +259,12 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
 
     def counted_groups(self, plan_id: str) -> Sequence[CountedGroup]:
         rows = self._session.rows(_COUNTED_GROUPS, plan_id=plan_id)
-        return [CountedGroup(group, state, bool(pinned)) for group, state, pinned in rows]
+        return [
+            CountedGroup(
+                group, state, bool(pinned), str(load_object(metadata or "").get("trigger"))
+            )
+            for group, state, pinned, metadata in rows
+        ]
 
     def count_states(self, plan_id: str) -> int:
         [[count]] = self._session.rows(_COUNT_STATES, plan_id=plan_id)

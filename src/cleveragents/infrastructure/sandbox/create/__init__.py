@@ -4,6 +4,7 @@ Main objects:
 
 - `SandboxMaker` (`maker.py`) is what every strategy can do: create, check, reopen, remove.
 - `WorktreeSandboxes`, `DirectorySandboxes`, `OverlaySandboxes` are the strategies for files.
+- `PrivateViewSandboxes` makes the layers of private views; `view_probe.py` says why there is none.
 - `TreeCopy` (`tree_copy.py`) copies a directory exactly, large ones with several processes.
 - `ProjectInspection` (`inspection.py`) refuses a resource that cannot be sandboxed safely.
 

@@ -36,7 +36,8 @@ _PROFILE = (
     "Ask the administrator for an AppArmor profile that permits `userns` to this one program, "
     f"{sys.executable}. {_ELSEWHERE}"
 )
-_SETTINGS = {
+APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+SETTINGS = {
     "/proc/sys/user/max_user_namespaces": (
         "0",
         "the system permits no user namespaces (user.max_user_namespaces is 0)",
@@ -48,7 +49,7 @@ _SETTINGS = {
         "the system permits user namespaces to root only (kernel.unprivileged_userns_clone is 0)",
         f"Ask the administrator whether you may have them. {_ELSEWHERE}",
     ),
-    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": (
+    APPARMOR: (
         "1",
         "AppArmor permits user namespaces only to the programs that it knows",
         _PROFILE,
@@ -77,7 +78,7 @@ def refuse_view(project: Path, home: Path) -> None:
             f"something else is mounted in the project, at {listed(mounted)}",
             hint=f"Unmount it, or move it out of the project. {_ELSEWHERE}",
         )
-    problem = _tried(project, home)
+    problem = tried(project, home)
     if problem:
         stage, _, number = problem.partition(" ")
         _refuse(project, home, stage, int(number or 0))
@@ -93,7 +94,7 @@ def _refuse(project: Path, home: Path, stage: str, number: int) -> None:
     """Raises ViewUnavailableError for what the trial met."""
     said = f"{os.strerror(number)} ({errno.errorcode.get(number, number)})"
     if stage == _NAMESPACE:
-        for place, (value, reason, hint) in _SETTINGS.items():
+        for place, (value, reason, hint) in SETTINGS.items():
             with suppress(OSError):
                 if Path(place).read_text(encoding="ascii").strip() == value:
                     raise ViewUnavailableError(reason, hint=hint)
@@ -117,13 +118,12 @@ def _refuse(project: Path, home: Path, stage: str, number: int) -> None:
 
 def _restricts_programs() -> bool:
     try:
-        place = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-        return place.read_text(encoding="ascii").strip() == "1"
+        return Path(APPARMOR).read_text(encoding="ascii").strip() == "1"
     except OSError:
         return False
 
 
-def _tried(project: Path, home: Path) -> str:
+def tried(project: Path, home: Path) -> str:
     """Makes a view in a child process; returns where it failed with which error, or nothing."""
     sandboxes = home / "sandboxes"
     sandboxes.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -6,6 +6,8 @@ Main objects:
 - `SandboxTracker` (`tracker.py`) knows what the sandbox holds, and keeps that up to date.
 - `LiveTree` (`live_tree.py`) is the tree in memory; it reads the paths it is told to look at.
 - `SandboxWriter` (`writer.py`) writes a difference to disk.
+- `Layer` (`views.py`) is the directory of a private view, which a process must enter to see it;
+  `layer.py` reads what changed in it.
 
 A snapshot:
 

@@ -153,6 +153,9 @@ class FileSandbox(SnapshotEngine):
     def note_changes(self) -> None:
         self._tracker.note_changes()
 
+    def doubt(self, paths: Collection[str]) -> None:
+        self._tracker.doubt(paths)
+
     def recheck(self) -> Sequence[str]:
         return self._tracker.recheck()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,6 +147,7 @@ class SandboxTracker:
         """The ref of what was written down when this was opened."""
         self._nothing_late = False
         self._scanned_from = 0
+        self._doubted: set[str] = set()
         self.evidence = Evidence.COMPLETE
         """How the last `present` found out what changed."""
 
@@ -185,6 +186,10 @@ class SandboxTracker:
             self._layer_watch.drain()  # It only tells when to read the layer.
         elif self._watch is not None:
             self._watch.gather()
+
+    def doubt(self, paths: Collection[str]) -> None:
+        """Has `present` read some files the next time, whatever the watch says."""
+        self._doubted.update(paths)
 
     def close(self) -> None:
         """Writes down what is known, and ends watch and processes."""
@@ -233,6 +238,9 @@ class SandboxTracker:
                 self._watch_again()
             else:
                 self._take_in(self._watch.drain())
+            if self._doubted:
+                live.look_at(self._doubted)
+                self._doubted.clear()
             return self.known()
 
     def known(self) -> tuple[CapturedState, ObservedGit]:
