@@ -72,7 +72,7 @@ Feature: The process that records a session
       And the first process that is at session-created for the time number 1 is killed there
       And a session `-i` has run `echo two > a.txt`
       When the user runs "agents plan checkpoint create @latest"
-      And the newest plan is cancelled
+      Then the newest plan is cancelled
       And the files of the project are as before
 
   Rule: The recorder belongs to no terminal
