@@ -49,6 +49,32 @@ Feature: The process that records a session
       When the user runs "agents undo --yes"
       Then `cat early` in the project prints `early`
 
+    Scenario Outline: The recorder is killed at <point>, for the time number <number>
+      Given a project of the kind `git`
+      And the first process that is at <point> for the time number <number> is killed there
+      When a session `-i` runs `echo two > a.txt`
+      Then the exit code is 0
+      And that process was killed
+      And the session is `execute/complete`, with the exit code `0`
+      And its last checkpoint has `a.txt` and `a.txt`
+
+      Examples:
+        | point          | number |
+        | snapshot-taken | 1      |
+        | group-recorded | 1      |
+        | start-kept     | 1      |
+        | command-ended  | 1      |
+        | snapshot-taken | 2      |
+        | group-recorded | 2      |
+
+    Scenario: `agents run` is killed before anybody records the session
+      Given a project of the kind `git`
+      And the first process that is at session-created for the time number 1 is killed there
+      And a session `-i` has run `echo two > a.txt`
+      When the user runs "agents plan checkpoint create @latest"
+      Then the newest plan is cancelled
+      And the files of the project are as before
+
   Rule: The recorder belongs to no terminal
 
     Scenario: A recorder leads a session of its own, and writes to no terminal

@@ -71,3 +71,4 @@ Feature: What runs beside a session, and after its command
       And everything was killed at once
       When the project is rolled back to the start
       Then the files of the project are as before
+      And no socket is left

@@ -85,3 +85,28 @@ Without A Private View The Command Does Not Start
     When The User Runs    agents run -- sh -c '${WORK}'
     Then The Exit Code Is    125
     And The User's Repository Is Untouched
+
+What A Command Writes Has Checkpoints While It Runs
+    Given The User Runs
+    ...    agents run -i -- sh -c 'echo one > one; n=0; while [ $n -lt 600 ] && ! ${AGENTS} checkpoints | grep -q one; do n=$((n + 1)); sleep 0.1; done; rm one'
+    And The Command Succeeds
+    When The User Runs    agents rollback '1 file changed: one' --yes --format json
+    Then The Command Succeeds
+    And The Change Of 'one' Is    restored
+
+A Session Is Rolled Back While Its Command Runs
+    [Documentation]    The command itself asks, and goes on afterward.
+    Given The User Runs
+    ...    agents run -i -- sh -c 'echo one > one; ${AGENTS} rollback @first --yes && ! test -e one && echo two > two'
+    And The Command Succeeds
+    When The User Runs    agents undo --yes --format json
+    Then The Command Succeeds
+    And The Change Of 'one' Is    restored
+
+A Checkpoint Is Requested While The Command Runs
+    Given The User Runs
+    ...    agents run -i -- sh -c 'echo one > one; ${AGENTS} plan checkpoint create @latest --label half; rm one'
+    And The Command Succeeds
+    When The User Runs    agents rollback half --yes --format json
+    Then The Command Succeeds
+    And The Change Of 'one' Is    restored

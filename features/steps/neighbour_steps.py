@@ -72,3 +72,9 @@ def long_home(context: Context, count: int) -> None:
         place = place / name
     world.home = place
     world.environment["CLEVERAGENTS_HOME"] = str(place)
+
+
+@then("no socket is left")
+def no_socket(context: Context) -> None:
+    left = [place.name for place in (context.world.home / "run").glob("*.sock")]
+    assert not left, left

@@ -13,12 +13,34 @@ from behave import given, then, when
 from behave.runner import Context
 from features.steps.session_steps import await_file, finish, remember, session_status, start
 from features.support.manifests import manifest
-from features.support.world import World
+from features.support.world import SOURCE, World
 
 _COMMAND = (
     "echo early > early; echo $$ > {notes}/command; "
     "while ! test -e {notes}/go; do sleep 0.05; done; {work} exit 7"
 )
+
+
+_DEADLY = """\
+import os, signal
+from cleveragents.infrastructure import system
+
+class Deadly(system.NoFaults):
+    counted = 0
+
+    def reach(self, point):
+        if point != {point!r}:
+            return
+        Deadly.counted += 1
+        if Deadly.counted == {number}:
+            try:
+                os.close(os.open({mark!r}, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return
+            os.kill(os.getpid(), signal.SIGKILL)
+
+system.NoFaults = Deadly
+"""
 
 
 def notes_of(context: Context) -> Path:
@@ -292,3 +314,20 @@ def rollback_is_exact(context: Context) -> None:
     outcome = context.world.agents("rollback", "@first", "--yes", "--format", "json")
     assert outcome.exit_code == 0, outcome
     assert manifest(context.world.project) == context.files_before
+
+
+@given("the first process that is at {point} for the time number {number:d} is killed there")
+def kill_at(context: Context, point: str, number: int) -> None:
+    world: World = context.world
+    place = world.directory / "customized"
+    place.mkdir()
+    context.killed_mark = notes_of(context) / "killed"
+    program = _DEADLY.format(point=point, number=number, mark=str(context.killed_mark))
+    (place / "sitecustomize.py").write_text(program)
+    world.environment["PYTHONPATH"] = f"{place}:{SOURCE}"
+    world.runner = "process"  # So the process that is killed is not this one.
+
+
+@then("that process was killed")
+def was_killed(context: Context) -> None:
+    assert context.killed_mark.exists()

@@ -20,7 +20,7 @@ from cleveragents.domain.errors import CleverAgentsError
 from cleveragents.infrastructure.config import load_settings
 
 PACKAGE = Path(cleveragents.__file__).parent
-_NO_MAKERS = {"build_adapters", "close", "join_recorder", "with_settings"}
+_NO_MAKERS = {"build_adapters", "close", "forget_recorder", "join_recorder", "with_settings"}
 
 
 def service_classes() -> list[type]:

@@ -681,6 +681,14 @@ class Container:
             remote = PartlyRemote(build(), self.remote_calls, client.ask)
             vars(self)[f"_{build.__name__}"] = remote
 
+    def forget_recorder(self, plan_id: str) -> None:
+        """Removes the socket of a recorder that was killed."""
+        from cleveragents.infrastructure.recorder.address import has_left, remove_left
+
+        if has_left(self._home, plan_id):
+            with self.locks().hold(plan_id):
+                remove_left(self._home, plan_id)
+
     @property
     def is_remote(self) -> bool:
         """Whether the process that records a session does the work."""

@@ -24,8 +24,6 @@ class FaultPoint(StrEnum):
     LEASE_TAKEN = "lease-taken"
     SESSION_CREATED = "session-created"
     """A session and its sandbox are recorded; nobody records what its command will do."""
-    COMMAND_STARTED = "command-started"
-    """The process that records a session has learned of its command."""
     COMMAND_ENDED = "command-ended"
     """The exit code is known; nothing says so yet."""
     SANDBOX_MADE = "sandbox-made"

@@ -347,6 +347,7 @@ def end_interrupted(
     if container.is_remote:
         return None  # The process that records the session has done so.
     ended = container.recovery().finish(plan_id, complete_apply=complete_apply)
+    container.forget_recorder(plan_id)
     if ended is not None:
         session.warnings.append(ended.sentence)
     return ended

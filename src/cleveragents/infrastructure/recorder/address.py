@@ -67,6 +67,18 @@ def _supervision(home: Path, plan_id: str) -> Path:
     return home / "run" / f"{plan_id}.run"
 
 
+def remove_left(home: Path, plan_id: str) -> None:
+    """Removes what killed processes left. The caller MUST hold the plan."""
+    socket_path(home, plan_id).unlink(missing_ok=True)
+    if not is_supervised(home, plan_id):
+        _supervision(home, plan_id).unlink(missing_ok=True)
+
+
+def has_left(home: Path, plan_id: str) -> bool:
+    """Returns whether there is a socket, though nobody may listen any more."""
+    return socket_path(home, plan_id).exists()
+
+
 def listen(path: Path) -> socket.socket:
     """Returns a socket that listens at the path, which only this user may use.
 
