@@ -25,6 +25,7 @@ from benchmarks.compare.peers import (
     OpenCodeEarlier,
 )
 from benchmarks.compare.results import OnTree, Role, Scenario, Tree
+from benchmarks.compare.session_tools import Snapback, Stepback
 from benchmarks.compare.subject import Subject
 from benchmarks.compare.technique import NotAvailable, Technique
 from benchmarks.compare.trees import Editor, make_project
@@ -32,7 +33,8 @@ from cleveragents.domain.errors import CleverAgentsError
 
 TECHNIQUES: tuple[type[Technique], ...] = (
     *(Ours, OursInNewProcess, KeptIndex, MonitoredIndex),
-    *(Cline, GeminiCli, OpenCode, OpenCodeEarlier, CodexGhostCommit, Copy, LinkedCopy),
+    *(Cline, GeminiCli, OpenCode, OpenCodeEarlier, CodexGhostCommit),
+    *(Stepback, Snapback, Copy, LinkedCopy),
 )
 _FAILURES = (CleverAgentsError, NotAvailable, OSError, subprocess.CalledProcessError)
 MANY = 5_000

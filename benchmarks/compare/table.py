@@ -6,7 +6,18 @@ import statistics
 from collections.abc import Sequence
 
 from benchmarks.compare.judging import Judgement, judge
-from benchmarks.compare.results import Check, Comparison, Machine, Measured, OnTree, Role, Scenario
+from benchmarks.compare.results import (
+    Check,
+    Comparison,
+    KindsRestored,
+    Machine,
+    Measured,
+    OnTree,
+    Restored,
+    Role,
+    Scenario,
+    Standing,
+)
 
 _NONE = "–"
 
@@ -105,6 +116,25 @@ def checks(found: Sequence[Check]) -> str:
         for check in found
     ]
     return render(rows)
+
+
+def kinds(found: Sequence[KindsRestored]) -> str:
+    """Returns which kinds of change each technique took back, a column for each technique."""
+    if not found:
+        return ""
+    rows = [["", *(each.name for each in found)]]
+    rows += [[kind, *(_restored(each.kinds[kind]) for each in found)] for kind in found[0].kinds]
+    return render(rows)
+
+
+def _restored(what: Restored) -> str:
+    if what.failure:
+        return "failed"
+    if what.back is Standing.INEXACT:
+        return "no"
+    if what.again is Standing.INEXACT:
+        return "not again"
+    return "nearly" if Standing.NEAR_EXACT in (what.back, what.again) else "yes"
 
 
 def machine(found: Machine) -> str:
