@@ -41,6 +41,7 @@ OLDER_REVISIONS: tuple[str, ...] = (
     "0011_output_streams",
     "0012_plan_order",
     "0013_installation",
+    "0014_no_reversion_count",
 )
 HEAD_REVISION = "0015_sessions"
 _LEASES = (
