@@ -211,7 +211,8 @@ def kill_run(context: Context, name: str) -> None:
 
 def _start(world: World, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "cleveragents", *arguments],
+        # Under `nohup` the signal would stay ignored, in the command too.
+        ["env", "--default-signal=HUP", sys.executable, "-m", "cleveragents", *arguments],
         cwd=world.project,
         env=world.environment,
         stdin=subprocess.DEVNULL,
