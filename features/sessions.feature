@@ -44,18 +44,6 @@ Feature: Any command, made reversible
 
   Rule: What is not possible is refused before the command starts
 
-    Scenario Outline: <isolation> has no private view yet
-      Given a project of the kind `git`
-      When a session `--isolation <isolation>` runs `echo two > a.txt`
-      Then the exit code is 125
-      And the error output says "`-i`"
-      And the files of the project are as before
-
-      Examples:
-        | isolation |
-        | auto      |
-        | private   |
-
     Scenario: A session does not start in another one
       Given a project of the kind `git`
       And the variable CLEVERAGENTS_SESSION is "01HXM8C2"

@@ -25,7 +25,7 @@ _REPOSITORY = (
     f"{_FILES} printf 'kept\\n' > tracked.log; git add -f .; {_COMMIT} -m one; "
     "printf 'not committed\\n' >> a.txt; mkdir node_modules; printf 'm\\n' > node_modules/m"
 )
-_WORK = (
+WORK_OF_EVERY_KIND = (
     "printf 'two\\n' > a.txt; rm -r src; mkdir -p new/dir; printf 'n\\n' > new/n; "
     "chmod 600 run.sh; rm link; mkdir link; rmdir empty; printf 'l\\n' > tracked.log"
 )
@@ -78,7 +78,7 @@ def project_of_kind(context: Context, kind: str) -> None:
 @given("a session `{options}` has run `{script}`")
 @when("a session `{options}` runs `{script}`")
 def run_session(context: Context, options: str, script: str) -> None:
-    work = _WORK if script == "changes of every kind" else script
+    work = WORK_OF_EVERY_KIND if script == "changes of every kind" else script
     context.world.agents("run", *shlex.split(options), "--", "sh", "-c", work)
 
 

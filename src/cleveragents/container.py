@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -668,7 +669,23 @@ class Container:
             self._connections.presence,
             lease_seconds=self._settings[LEASE_TIME],
             concurrency=self._settings[CONCURRENCY],
+            before_threads=self._enter_views,
         )
+
+    def _enter_views(self, plan_id: str) -> None:
+        """Lets this process see the private views of a plan, while it can: it has one thread.
+
+        Where that is impossible, whoever needs to see them says so.
+        """
+        from cleveragents.domain.errors import CleverAgentsError
+        from cleveragents.domain.sandboxes.resource import SandboxStrategy
+
+        with self.database().read() as transaction:
+            sandboxes = transaction.sandboxes.list(plan_id)
+        views = [item for item in sandboxes if item.strategy is SandboxStrategy.PRIVATE_VIEW]
+        if views:
+            with suppress(CleverAgentsError):
+                self._sandboxes.enter(views)
 
     @cached_property
     def _clock(self) -> Clock:

@@ -231,7 +231,8 @@ def can_mount_in(directory: Path) -> bool:
     for place in places:
         place.mkdir(parents=True)
     try:
-        mount_overlay(*places)
+        lower, upper, work, place = places
+        mount_overlay(lower, upper, work, place)
     except OSError:
         return False
     unmount(places[3])

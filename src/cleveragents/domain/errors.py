@@ -228,6 +228,15 @@ class IsolationError(BusinessRuleViolation):
     code = "isolation_unavailable"
 
 
+class ViewUnavailableError(IsolationError):
+    """A process cannot see a private view of the project."""
+
+    def __init__(self, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(
+            f"A private view of the project is not possible: {reason}", hint=hint, reason=reason
+        )
+
+
 class AlreadyInProjectError(BusinessRuleViolation):
     """A session that worked in place has nothing to apply."""
 

@@ -15,6 +15,7 @@ import signal
 import subprocess  # nosec B404 # the user's own command, never through a shell
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 NOT_EXECUTABLE = 126
@@ -48,16 +49,28 @@ def require_command(name: str, environment: Mapping[str, str]) -> None:
 
 
 def run_in_foreground(
-    command: Sequence[str], directory: str, environment: Mapping[str, str]
+    command: Sequence[str],
+    directory: str,
+    environment: Mapping[str, str],
+    before: Callable[[], None] | None = None,
 ) -> int:
     """Runs a command to its end, and returns its exit code, or 128 + n for signal n.
+
+    Args:
+        command: The command.
+        directory: Where it starts.
+        environment: All of its variables.
+        before: Called in the child, before that enters the directory and becomes the command.
 
     Raises:
         CommandNotStartedError: the system refused to start it.
     """
     with _signals() as forward_to:
         try:
-            child = _start(command, directory, environment)
+            child = _start(command, directory, environment, before)
+        except subprocess.SubprocessError as error:
+            message = f"{command[0]}: what the command is to see cannot be shown to it"
+            raise CommandNotStartedError(message, NOT_EXECUTABLE) from error
         except FileNotFoundError as error:
             raise CommandNotStartedError(f"{command[0]}: {error.strerror}", NOT_FOUND) from error
         except OSError as error:
@@ -70,17 +83,57 @@ def run_in_foreground(
 
 
 def _start(
-    command: Sequence[str], directory: str, environment: Mapping[str, str]
+    command: Sequence[str],
+    directory: str,
+    environment: Mapping[str, str],
+    before: Callable[[], None] | None,
 ) -> subprocess.Popen[bytes]:
+    def prepare() -> None:
+        if before is not None:
+            before()
+        os.chdir(directory)
+
+    def started(arguments: list[str]) -> subprocess.Popen[bytes]:
+        if before is None:
+            return subprocess.Popen(arguments, cwd=directory, env=environment)  # nosec B603
+        # The directory may be another one after `before`.
+        return subprocess.Popen(  # nosec B603
+            arguments,
+            env=environment,
+            preexec_fn=prepare,  # noqa: PLW1509 # it only calls the system
+        )
+
     try:
-        return subprocess.Popen(list(command), cwd=directory, env=environment)  # nosec B603
+        return started(list(command))
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
     # A script without `#!`: shells and `env` give it to `sh`.
     path = shutil.which(command[0], path=environment.get("PATH", os.defpath)) or command[0]
-    script = ["/bin/sh", path, *command[1:]]
-    return subprocess.Popen(script, cwd=directory, env=environment)  # nosec B603
+    return started(["/bin/sh", path, *command[1:]])
+
+
+def in_view(environment: Mapping[str, str], tmux: Path) -> dict[str, str]:
+    """Returns the variables of a command in a private view.
+
+    Servers that run outside of the view would change the real files: the command gets a tmux
+    server of its own, and its git asks no file system monitor.
+
+    Args:
+        environment: All variables of the command.
+        tmux: A directory for the socket of that server; it is made.
+    """
+    tmux.mkdir(mode=0o700, parents=True, exist_ok=True)
+    count = environment.get("GIT_CONFIG_COUNT", "")
+    number = int(count) if count.isascii() and count.isdigit() else 0
+    outer = {"TMUX", "TMUX_PANE"}
+    return {
+        **{name: value for name, value in environment.items() if name not in outer},
+        "TMUX_TMPDIR": str(tmux),
+        f"GIT_CONFIG_KEY_{number}": "core.fsmonitor",
+        f"GIT_CONFIG_VALUE_{number}": "false",
+        "GIT_CONFIG_COUNT": str(number + 1),
+    }
 
 
 def _wait(pid: int) -> int:

@@ -20,7 +20,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -112,8 +112,19 @@ class DatabaseLocks(Locks):
         *,
         lease_seconds: float = LEASE_SECONDS,
         concurrency: int | None = None,
+        before_threads: Callable[[str], object] | None = None,
     ) -> None:
-        """Args: `database` must not itself call `verify`, or the calls would never end."""
+        """Prepares leases.
+
+        Args:
+            database: It must not itself call `verify`, or the calls would never end.
+            clock: Tells when a renewal is due.
+            presence: Tells which processes run.
+            lease_seconds: How long a lease lasts that is not renewed.
+            concurrency: How many plans may run at once; None for any number.
+            before_threads: Called with the plan before the thread that renews leases starts.
+        """
+        self._before_threads = before_threads
         self._concurrency = concurrency
         self._database = database
         self._clock = clock
@@ -145,6 +156,8 @@ class DatabaseLocks(Locks):
 
     @contextmanager
     def hold(self, plan_id: str) -> Generator[PlanLease]:
+        if self._before_threads is not None and self._heartbeat is None:
+            self._before_threads(plan_id)
         with self._changing:
             held = self._held.get(plan_id)
             if held is None:

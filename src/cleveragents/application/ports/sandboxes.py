@@ -49,6 +49,34 @@ class Sandboxes(Protocol):
         """
         ...
 
+    def refuse_view(self, project: Path) -> None:
+        """Raises ViewUnavailableError, with the reason, where no private view can be made.
+
+        MUST change nothing, neither in the project nor in this process.
+        """
+        ...
+
+    def prepare_view(self) -> None:
+        """Readies this process for private views. MUST come before its first thread.
+
+        Raises ViewUnavailableError if that is not possible.
+        """
+        ...
+
+    def show_at_project(self, sandbox: SandboxRef) -> None:
+        """Shows a private view at the project's path to this process alone.
+
+        For the child that becomes the command. Raises OSError if that is not possible.
+        """
+        ...
+
+    def enter(self, sandboxes: Sequence[SandboxRef]) -> None:
+        """Lets this process see those private views among its sandboxes that are still there.
+
+        Raises ViewUnavailableError if that is not possible.
+        """
+        ...
+
     def shared_places(self, resources: Sequence[Resource]) -> Mapping[str, SharedPlace]:
         """Returns which resources are in the sandbox of another one, by name.
 

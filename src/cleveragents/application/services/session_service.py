@@ -27,7 +27,6 @@ from cleveragents.application.services.execution.sandbox_setup import SandboxSet
 from cleveragents.application.services.execution.session_end import SessionEnd
 from cleveragents.domain.checkpoints.checkpoint import CheckpointType
 from cleveragents.domain.decisions.decision import prompt_of
-from cleveragents.domain.errors import IsolationError
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanPhase, PlanState
 from cleveragents.domain.plans.plan_file import PlanDefinition, ResourceDefinition
 from cleveragents.domain.plans.session import (
@@ -37,7 +36,11 @@ from cleveragents.domain.plans.session import (
     session_strategy,
 )
 from cleveragents.domain.sandboxes.change import PathChange
-from cleveragents.domain.sandboxes.resource import ResourceType, default_strategy
+from cleveragents.domain.sandboxes.resource import (
+    ResourceType,
+    SandboxStrategy,
+    default_strategy,
+)
 from cleveragents.domain.sandboxes.sandbox import (
     ProjectFacts,
     Resource,
@@ -60,11 +63,32 @@ class SessionResult(msgspec.Struct, frozen=True):
 class RunningSession:
     """A session whose first checkpoint is made; its command may run."""
 
-    def __init__(self, lease: PlanLease, plan: Plan, sandbox: SandboxRef, end: SessionEnd) -> None:
+    def __init__(
+        self,
+        lease: PlanLease,
+        plan: Plan,
+        sandbox: SandboxRef,
+        end: SessionEnd,
+        sandboxes: Sandboxes,
+    ) -> None:
         self._lease = lease
         self._end = end
+        self._sandboxes = sandboxes
         self.plan = plan
         self.sandbox = sandbox
+
+    @property
+    def is_private_view(self) -> bool:
+        return self.sandbox.strategy is SandboxStrategy.PRIVATE_VIEW
+
+    @property
+    def place(self) -> str:
+        """Where the command sees the project."""
+        return self.plan.project if self.is_private_view else self.sandbox.path
+
+    def show_at_project(self) -> None:
+        """Shows the view at the project's path; called by the child that becomes the command."""
+        self._sandboxes.show_at_project(self.sandbox)
 
     def end(self, exit_code: int) -> None:
         """Records that the command has ended."""
@@ -114,15 +138,34 @@ class SessionService:
             name: What the session is called; None for the name of the command.
 
         Raises:
-            IsolationError: there is no such isolation here.
+            ViewUnavailableError: a private view is not possible here.
             ProjectRefusedError: the project cannot be used in this way.
             CheckpointRequiredError: the first checkpoint could not be made.
         """
-        refuse_unavailable(isolation)
         facts = self._facts(project, isolation)
+        if isolation is Isolation.PRIVATE:
+            self._sandboxes.refuse_view(Path(facts.root))
+            self._sandboxes.prepare_view()
         plan = self._new(facts, command, isolation, name or Path(command[0]).name)
         with self._locks.hold(plan.id) as lease:
-            yield RunningSession(lease, plan, self._begin(lease, plan), self._session_end)
+            sandbox = self._begin(lease, plan)
+            running = RunningSession(lease, plan, sandbox, self._session_end, self._sandboxes)
+            yield running
+            self._remove_unchanged(plan.id)
+
+    def _remove_unchanged(self, plan_id: str) -> None:
+        """Removes the layer of a private view in which nothing was changed."""
+        with self._database.read() as transaction:
+            plan = transaction.plans.get(plan_id)
+            groups = transaction.checkpoints.groups(plan_id)
+            sandboxes = transaction.sandboxes.list(plan_id)
+        is_view = all(item.strategy is SandboxStrategy.PRIVATE_VIEW for item in sandboxes)
+        states = {tuple(sorted(group.snapshots.items())) for group in groups}
+        if not is_view or len(states) != 1 or plan.state is not PlanState.COMPLETE:
+            return
+        with self._database.write(plan_id) as transaction:
+            give_up_sandboxes(transaction, plan_id)
+        self._removal.remove_given_up(plan_id)
 
     def result(self, plan_id: str) -> SessionResult:
         """Returns what a session changed between its start and its last checkpoint."""
@@ -223,14 +266,3 @@ class SessionService:
             transaction.plans.save(replace(latest, cancel_reason=reason, finished_at=now))
             give_up_sandboxes(transaction, plan.id)
         self._removal.remove_given_up(plan.id)
-
-
-def refuse_unavailable(isolation: Isolation) -> None:
-    """Raises IsolationError for an isolation that this version does not have."""
-    if isolation in (Isolation.AUTO, Isolation.PRIVATE):
-        raise IsolationError(
-            "A private view of the project is not available in this version",
-            hint="Add `-i` to work on your own files, with checkpoints to go back to, or "
-            "`--isolation copy` to work in a copy",
-            isolation=isolation.value,
-        )

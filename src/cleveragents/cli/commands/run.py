@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ import click
 from cleveragents.cli import output, terminal
 from cleveragents.cli.frame import CommandFailed
 from cleveragents.cli.session import Session
-from cleveragents.domain.errors import CleverAgentsError, IsolationError
+from cleveragents.domain.errors import CleverAgentsError, IsolationError, ViewUnavailableError
 from cleveragents.domain.plans.session import Isolation
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.reports.report import Failure
@@ -55,6 +55,7 @@ class _RunCommand(click.Command):
     context_settings={"allow_interspersed_args": False},
     help="Run any command so that what it does can be undone",
     epilog="Examples:\n"
+    "  agents run -- make format\n"
     "  agents run -i -- make format\n"
     "  agents run --isolation copy --name upgrade -- npm update\n\n"
     "Exit codes: those of the command; 125 if it was not started, 126 if it cannot be\n"
@@ -64,9 +65,8 @@ class _RunCommand(click.Command):
 @click.option(
     "--isolation",
     type=click.Choice([item.value for item in Isolation]),
-    default=Isolation.AUTO.value,
-    show_default=True,
-    help="Where the command works: in a private view, on your own files, or in a copy.",
+    help="Where the command works: in a private view, on your own files, or in a copy; "
+    "by default as `session.isolation` says.",
 )
 @click.option("--name", metavar="TEXT", help="The name of the session; by default the command's.")
 @click.option(
@@ -87,7 +87,7 @@ class _RunCommand(click.Command):
 def run(
     session: Session,
     in_place: bool,
-    isolation: str,
+    isolation: str | None,
     name: str | None,
     project: Path | None,
     report_file: Path | None,
@@ -98,7 +98,7 @@ def run(
     try:
         code = _run(
             session,
-            Isolation.IN_PLACE if in_place else Isolation(isolation),
+            _asked(in_place, isolation),
             name,
             session.directory / (project or Path()),
             report_file,
@@ -115,15 +115,22 @@ def run(
     raise click.exceptions.Exit(code)
 
 
+def _asked(in_place: bool, isolation: str | None) -> Isolation | None:
+    if in_place:
+        return Isolation.IN_PLACE
+    return None if isolation is None else Isolation(isolation)
+
+
 def _run(
     session: Session,
-    isolation: Isolation,
+    asked: Isolation | None,
     name: str | None,
     directory: Path,
     report_file: Path | None,
     command: tuple[str, ...],
 ) -> int:
     """Returns the exit code of the command."""
+    from cleveragents.domain.settings.registry import ISOLATION
     from cleveragents.infrastructure.config import find_project
     from cleveragents.infrastructure.foreground import require_command
     from cleveragents.reports.plans.session import start_line
@@ -137,14 +144,45 @@ def _run(
     require_command(command[0], session.environ)
     # Spinners and bars would write while the command runs.
     session.progress = "none"
-    container = session.container(find_project(directory, session.home))
+    project = find_project(directory, session.home)
+    container = session.container(project)
     service = container.session_service()
-    with service.started(directory, command, isolation, name) as running:
+    with ExitStack() as ending:
+
+        def start(isolation: Isolation) -> RunningSession:
+            return ending.enter_context(service.started(directory, command, isolation, name))
+
+        isolation = asked or session.settings(project)[ISOLATION]
+        if isolation is not Isolation.AUTO:
+            running = start(isolation)
+        else:
+            isolation = Isolation.PRIVATE
+            try:
+                running = start(isolation)
+            except ViewUnavailableError as problem:
+                _require_in_place(session, problem, str(project))
+                isolation = Isolation.IN_PLACE
+                running = start(isolation)
         _say(session, start_line(isolation, running.plan.project, running.sandbox))
         _say_warnings(session)
         code = _run_command(session, running, directory, command)
     _end(session, service, running.plan.id, report_file)
     return code
+
+
+def _require_in_place(session: Session, problem: ViewUnavailableError, project: str) -> None:
+    """Raises the problem unless the user agrees, or has agreed before, to work in place."""
+    from cleveragents.infrastructure.remembered_answers import remember_in_place, works_in_place
+
+    answer = works_in_place(session.home, project)
+    if answer is None:
+        if not session.interactive:
+            raise problem
+        _say(session, problem.message)
+        answer = session.confirm("Work on your own files instead, with checkpoints to go back to?")
+        remember_in_place(session.home, project, answer)
+    if not answer:
+        raise problem
 
 
 def _run_command(
@@ -153,14 +191,19 @@ def _run_command(
     """Runs the command in the sandbox, and records its end however it ends."""
     from cleveragents.infrastructure.foreground import (
         CommandNotStartedError,
+        in_view,
         run_in_foreground,
     )
 
     inside = Path(os.path.realpath(directory)).relative_to(running.plan.project)
-    place = str(Path(running.sandbox.path) / inside)
+    place = str(Path(running.place) / inside)
     environment = {**session.environ, "PWD": place, SESSION_VARIABLE: running.plan.id}
+    before = None
+    if running.is_private_view:
+        environment = in_view(environment, session.home / "run" / f"{running.plan.id}.tmux")
+        before = running.show_at_project
     try:
-        code = run_in_foreground(command, place, environment)
+        code = run_in_foreground(command, place, environment, before)
     except CommandNotStartedError as error:
         running.end(error.exit_code)
         raise

@@ -54,4 +54,10 @@ class SessionRecord(Record):
 
 def session_strategy(isolation: Isolation, default: SandboxStrategy) -> SandboxStrategy:
     """Returns how the sandbox of a session is made; `default` is that of the project's type."""
-    return SandboxStrategy.IN_PLACE if isolation is Isolation.IN_PLACE else default
+    match isolation:
+        case Isolation.IN_PLACE:
+            return SandboxStrategy.IN_PLACE
+        case Isolation.AUTO | Isolation.PRIVATE:
+            return SandboxStrategy.PRIVATE_VIEW
+        case Isolation.COPY:
+            return default

@@ -24,6 +24,8 @@ class SandboxStrategy(StrEnum):
     OVERLAY = "overlay"
     IN_PLACE = "in_place"
     """Not isolated, but with snapshots: the files are the user's own. Only sessions use it."""
+    PRIVATE_VIEW = "private_view"
+    """The project at its own path, with changes that only a session sees. Only sessions use it."""
     NONE = "none"
 
     @property
@@ -46,7 +48,8 @@ STRATEGIES: Mapping[ResourceType, tuple[SandboxStrategy, ...]] = MappingProxyTyp
 """The possible strategies of each type; the first is the default."""
 
 
-PLAN_STRATEGIES = tuple(item for item in SandboxStrategy if item is not SandboxStrategy.IN_PLACE)
+_OF_SESSIONS = (SandboxStrategy.IN_PLACE, SandboxStrategy.PRIVATE_VIEW)
+PLAN_STRATEGIES = tuple(item for item in SandboxStrategy if item not in _OF_SESSIONS)
 """What a plan file or the setting `sandbox.strategy` may name."""
 
 

@@ -16,6 +16,7 @@ from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.errors import ConfigurationError
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.lease import LEASE_SECONDS
+from cleveragents.domain.plans.session import Isolation
 from cleveragents.domain.sandboxes.resource import PLAN_STRATEGIES, SandboxStrategy
 from cleveragents.domain.settings.formats import OutputFormat
 from cleveragents.domain.settings.values import (
@@ -23,6 +24,7 @@ from cleveragents.domain.settings.values import (
     byte_count,
     concealed_url,
     database_url,
+    isolation,
     lease_time,
     output_format,
     patterns,
@@ -185,6 +187,19 @@ IGNORED_MAX_SIZE: Key[int | None] = Key(
     "directories that `sandbox.rebuildable` names; larger ones are listed as not captured",
     read=byte_count,
 )
+ISOLATION: Key[Isolation] = Key(
+    name="session.isolation",
+    type="string",
+    default=Isolation.AUTO,
+    environment="CLEVERAGENTS_SESSION_ISOLATION",
+    # A project that somebody else wrote must not decide that commands work on the user's files.
+    project_scopable=False,
+    description="Where the command of `agents run` works: `private` in a private view of the "
+    "project, `in-place` on your own files, `copy` in a copy; `auto` is private where that is "
+    "possible, and asks otherwise",
+    read=isolation,
+    allowed=tuple(Isolation),
+)
 MAX_CHILD_DEPTH: Key[int] = Key(
     name="plan.max-child-depth",
     type="integer",
@@ -247,6 +262,7 @@ REGISTRY: tuple[Key[Any], ...] = (
     CLEANUP,
     REBUILDABLE,
     IGNORED_MAX_SIZE,
+    ISOLATION,
     MAX_CHILD_DEPTH,
     CONCURRENCY,
     LEASE_TIME,

@@ -11,6 +11,7 @@ from typing import cast
 from cleveragents.domain.checkpoints.checkpoint import Trigger
 from cleveragents.domain.plans.cleanup import SandboxCleanup
 from cleveragents.domain.plans.lease import LONGEST_LEASE_SECONDS, SHORTEST_LEASE_SECONDS
+from cleveragents.domain.plans.session import Isolation
 from cleveragents.domain.sandboxes.resource import PLAN_STRATEGIES, SandboxStrategy
 from cleveragents.domain.settings.formats import OutputFormat
 
@@ -100,6 +101,13 @@ def sandbox_cleanup(value: object) -> SandboxCleanup:
         if value == known.value:
             return known
     raise BadValue(f"it must be one of {', '.join(SandboxCleanup)}")
+
+
+def isolation(value: object) -> Isolation:
+    for known in Isolation:
+        if value == known.value:
+            return known
+    raise BadValue(f"it must be one of {', '.join(Isolation)}")
 
 
 def sandbox_strategy(value: object) -> SandboxStrategy:

@@ -28,7 +28,16 @@ from cleveragents.infrastructure.sandbox.create.maker import SandboxMaker, creat
 from cleveragents.infrastructure.sandbox.create.origins import write_origin
 from cleveragents.infrastructure.sandbox.create.overlaps import shared_places
 from cleveragents.infrastructure.sandbox.create.overlays import OverlaySandboxes
+from cleveragents.infrastructure.sandbox.create.private_view import PrivateViewSandboxes
+from cleveragents.infrastructure.sandbox.create.view_probe import refuse_view
 from cleveragents.infrastructure.sandbox.create.worktree import WorktreeSandboxes
+from cleveragents.infrastructure.sandbox.files.views import (
+    Layer,
+    enter,
+    is_private_view,
+    prepare,
+    show_at_project,
+)
 from cleveragents.infrastructure.sandbox.forks import ForkOrigin, SandboxForks
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoIsolation
@@ -53,6 +62,7 @@ class AllSandboxes(Sandboxes):
             SandboxStrategy.TRANSACTION_ROLLBACK: SqliteSandboxes(git, home, clock),
             SandboxStrategy.OVERLAY: OverlaySandboxes(git, home, clock),
             SandboxStrategy.IN_PLACE: InPlaceSandboxes(git, home, clock),
+            SandboxStrategy.PRIVATE_VIEW: PrivateViewSandboxes(git, home, clock),
             SandboxStrategy.NONE: NoIsolation(clock),
         }
         self._forks = SandboxForks(git, home, clock, snapshots, self._makers)
@@ -73,6 +83,20 @@ class AllSandboxes(Sandboxes):
 
     def inspect_in_place(self, path: Path) -> ProjectFacts:
         return inspect_in_place(path, self._git, self._surroundings())
+
+    def refuse_view(self, project: Path) -> None:
+        refuse_view(project, self._home.resolve())
+
+    def prepare_view(self) -> None:
+        prepare()
+
+    def show_at_project(self, sandbox: SandboxRef) -> None:
+        show_at_project(sandbox)
+
+    def enter(self, sandboxes: Sequence[SandboxRef]) -> None:
+        for sandbox in sandboxes:
+            if is_private_view(sandbox) and Layer.of(sandbox).is_whole:
+                enter(sandbox)
 
     def shared_places(self, resources: Sequence[Resource]) -> Mapping[str, SharedPlace]:
         return shared_places(resources, self._git)

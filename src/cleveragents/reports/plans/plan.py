@@ -17,6 +17,7 @@ from cleveragents.domain.plans.validation import (
     ValidationResult,
     requirement_status,
 )
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.reports.checkpoints.checkpoint import UNCAPTURED
 from cleveragents.reports.described import Description, Field, times
@@ -104,10 +105,30 @@ _TARGET = Description[Target](
 )
 
 
+def _sandbox_data(status: PlanStatus, sandbox: SandboxRef) -> dict[str, object]:
+    """Returns the fields of a sandbox; a private view is at the project's own path."""
+    data = _SANDBOX.data(sandbox)
+    if sandbox.strategy is not SandboxStrategy.PRIVATE_VIEW:
+        return data
+    project = next(item.path for item in status.resources if item.id == sandbox.resource_id)
+    return {**data, "path": project, "layer": _layer(sandbox)}
+
+
+def _places(sandbox: SandboxRef) -> list[tuple[str, str]]:
+    if sandbox.strategy is SandboxStrategy.PRIVATE_VIEW:
+        return [("layer", _layer(sandbox))]
+    return [("sandbox", sandbox.path)]
+
+
+def _layer(sandbox: SandboxRef) -> str:
+    """Returns the directory that holds what a private view has changed."""
+    return f"{sandbox.path.removesuffix('/view')}/upper"
+
+
 def plan_data(status: PlanStatus) -> dict[str, object]:
     """Returns the fields of `plan run`, `use`, `execute` and `status`: a stable contract."""
     plan = status.plan
-    sandboxes = _SANDBOX.list(status.sandboxes)
+    sandboxes = [_sandbox_data(status, item) for item in status.sandboxes]
     following = [command for _, command in _next(status)]
     return {
         "plan_id": plan.id,
@@ -258,9 +279,10 @@ def plan_report(status: PlanStatus, messages: tuple[str, ...] = ()) -> Report:
         ("last checkpoint", plan.last_checkpoint_id or "none yet"),
     ]
     rows += [
-        ("sandbox", sandbox.path)
+        (title, path)
         for sandbox in status.sandboxes
         if sandbox.state is not SandboxState.CLEANED_UP
+        for title, path in _places(sandbox)
     ]
     rows += [
         ("validation", f"{item.name} ({item.mode.value}): {item.status.value}")

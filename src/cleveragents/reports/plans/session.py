@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from cleveragents.application.services.session_service import SessionResult
 from cleveragents.domain.plans.session import Isolation
@@ -27,10 +28,21 @@ def start_line(isolation: Isolation, project: str, sandbox: SandboxRef) -> str:
             f"In place: the command works on your own files in {project}, with checkpoints to go "
             "back to. Writes elsewhere are real."
         )
+    if isolation is Isolation.PRIVATE:
+        return (
+            f"Private view of {_from_home(project)}. Writes elsewhere are real. "
+            'Apply the result with "agents apply".'
+        )
     return (
         f"Copy of {project}: the command works in {sandbox.path}, and your files stay as they are "
         "until you apply the result. Writes elsewhere are real."
     )
+
+
+def _from_home(path: str) -> str:
+    """Returns a path as a user writes it."""
+    home = f"{Path.home()}/"
+    return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
 
 
 def end_lines(result: SessionResult) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,6 +44,8 @@ def arrange(root: Path, files: Files) -> Tree:
     """Makes a sandbox hold exactly this; its own `.git` stays."""
     for entry in root.iterdir():
         if entry.is_dir() and not entry.is_symlink():
+            for directory, _, _ in os.walk(entry):  # Some of it may be closed to its owner.
+                Path(directory).chmod(0o700)
             shutil.rmtree(entry)
         elif entry.name != ".git":
             entry.unlink()

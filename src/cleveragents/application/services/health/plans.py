@@ -15,7 +15,7 @@ from cleveragents.domain.errors import CleverAgentsError, ConflictError, Sandbox
 from cleveragents.domain.health.health import FIX, Check, CheckStatus, check, worst
 from cleveragents.domain.plans.lease import Lease
 from cleveragents.domain.plans.plan import PlanPhase, PlanState, PlanSummary
-from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef
+from cleveragents.domain.sandboxes.sandbox import Resource, SandboxRef, SandboxState
 from cleveragents.domain.wording import counted, listed
 
 _GIVEN_UP = (PlanState.CANCELLED, PlanState.APPLIED)
@@ -221,6 +221,8 @@ class PlanHealth:
     def _lacks(self, record: PlanRecord) -> list[str]:
         reasons: list[str] = []
         for sandbox in record.sandboxes:
+            if sandbox.state is SandboxState.CLEANED_UP:
+                continue  # It is gone on purpose: a session that changed nothing keeps none.
             try:
                 self._sandboxes.check(sandbox)
             except SandboxMissingError as error:

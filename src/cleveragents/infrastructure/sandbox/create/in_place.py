@@ -81,7 +81,7 @@ class InPlaceSandboxes(SandboxMaker):
         with creation_errors():
             if resource.type is ResourceType.GIT_CHECKOUT:
                 repository = find_repository(root, None)
-                branch = self._branch(repository)
+                branch = branch_of_project(repository, self._git)
                 store = refresh_settings(repository, self._git, mirrors)
             else:
                 key = store_key(root, ResourceType.FS_DIRECTORY)
@@ -112,6 +112,8 @@ class InPlaceSandboxes(SandboxMaker):
     def remove(self, sandbox: SandboxRef) -> None:
         """Leaves the project where it is: it is the user's."""
 
-    def _branch(self, repository: Repository) -> str:
-        said = self._git.at(repository.git_dir).run("symbolic-ref", "-q", "HEAD", ok=(0, 1, 128))
-        return said.decode().strip().removeprefix("refs/heads/") or _DETACHED
+
+def branch_of_project(repository: Repository, git: Git) -> str:
+    """Returns the project's branch; a detached `HEAD` is called that."""
+    said = git.at(repository.git_dir).run("symbolic-ref", "-q", "HEAD", ok=(0, 1, 128))
+    return said.decode().strip().removeprefix("refs/heads/") or _DETACHED

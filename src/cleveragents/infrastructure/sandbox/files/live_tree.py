@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from cleveragents.domain.errors import SnapshotError
 from cleveragents.domain.sandboxes.patterns import PathPatterns
@@ -182,12 +183,25 @@ class _PendingPaths:
     """Directories that may have become empty, or no longer be."""
 
 
+class KeptBelow(Protocol):
+    """What of `.git` is no content of a private view: the project below it has that."""
+
+    def keeps(self, path: str) -> bool:
+        """Says whether a path of `.git` is left out."""
+        ...
+
+    def holds(self, path: str) -> bool:
+        """Says whether a directory is there for such paths alone."""
+        ...
+
+
 class LiveTree:
     """One sandbox, in memory.
 
     Args:
         root: Top of the sandbox.
         own_git: Whether `.git` at the top is the sandbox's own and no content.
+        kept_below: Which paths of `.git` are no content, where the others are.
         remembered: What was known last.
         rules: What is ignored.
         limits: What is too much, and what is wanted though it is ignored.
@@ -200,6 +214,7 @@ class LiveTree:
         root: str,
         *,
         own_git: bool,
+        kept_below: KeptBelow | None = None,
         remembered: RememberedFile,
         rules: IgnoreRules,
         limits: Limits,
@@ -209,6 +224,7 @@ class LiveTree:
         known, wanted = remembered.captured, PathPatterns(limits.include_ignored)
         self._root = root
         self._own_git = own_git
+        self._kept_below = kept_below
         self._rules = rules
         self._limits = limits
         self._state = _PresentState(
@@ -419,7 +435,7 @@ class LiveTree:
         The paths of this look stay pending. Where there is no git, such a FIFO is a
         special file like any other.
         """
-        if not self._own_git:
+        if not (self._own_git or self._kept_below):
             return
         self._pending.waiting_rules = {
             path
@@ -440,6 +456,7 @@ class LiveTree:
             for path in paths
             if path
             and not (self._own_git and path == ".git")
+            and not (self._kept_below and path.startswith(".git/"))
             and self._state.tree.get(path) is None
             and path not in self._exceptions.captured_once
             and os.path.lexists(f"{self._root}/{path}")
@@ -472,6 +489,9 @@ class LiveTree:
     def _look_once(self, path: str, *, replaced: bool) -> list[str] | None:
         """Reads one path; returns what is in it and unread, None if what is below still holds."""
         if self._own_git and path == ".git":
+            return []
+        if self._kept_below is not None and self._kept_below.keeps(path):
+            self._forget(path)
             return []
         full = f"{self._root}/{path}"
         try:
@@ -688,6 +708,8 @@ class LiveTree:
                 bare.append(path)
             else:
                 self._state.empty.discard(path)
+        if self._kept_below is not None:
+            bare = [path for path in bare if not self._kept_below.holds(path)]
         ignored = _by_parent(self._state.ignored) if bare else {}
         for path in bare:
             if path not in ignored or path in self._exceptions.once_above:

@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -21,17 +22,34 @@ from cleveragents.domain.sandboxes.sandbox import SandboxRef
 if TYPE_CHECKING:
     import ctypes
 
+_MS_RDONLY = 1
 _MS_NOSUID = 2
 _MS_NODEV = 4
+_MS_REMOUNT = 32
+_MS_BIND = 4096
+_MS_REC = 16384
+_MS_PRIVATE = 1 << 18
+_UMOUNT_DETACH = 2
 _UMOUNT_NOFOLLOW = 8
-_MOUNTS = Path("/proc/self/mountinfo")
+_MOUNTS = "/proc/self/mountinfo"
+_OVERLAY = b"overlay "
 _ESCAPE = re.compile(rb"\\([0-7]{3})")
 LOWER = "lower"
 """A file that names the directory below; written last, so it tells a finished sandbox."""
 
 
-def mount_overlay(lower: Path, upper: Path, work: Path, place: Path) -> None:
+def mount_overlay(
+    lower: Path, upper: Path, work: Path, place: Path, extra: str = "", flags: int | None = None
+) -> None:
     """Shows `lower` at `place`; everything written there goes to `upper`.
+
+    Args:
+        lower: What is shown, and only read.
+        upper: Gets what is written.
+        work: What the kernel needs beside `upper`.
+        place: Where it is mounted.
+        extra: More options, which end with a comma.
+        flags: Instead of those that keep devices and set-user-id programs from working.
 
     Raises:
         OSError: the system does not permit or support it.
@@ -44,12 +62,52 @@ def mount_overlay(lower: Path, upper: Path, work: Path, place: Path) -> None:
             opened.callback(os.close, descriptor)
             return f"/proc/self/fd/{descriptor}"
 
-        options = f"lowerdir={name(lower)},upperdir={name(upper)},workdir={name(work)}"
-        done = _libc().mount(
-            b"overlay", os.fsencode(place), b"overlay", _MS_NOSUID | _MS_NODEV, options.encode()
-        )
-        if done != 0:
-            _raise_errno(place)
+        options = f"{extra}lowerdir={name(lower)},upperdir={name(upper)},workdir={name(work)}"
+        used = _MS_NOSUID | _MS_NODEV if flags is None else flags
+        _mount("overlay", place, "overlay", used, options)
+
+
+def mount_view(lower: Path, upper: Path, work: Path, place: Path) -> None:
+    """Mounts an overlay whose notes are in attributes that every user may write.
+
+    Raises:
+        OSError: the system does not permit or support it.
+    """
+    # `xino` keeps the inode numbers if the layers are on two file systems.
+    mount_overlay(lower, upper, work, place, "userxattr,index=off,xino=on,", 0)
+
+
+def keep_mounts_private() -> None:
+    """Has nothing that this process mounts appear elsewhere, nor the other way round."""
+    _mount(None, Path("/"), None, _MS_REC | _MS_PRIVATE)
+
+
+def bind(directory: Path, place: Path) -> None:
+    """Shows a directory, without what is mounted below it, at another place too.
+
+    Raises:
+        OSError: EINVAL, for one, if the user may not uncover what is below a mount.
+    """
+    _mount(str(directory), place, None, _MS_BIND)
+
+
+def make_read_only(place: Path) -> None:
+    """Raises OSError unless nothing can be written through a mount from now on."""
+    # The other flags have the same values as those of the mount.
+    kept = os.statvfs(place).f_flag & (_MS_NOSUID | _MS_NODEV | os.ST_NOEXEC | os.ST_NOATIME)
+    _mount(None, place, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | kept)
+
+
+def uncover(place: Path) -> None:
+    """Removes what is mounted at a place, from the mounts of this process; users keep it."""
+    if _libc().umount2(os.fsencode(place), _UMOUNT_DETACH | _UMOUNT_NOFOLLOW) != 0:
+        _raise_errno(place)
+
+
+def mounts_below(directory: Path, process: str = "self") -> list[str]:
+    """Returns the places below a directory where something else is mounted."""
+    start = os.fsencode(directory) + b"/"
+    return [os.fsdecode(place) for place, _ in _mounted(process) if place.startswith(start)]
 
 
 def unmount(place: Path) -> None:
@@ -58,17 +116,23 @@ def unmount(place: Path) -> None:
         _raise_errno(place)
 
 
-def is_overlay(place: Path) -> bool:
-    """Returns whether an overlay is mounted exactly there."""
-    if sys.platform != "linux":
-        return False
+def is_overlay(place: Path, process: str = "self") -> bool:
+    """Returns whether an overlay is mounted exactly there, for a process."""
     wanted = os.fsencode(place)
-    for line in _MOUNTS.read_bytes().splitlines():
+    return any(
+        mounted == wanted and kind.startswith(_OVERLAY) for mounted, kind in _mounted(process)
+    )
+
+
+def _mounted(process: str) -> Iterator[tuple[bytes, bytes]]:
+    """Yields each place where something is mounted for a process, and what that is."""
+    if sys.platform != "linux":
+        return
+    with open(_MOUNTS.replace("self", process), "rb") as listing:
+        lines = listing.read().splitlines()
+    for line in lines:
         before, _, after = line.partition(b" - ")
-        mounted = _ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), before.split(b" ")[4])
-        if mounted == wanted and after.startswith(b"overlay "):
-            return True
-    return False
+        yield _ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), before.split(b" ")[4]), after
 
 
 def layers_of(place: Path) -> Path:
@@ -124,6 +188,14 @@ def detach(place: Path) -> None:
                 hint="End the processes that work in it, then try again",
                 path=str(place),
             ) from error
+
+
+def _mount(
+    source: str | None, place: Path, kind: str | None, flags: int, options: str | None = None
+) -> None:
+    texts = [None if text is None else os.fsencode(text) for text in (source, kind, options)]
+    if _libc().mount(texts[0], os.fsencode(place), texts[1], flags, texts[2]) != 0:
+        _raise_errno(place)
 
 
 def _libc() -> ctypes.CDLL:

@@ -2,6 +2,8 @@
 
 A snapshot of such a sandbox holds files only, so a restore leaves `HEAD`, branches and index
 alone. The index matters all the same: what is tracked is captured even where rules ignore it.
+
+In a private view, `.git` is the view's own and part of the files, so this only reads its index.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ import secrets
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from time import time_ns
 
 from cleveragents.domain.errors import GitCommandError, ProjectRefusedError
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.domain.sandboxes.uncaptured import GIT_MADE_LATER, UNREADABLE_INDEX
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, Stamps
@@ -43,9 +47,17 @@ class ProjectGit:
         self.head: str | None = None
         """The commit of `HEAD` when `look` was last called."""
         self._of_head: Stamps | None = None
+        self._is_content = sandbox.strategy is SandboxStrategy.PRIVATE_VIEW
+        """Whether snapshots hold `.git` like any other directory."""
 
     def look(self) -> ObservedGit:
         """Returns what is tracked though it is ignored; git is asked only if that may differ."""
+        found = self._look()
+        if self._is_content:
+            return _kept(found.tracked_though_ignored)
+        return found
+
+    def _look(self) -> ObservedGit:
         if self.outside is None:
             has_git = os.path.lexists(self._root / ".git")
             return ObservedGit(uncaptured=((".git", GIT_MADE_LATER),) if has_git else ())
@@ -58,6 +70,8 @@ class ProjectGit:
         stamps = _stamps(admin / "index")
         if self.seen is None or self.seen[0] != stamps or _are_fresh(stamps):
             self.seen = (stamps, self._read(admin))
+        if self._is_content:
+            return self.seen[1]
         of_head = _stamps(*_places_of_head(repository))
         if self._of_head != of_head or _are_fresh(of_head):
             said = self._git.at(admin).run("rev-parse", "--verify", "-q", "HEAD", ok=(0, 1, 128))
@@ -92,6 +106,12 @@ class ProjectGit:
         return ObservedGit(
             tracked_though_ignored=frozenset(map(os.fsdecode, said.split(b"\0")[:-1]))
         )
+
+
+@lru_cache(maxsize=4)
+def _kept(tracked_though_ignored: frozenset[str]) -> ObservedGit:
+    """Returns the same value for the same paths: then nothing has changed."""
+    return ObservedGit(tracked_though_ignored=tracked_though_ignored)
 
 
 def _places_of_head(repository: Repository) -> list[Path]:

@@ -29,11 +29,14 @@ from cleveragents.domain.sandboxes.named_paths import NamedPaths, inside
 from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import (
+    ChangeAction,
+    FileChange,
     RestorePreview,
     RestoreReport,
     SandboxCheckpoint,
     SandboxRef,
     TreeDiff,
+    Uncaptured,
     UncapturedFile,
 )
 from cleveragents.infrastructure.files import FULL_DISK, sync_files
@@ -43,10 +46,19 @@ from cleveragents.infrastructure.sandbox.files.engine_protocol import (
 )
 from cleveragents.infrastructure.sandbox.files.git_state import ObservedGit, SandboxGit, forked
 from cleveragents.infrastructure.sandbox.files.known_copies import CopyComparison, state_of_copy
+from cleveragents.infrastructure.sandbox.files.layer import (
+    CHANGED_OUTSIDE,
+    GIT,
+    bring_back_objects,
+    changed_outside,
+    is_object_directory,
+    remove_objects,
+)
 from cleveragents.infrastructure.sandbox.files.project_git import ProjectGit
 from cleveragents.infrastructure.sandbox.files.scan import FileSystemTime
 from cleveragents.infrastructure.sandbox.files.tracker import SandboxTracker
 from cleveragents.infrastructure.sandbox.files.uncaptured_files import UncapturedFiles, with_files
+from cleveragents.infrastructure.sandbox.files.views import Layer, is_private_view
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter, room_for
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectChangedError
@@ -85,6 +97,8 @@ class FileSandbox(SnapshotEngine):
     def __init__(self, sandbox: SandboxRef, git: Git, limits: Limits) -> None:
         self._sandbox = sandbox
         self._git = _git_of(sandbox, git)
+        self._layer = Layer.of(sandbox) if is_private_view(sandbox) else None
+        self._environment = git.environment
         self._stored = StoredSnapshots(sandbox, git)
         self._tracker = SandboxTracker(sandbox, self._git, self._stored, limits, git.environment)
         self._uncaptured = UncapturedFiles(
@@ -138,16 +152,25 @@ class FileSandbox(SnapshotEngine):
 
     def diff(self, old: str, new: str, prefix: str = "") -> TreeDiff:
         before, after = (old, self._stored.load(old)), (new, self._stored.load(new))
-        return tree_diff(self._stored.git, before, after, self._stored.objects.read, prefix)
+        found = tree_diff(self._stored.git, before, after, self._stored.objects.read, prefix)
+        return found if self._layer is None else _diff_of_files(found, prefix)
 
     def changes(self, old: str, new: str) -> Sequence[PathChange]:
         if old == new:
             return ()
-        return path_changes(self._stored.load(old), self._stored.load(new), self._stored.read_tree)
+        before, after = self._stored.load(old), self._stored.load(new)
+        return self._of_files(path_changes(before, after, self._stored.read_tree))
 
     def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
         present, _ = self._present()
-        return path_changes(self._stored.load(snapshot_id), present, self._stored.read_tree)
+        before = self._stored.load(snapshot_id)
+        return self._of_files(path_changes(before, present, self._stored.read_tree))
+
+    def _of_files(self, changes: Sequence[PathChange]) -> Sequence[PathChange]:
+        """Leaves out what changed in the git of a private view."""
+        if self._layer is None:
+            return changes
+        return [change for change in changes if not _is_git(change.path)]
 
     def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
         """Raises what `restore` would raise before it touches anything."""
@@ -161,8 +184,32 @@ class FileSandbox(SnapshotEngine):
         self._refuse_unless_possible(todo, present, target, snapshot_id)
         self._stored.objects.check(sorted({entry.object_id for _, entry in todo.write_files}))
         return RestorePreview(
-            changes=todo.changes, left_alone=todo.left_alone, replaced=todo.replaced
+            changes=self._shown(todo),
+            left_alone=(*todo.left_alone, *self._changed_outside()),
+            replaced=todo.replaced,
         )
+
+    def _changed_outside(self) -> tuple[Uncaptured, ...]:
+        """Returns what only somebody else changed in the real project of a private view."""
+        start = self.start() if self._layer is not None else None
+        if self._layer is None or start is None:
+            return ()
+        with os_errors_as("The project could not be read"):
+            found = changed_outside(
+                self._layer,
+                self._stored.load(start),
+                self._stored.read_tree,
+                self._tracker.known_directories(),
+                self._environment,
+            )
+        return tuple(Uncaptured(path=path, reason=CHANGED_OUTSIDE) for path in found)
+
+    def _shown(self, todo: StateDifference) -> tuple[FileChange, ...]:
+        """Returns what a user would call changed; the git of a private view is one entry."""
+        files = tuple(change for change in todo.changes if not _is_git(change.file))
+        if self._layer is None or len(files) == len(todo.changes):
+            return todo.changes
+        return (FileChange(file=f"{GIT}/", action=ChangeAction.RESTORED), *files)
 
     def snapshot(self) -> SandboxCheckpoint:
         """Makes a durable snapshot of the sandbox as it is, and notes the project's `HEAD`.
@@ -172,7 +219,9 @@ class FileSandbox(SnapshotEngine):
             SnapshotError: files keep changing, or the disk is full.
         """
         made = self._stored_snapshot()
-        head = self._git.head if isinstance(self._git, ProjectGit) else None
+        head = None
+        if isinstance(self._git, ProjectGit) and self._layer is None:
+            head = self._git.head
         return made if head is None else replace_fields(made, head=head)
 
     def _stored_snapshot(self) -> SandboxCheckpoint:
@@ -398,6 +447,8 @@ class FileSandbox(SnapshotEngine):
             ):
                 if isinstance(self._git, SandboxGit):
                     self._git.restore(target.git)
+                if self._layer is not None and any(map(_is_git, todo.touched)):
+                    todo = self._with_objects(self._layer, todo, target)
                 if todo.touched or todo.set_modes:
                     with closing(SandboxWriter(self._sandbox.path)) as writer:
                         writer.apply(todo, blobs.copy)
@@ -413,11 +464,23 @@ class FileSandbox(SnapshotEngine):
         if (found.tree, found.git) == (target.tree, target.git):
             self._tracker.note_stored(found, ref, 0)
         return RestoreReport(
-            changes=todo.changes,
-            left_alone=todo.left_alone,
+            changes=self._shown(todo),
+            left_alone=(*todo.left_alone, *self._changed_outside()),
             replaced=todo.replaced,
             differences=tuple(wrong),
         )
+
+    def _with_objects(
+        self, layer: Layer, todo: StateDifference, target: CapturedState
+    ) -> StateDifference:
+        """Sees to the objects that no snapshot holds; returns what is left to do."""
+        if not LazyTree(target.tree, self._stored.read_tree).is_directory(GIT):
+            remove_objects(layer)
+            return todo
+        bring_back_objects(layer)
+        staying = {path for path in todo.remove_directories if is_object_directory(path)}
+        gone = tuple(path for path in todo.remove_directories if path not in staying)
+        return replace(todo, remove_directories=gone)
 
     def _refuse_unless_possible(
         self,
@@ -439,9 +502,26 @@ class FileSandbox(SnapshotEngine):
 
 def _git_of(sandbox: SandboxRef, git: Git) -> SandboxGit | ProjectGit | None:
     """Returns the git that belongs to the sandbox, if any."""
-    if sandbox.strategy is SandboxStrategy.GIT_WORKTREE:
-        return SandboxGit(sandbox, git)
-    return ProjectGit(sandbox, git) if sandbox.strategy is SandboxStrategy.IN_PLACE else None
+    match sandbox.strategy:
+        case SandboxStrategy.GIT_WORKTREE:
+            return SandboxGit(sandbox, git)
+        case SandboxStrategy.IN_PLACE | SandboxStrategy.PRIVATE_VIEW:
+            return ProjectGit(sandbox, git)
+        case _:
+            return None
+
+
+def _is_git(path: str) -> bool:
+    return path.rstrip("/") == GIT or path.startswith(f"{GIT}/")
+
+
+def _diff_of_files(found: TreeDiff, prefix: str) -> TreeDiff:
+    start = len(prefix)
+    return replace_fields(
+        found,
+        files=tuple(item for item in found.files if not _is_git(item.path[start:])),
+        patches=tuple(item for item in found.patches if not _is_git(item.path[start:])),
+    )
 
 
 def _has_markers(path: Path) -> bool:

@@ -112,8 +112,7 @@ def scan(
     Raises:
         OSError: the sandbox itself cannot be read.
     """
-    slack = _COARSE_NANOSECONDS if since.nanoseconds % _SECOND == 0 else SLACK_NANOSECONDS
-    start = max(since.nanoseconds - slack, 0)
+    start = max(since.nanoseconds - slack_of(since.nanoseconds), 0)
     looker = _Scanner(root, start, frozenset(skip), known)
     looker.list(".")
     few = len(known.inodes) <= _FEW_DIRECTORIES and since != BEGINNING
@@ -125,6 +124,11 @@ def scan(
         with suppress(OSError):
             looker.list(looker.waiting.pop())
     return looker.found
+
+
+def slack_of(moment: int) -> int:
+    """Returns by how much earlier than a moment a change may be dated that came after it."""
+    return _COARSE_NANOSECONDS if moment % _SECOND == 0 else SLACK_NANOSECONDS
 
 
 @dataclass

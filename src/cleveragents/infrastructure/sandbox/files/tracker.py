@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from cleveragents.domain.errors import (
     SandboxMissingError,
     SnapshotCorruptError,
     SnapshotError,
+    ViewUnavailableError,
 )
 from cleveragents.domain.sandboxes.patterns import PathPatterns
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
@@ -39,15 +40,26 @@ from cleveragents.infrastructure.sandbox.files.inotify import (
     Watch,
     WatchUnavailableError,
 )
-from cleveragents.infrastructure.sandbox.files.live_tree import LiveTree, RememberedFile
+from cleveragents.infrastructure.sandbox.files.layer import (
+    ObjectsBelow,
+    changes_in,
+    is_change_of_view,
+)
+from cleveragents.infrastructure.sandbox.files.live_tree import (
+    KnownDirectories,
+    LiveTree,
+    RememberedFile,
+)
 from cleveragents.infrastructure.sandbox.files.overlay_mounts import require_mounted
 from cleveragents.infrastructure.sandbox.files.project_git import ProjectGit
 from cleveragents.infrastructure.sandbox.files.scan import (
     BEGINNING,
     FileSystemTime,
     scan,
+    slack_of,
 )
 from cleveragents.infrastructure.sandbox.files.usual_modes import usual_modes_in
+from cleveragents.infrastructure.sandbox.files.views import Layer, enter, is_private_view
 from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE
 from cleveragents.infrastructure.sandbox.states.difference import StateDifference
 from cleveragents.infrastructure.sandbox.store.captured_state import (
@@ -57,7 +69,7 @@ from cleveragents.infrastructure.sandbox.store.captured_state import (
     captured_from,
 )
 from cleveragents.infrastructure.sandbox.store.directories import beside
-from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, tree_changes
+from cleveragents.infrastructure.sandbox.store.lazy_tree import DIRECTORY, LazyTree, tree_changes
 from cleveragents.infrastructure.sandbox.store.limits import Limits
 from cleveragents.infrastructure.sandbox.store.snapshots import StoredSnapshots
 
@@ -85,6 +97,8 @@ class SavedState:
     """The snapshots there were: what these hold is in `remembered`."""
     stored_bytes: int
     """What all snapshots of the sandbox have added to the store."""
+    layer: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The directories of a private view's upper layer, by path, with their inodes."""
 
 
 class SandboxTracker:
@@ -108,6 +122,11 @@ class SandboxTracker:
         self._stored = stored
         self._limits = limits
         self._environment = environment
+        self._layer = Layer.of(sandbox) if is_private_view(sandbox) else None
+        self._layer_directories: Mapping[str, int] = {}
+        """The directories that the layer of a private view had when it was read last."""
+        self._is_known = False
+        """Whether what is known of a private view differs from it only where its layer says."""
         self._rules = _rules_of(sandbox, git, limits)
         self._beside = str(beside(sandbox))
         """Where the time of the sandbox's file system is read."""
@@ -135,8 +154,8 @@ class SandboxTracker:
 
         The next user of the sandbox reports what is wrong with it.
         """
-        if self._watch is not None:
-            return
+        if self._watch is not None or self._layer is not None:
+            return  # Reading the layer of a private view costs less than a watch.
         try:
             live = self._known()
             self._watch = Watch(self._sandbox.path)
@@ -170,9 +189,11 @@ class SandboxTracker:
             raise SandboxMissingError(path, "is missing")
         if self._sandbox.strategy is SandboxStrategy.OVERLAY:
             require_mounted(self._sandbox)
+        if self._layer is not None:
+            self._enter()
         try:
             live = self._known()
-            if os.lstat(path).st_ino != live.top:
+            if self._layer is None and os.lstat(path).st_ino != live.top:
                 if isinstance(self._git, SandboxGit):
                     self._git.require_links()
                 elif not _has_most(path, live.known_at_top()):
@@ -228,6 +249,9 @@ class SandboxTracker:
         """Returns the directories that are looked into, as they were found last."""
         return frozenset(self._known().directories.inodes)
 
+    def known_directories(self) -> KnownDirectories:
+        return self._known().directories
+
     def is_unchanged_since(self, moment: FileSystemTime) -> bool:
         """Says whether nothing was touched since a moment before `present` was last asked."""
         if not moment.is_comparable(FileSystemTime.now_in(self._beside)):
@@ -235,6 +259,9 @@ class SandboxTracker:
         if self._watch is None and self._nothing_late and self._scanned_from <= moment.nanoseconds:
             return True
         live = self._known()
+        if self._layer is not None:
+            found = changes_in(self._layer, moment.nanoseconds, self._layer_directories)
+            return not (found.paths or found.changed)
         return not scan(
             self._sandbox.path, moment, live.skipped(), live.directories, self._environment
         )
@@ -266,6 +293,7 @@ class SandboxTracker:
             self._git.seen if self._git is not None else None,
             frozenset(self._snapshots),
             self._stored_bytes,
+            self._layer_directories,
         )
         if self._watch is None and self._nothing_late and ref == self._proof:
             return  # What is written down says the same.
@@ -322,6 +350,7 @@ class SandboxTracker:
     def _begin_from(self, state: SavedState) -> LiveTree:
         self._proof = state.proof
         self._moment = state.moment
+        self._layer_directories, self._is_known = state.layer, bool(state.proof)
         self._stored_bytes = state.stored_bytes
         most = self._limits.max_plan_bytes
         self._room = None if most is None else max(most - self._stored_bytes, 0)
@@ -333,7 +362,8 @@ class SandboxTracker:
             self._git.durable = state.remembered.captured.git.commit
         self._live = LiveTree(
             self._sandbox.path,
-            own_git=self._git is not None,
+            own_git=self._git is not None and self._layer is None,
+            kept_below=None if self._layer is None else ObjectsBelow(self._layer),
             remembered=state.remembered,
             rules=self._rules,
             limits=self._limits,
@@ -362,7 +392,8 @@ class SandboxTracker:
 
         The notes of a sandbox in place can be on another file system: then everything is read.
         """
-        return os.lstat(self._beside).st_dev == os.lstat(self._sandbox.path).st_dev
+        place = self._sandbox.path if self._layer is None else self._layer.upper
+        return os.lstat(self._beside).st_dev == os.lstat(place).st_dev
 
     def _take_in(self, pending: PendingChanges) -> None:
         if pending.lost:
@@ -392,7 +423,9 @@ class SandboxTracker:
         now = FileSystemTime.now_in(self._beside)
         is_comparable = self._moment.is_comparable(now) and self._has_clock_of_sandbox
         since = self._moment if is_comparable else BEGINNING
-        if since == BEGINNING:
+        if self._layer is not None:
+            self._read_layer(self._layer, live, since.nanoseconds)
+        elif since == BEGINNING:
             top = os.listdir(self._sandbox.path)
             live.look_at([*top, *live.known_at_top()], [*top, *live.known_at_top()])
             self.evidence = Evidence.COMPLETE
@@ -415,6 +448,43 @@ class SandboxTracker:
             self.evidence = Evidence.SCAN
         live.links.are_unknown = False
         self._moment = now
+
+    def _read_layer(self, layer: Layer, live: LiveTree, since: int) -> None:
+        """Looks at what the view changed since a moment; at everything if nothing is known."""
+        found = changes_in(layer, max(since - slack_of(since), 0), self._layer_directories)
+        if self._is_known:
+            had_at_start = self._start_of_view()
+            paths = {
+                path
+                for path in live.names_changed(found.changed)
+                if path in found.paths or is_change_of_view(layer, path, had_at_start)
+            }
+            live.look_at(paths | found.paths, found.replaced)
+            self.evidence = Evidence.SCAN
+        else:
+            top = os.listdir(self._sandbox.path)
+            live.look_at([*top, *live.known_at_top()], [*top, *live.known_at_top()])
+            self.evidence = Evidence.COMPLETE
+        self._nothing_late, self._scanned_from = not (found.paths or found.changed), since
+        self._layer_directories, self._is_known = found.directories, True
+
+    def _enter(self) -> None:
+        """Has this process see the private view, which it cannot once it has threads."""
+        try:
+            enter(self._sandbox)
+        except ViewUnavailableError as error:
+            raise SnapshotError(error.message, hint=error.hint) from error
+
+    def _start_of_view(self) -> Callable[[str], bool]:
+        """Returns what says whether a path was in the project when the session began."""
+        started = next(iter(self._stored.refs.ids(own=False, started=True)), None)
+        if started is None:
+            return lambda _: False
+        start = self._stored.load(started)
+        tree = LazyTree(start.tree, self._stored.read_tree)
+        left_out = {path.rstrip("/") for path in (*start.ignored, *start.not_captured)}
+        others = left_out | start.bare_directories
+        return lambda path: path in others or tree.get(path) is not None
 
 
 def _rules_of(
@@ -463,6 +533,7 @@ def load_state(sandbox: SandboxRef) -> SavedState | None:
         git=seen,
         snapshots=frozenset(content["snapshots"]),
         stored_bytes=content["stored_bytes"],
+        layer=content.get("layer", {}),
     )
 
 
@@ -485,6 +556,7 @@ def save_state(sandbox: SandboxRef, state: SavedState) -> None:
         "git": git,
         "snapshots": sorted(state.snapshots),
         "stored_bytes": state.stored_bytes,
+        "layer": dict(state.layer),
     }
     body = json.dumps(content).encode("ascii")
     digest = hashlib.sha256(_FORMAT + body).hexdigest().encode()

@@ -151,8 +151,11 @@ class PlansOnDisk:
 def _moved(origin: SandboxOrigin, place: Path, store: Path) -> SandboxRef:
     """Returns the noted record; the home may have been moved since."""
     noted = Path(origin.sandbox.path)
-    is_database = origin.sandbox.strategy is SandboxStrategy.TRANSACTION_ROLLBACK
-    path = place / noted.name if is_database else place
+    has_own_name = origin.sandbox.strategy in (
+        SandboxStrategy.TRANSACTION_ROLLBACK,
+        SandboxStrategy.PRIVATE_VIEW,
+    )
+    path = place / noted.name if has_own_name else place
     return replace(
         origin.sandbox, path=str(path), store=str(store), state=SandboxState.ACTIVE, home_id=None
     )

@@ -34,8 +34,11 @@ def sandbox_place(home: Path, plan_id: str, resource: str) -> Path:
 
 
 def beside(sandbox: SandboxRef) -> Path:
-    """Returns where to keep what belongs to a sandbox: never in a directory of the user."""
-    if sandbox.strategy is SandboxStrategy.IN_PLACE:
+    """Returns where to keep what belongs to a sandbox: never in a directory of the user.
+
+    Nor in the layer of a private view.
+    """
+    if sandbox.strategy in (SandboxStrategy.IN_PLACE, SandboxStrategy.PRIVATE_VIEW):
         home = Path(sandbox.store).parent.parent
         return sandbox_place(home, sandbox.plan_id, sandbox.resource).parent
     return Path(sandbox.path).parent
