@@ -24,6 +24,7 @@ class Role(StrEnum):
 
     IN_PLAN = "ours, inside a running plan"
     NEW_PROCESS = "ours, from a new process"
+    PRIVATE_VIEW = "ours, private view, from a new process"
     PEER = "peer"
 
 

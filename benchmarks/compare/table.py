@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from benchmarks.compare.judging import Judgement, judge
+from benchmarks.compare.judging import OURS, Judgement, judge
 from benchmarks.compare.results import (
     Check,
     Comparison,
@@ -50,7 +50,7 @@ def summary(comparison: Comparison) -> str:
         for each in judge(result)
     }
     rows = [["ours / fastest that counts", *(str(result.tree) for result in results)]]
-    for role in (Role.IN_PLAN, Role.NEW_PROCESS):
+    for role in OURS:
         for scenario in Scenario:
             cells = [found.get((role, scenario, column)) for column in range(len(results))]
             if any(cells):
@@ -59,7 +59,13 @@ def summary(comparison: Comparison) -> str:
 
 
 def _label(role: Role, scenario: Scenario) -> str:
-    return scenario.value if role is Role.IN_PLAN else f"{scenario.value}, new process"
+    match role:
+        case Role.IN_PLAN:
+            return scenario.value
+        case Role.PRIVATE_VIEW:
+            return f"{scenario.value}, private view, new process"
+        case _:
+            return f"{scenario.value}, new process"
 
 
 def _verdict(judgement: Judgement | None) -> str:
