@@ -8,6 +8,9 @@ from types import MappingProxyType
 
 from benchmarks.compare.results import Comparison, Measured, OnTree, Role, Scenario, Standing
 
+SESSION_IN_PLACE = "CleverAgents, `agents run -i`"
+"""Has to restore every kind of change."""
+
 SIZES = (1_000, 10_000, 100_000)
 """The numbers of files that the columns of the limits are for."""
 
@@ -25,6 +28,14 @@ IN_PLAN = MappingProxyType(
 
 NEW_PROCESS = (1.5, 1.3, 1.2)
 """The same from a new process, against those that do not watch, in every scenario but the first."""
+
+PRIVATE_VIEW = MappingProxyType(
+    {Scenario.ONE: (None, None, 0.1), Scenario.RESTORE_ONE: (None, None, 0.1)}
+)
+"""The same in a private view: what is read there depends on what changed alone."""
+
+
+OURS = (Role.IN_PLAN, Role.NEW_PROCESS, Role.PRIVATE_VIEW)
 
 
 @dataclass(frozen=True)
@@ -55,18 +66,24 @@ def limit_of(role: Role, scenario: Scenario, files: int) -> float | None:
     column = max((index for index, size in enumerate(SIZES) if size <= files), default=None)
     if column is None or (role is Role.NEW_PROCESS and scenario is Scenario.FIRST):
         return None
-    return IN_PLAN[scenario][column] if role is Role.IN_PLAN else NEW_PROCESS[column]
+    match role:
+        case Role.IN_PLAN:
+            return IN_PLAN[scenario][column]
+        case Role.PRIVATE_VIEW:
+            return PRIVATE_VIEW[scenario][column] if scenario in PRIVATE_VIEW else None
+        case _:
+            return NEW_PROCESS[column]
 
 
 def judge(result: OnTree) -> list[Judgement]:
     """Returns a judgement wherever ours was measured and a technique that counts is beside it."""
     found: list[Judgement] = []
-    for role in (Role.IN_PLAN, Role.NEW_PROCESS):
+    for role in OURS:
         ours = result.ours(role)
         rivals = [
             peer
             for peer in result.peers
-            if peer.counts and not (role is Role.NEW_PROCESS and peer.watches)
+            if peer.counts and (role is Role.IN_PLAN or not peer.watches)
         ]
         for scenario in Scenario:
             median = ours.median(scenario) if ours else None
@@ -101,6 +118,13 @@ def failures(comparison: Comparison) -> list[str]:
             for each in judge(result)
             if not each.kept
         ]
+    found += [
+        f"{each.name} does not restore {kind}: {done.failure or 'the tree differs'}"
+        for each in comparison.kinds
+        if each.name == SESSION_IN_PLACE
+        for kind, done in each.kinds.items()
+        if (done.back, done.again) != (Standing.EXACT, Standing.EXACT)
+    ]
     found += [
         f"{check.name}: {check.value:,.2f} {check.unit}, the limit is {check.limit:g}".replace(
             " ,", ","

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.compare.copies import Copy, LinkedCopy
 from benchmarks.compare.judging import fastest
-from benchmarks.compare.ours import Ours, OursInNewProcess
+from benchmarks.compare.ours import Ours, OursInNewProcess, OursInView
 from benchmarks.compare.peers import (
     Cline,
     CodexGhostCommit,
@@ -25,14 +25,16 @@ from benchmarks.compare.peers import (
     OpenCodeEarlier,
 )
 from benchmarks.compare.results import OnTree, Role, Scenario, Tree
+from benchmarks.compare.session_tools import Snapback, Stepback
 from benchmarks.compare.subject import Subject
 from benchmarks.compare.technique import NotAvailable, Technique
 from benchmarks.compare.trees import Editor, make_project
 from cleveragents.domain.errors import CleverAgentsError
 
 TECHNIQUES: tuple[type[Technique], ...] = (
-    *(Ours, OursInNewProcess, KeptIndex, MonitoredIndex),
-    *(Cline, GeminiCli, OpenCode, OpenCodeEarlier, CodexGhostCommit, Copy, LinkedCopy),
+    *(Ours, OursInNewProcess, OursInView, KeptIndex, MonitoredIndex),
+    *(Cline, GeminiCli, OpenCode, OpenCodeEarlier, CodexGhostCommit),
+    *(Stepback, Snapback, Copy, LinkedCopy),
 )
 _FAILURES = (CleverAgentsError, NotAvailable, OSError, subprocess.CalledProcessError)
 MANY = 5_000
@@ -117,7 +119,7 @@ def _disturb_many(editor: Editor) -> None:
 
 
 def _roll_back(subject: Subject) -> None:
-    if isinstance(subject.technique, OursInNewProcess):
+    if subject.technique.role is Role.NEW_PROCESS:
         subject.roll_back(_edit_one)
 
 
@@ -131,7 +133,7 @@ _ACTS: dict[Scenario, Act] = {
 
 
 def _result(tree: Tree, subjects: list[Subject]) -> OnTree:
-    new = [one for one in subjects if isinstance(one.technique, OursInNewProcess)]
+    new = [one for one in subjects if one.technique.role is Role.NEW_PROCESS]
     return OnTree(
         tree,
         [subject.result() for subject in subjects],

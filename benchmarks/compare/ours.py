@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.compare.results import Role
-from benchmarks.compare.technique import Technique
+from benchmarks.compare.technique import NotAvailable, Technique
 from benchmarks.worktrees import Silence
 from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.checkpoint_service import Milestone
 from cleveragents.container import Container
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointType
+from cleveragents.domain.errors import ViewUnavailableError
 from cleveragents.domain.plans.plan import Plan, PlanAction
+from cleveragents.domain.plans.session import Isolation
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.config import load_settings
 from cleveragents.infrastructure.system import MonotonicUlids
@@ -66,14 +68,17 @@ class Ours(Technique):
         store.mkdir(parents=True)
         self.home = store / "home"
         self.container = open_container(self.home)
-        plan_file = store / "plan.yaml"
-        plan_file.write_text(_PLAN, encoding="utf-8")
-        self.plan_id = self.container.plan_service().use(plan_file, origin, {}).id
+        self.plan_id = self._make_plan(store, origin)
         self.sandbox = self._make_sandbox()
         self.root = Path(self.sandbox.path)
         self.service = self.container.checkpoint_service()
         self._running = ExitStack()
         self._begin()
+
+    def _make_plan(self, store: Path, origin: Path) -> str:
+        plan_file = store / "plan.yaml"
+        plan_file.write_text(_PLAN, encoding="utf-8")
+        return self.container.plan_service().use(plan_file, origin, {}).id
 
     def _begin(self) -> None:
         """Takes the plan as a run does before anything else, its sandbox included."""
@@ -153,6 +158,34 @@ class OursInNewProcess(Ours):
         self._seconds = answer["seconds"]
         self.closing.append(answer["closing"])
         return answer["checkpoint"]
+
+
+class OursInView(OursInNewProcess):
+    """A private view of the project, as a session has it; each act in a process of its own.
+
+    This process stays in the view, to change files there and to look at them.
+    """
+
+    name = "CleverAgents, private view"
+    role = Role.PRIVATE_VIEW
+
+    def __init__(self, origin: Path, store: Path) -> None:
+        super().__init__(origin, store)
+        self.container._sandboxes.enter([self.sandbox])
+
+    def _make_plan(self, store: Path, origin: Path) -> str:
+        sessions = self.container.session_service()
+        facts = self.container._sandboxes.inspect_in_place(origin)
+        try:
+            self.container._sandboxes.refuse_view(Path(facts.root))
+        except ViewUnavailableError as error:
+            raise NotAvailable(error.message) from error
+        return sessions._new(facts, ["measured"], Isolation.PRIVATE, "measured").id
+
+    def close(self) -> None:
+        """Removes the layer, which unmounts it here: whoever removes its store must not follow."""
+        super().close()
+        self.container._sandboxes.remove(self.sandbox)
 
 
 def in_new_process(home: Path, plan_id: str, act: str, checkpoint: str = "") -> dict[str, Any]:

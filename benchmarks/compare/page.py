@@ -18,6 +18,7 @@ def page(comparison: Comparison) -> str:
         summary=table.summary(comparison),
         omissions=_omissions(comparison.notes),
         trees="\n".join(map(_on_tree, comparison.trees)),
+        kinds=table.kinds(comparison.kinds),
         checks=table.checks(comparison.checks),
         machine=table.machine(comparison.machine),
     )

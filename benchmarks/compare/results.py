@@ -24,6 +24,7 @@ class Role(StrEnum):
 
     IN_PLAN = "ours, inside a running plan"
     NEW_PROCESS = "ours, from a new process"
+    PRIVATE_VIEW = "ours, private view, from a new process"
     PEER = "peer"
 
 
@@ -94,6 +95,25 @@ class OnTree:
 
 
 @dataclass(frozen=True)
+class Restored:
+    """How well one kind of change was taken back, and brought again."""
+
+    back: Standing
+    again: Standing | None
+    """None: the technique has no way to bring it again."""
+    failure: str = ""
+    """What the tool said where it could not."""
+
+
+@dataclass(frozen=True)
+class KindsRestored:
+    """What one technique did with each kind of change."""
+
+    name: str
+    kinds: Mapping[str, Restored]
+
+
+@dataclass(frozen=True)
 class Check:
     """A number with a limit of its own, which no peer has a part in."""
 
@@ -125,3 +145,4 @@ class Comparison:
     checks: Sequence[Check]
     notes: Sequence[str] = ()
     """What was left out, and why."""
+    kinds: Sequence[KindsRestored] = ()

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from benchmarks.compare import extras, table
 from benchmarks.compare.judging import failures
+from benchmarks.compare.kinds import compare_kinds
 from benchmarks.compare.machine import this_machine
 from benchmarks.compare.measuring import compare_on
 from benchmarks.compare.page import page
@@ -56,7 +57,8 @@ def compare(trees: Sequence[Tree], rounds: int, checkpoints: int) -> Comparison:
             results.append(result)
             notes |= dict.fromkeys(missing)
         checks = list(_checks(place, trees, checkpoints))
-        return Comparison(this_machine(place), results, checks, list(notes))
+        kinds = _apart(place / "kinds", lambda here: compare_kinds(here, _say))
+        return Comparison(this_machine(place), results, checks, list(notes), kinds)
 
 
 def _rounds_on(tree: Tree, rounds: int) -> int:
@@ -91,6 +93,7 @@ def _show(comparison: Comparison) -> None:
         print(table.medians(result))
         print(table.besides(result))
     print(table.summary(comparison))
+    print(table.kinds(comparison.kinds))
     print(table.checks(comparison.checks))
     print(table.machine(comparison.machine))
     print("".join(f"Not measured: {note}\n" for note in comparison.notes))

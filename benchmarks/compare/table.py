@@ -5,8 +5,19 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from benchmarks.compare.judging import Judgement, judge
-from benchmarks.compare.results import Check, Comparison, Machine, Measured, OnTree, Role, Scenario
+from benchmarks.compare.judging import OURS, Judgement, judge
+from benchmarks.compare.results import (
+    Check,
+    Comparison,
+    KindsRestored,
+    Machine,
+    Measured,
+    OnTree,
+    Restored,
+    Role,
+    Scenario,
+    Standing,
+)
 
 _NONE = "–"
 
@@ -39,7 +50,7 @@ def summary(comparison: Comparison) -> str:
         for each in judge(result)
     }
     rows = [["ours / fastest that counts", *(str(result.tree) for result in results)]]
-    for role in (Role.IN_PLAN, Role.NEW_PROCESS):
+    for role in OURS:
         for scenario in Scenario:
             cells = [found.get((role, scenario, column)) for column in range(len(results))]
             if any(cells):
@@ -48,7 +59,13 @@ def summary(comparison: Comparison) -> str:
 
 
 def _label(role: Role, scenario: Scenario) -> str:
-    return scenario.value if role is Role.IN_PLAN else f"{scenario.value}, new process"
+    match role:
+        case Role.IN_PLAN:
+            return scenario.value
+        case Role.PRIVATE_VIEW:
+            return f"{scenario.value}, private view, new process"
+        case _:
+            return f"{scenario.value}, new process"
 
 
 def _verdict(judgement: Judgement | None) -> str:
@@ -105,6 +122,25 @@ def checks(found: Sequence[Check]) -> str:
         for check in found
     ]
     return render(rows)
+
+
+def kinds(found: Sequence[KindsRestored]) -> str:
+    """Returns which kinds of change each technique took back, a column for each technique."""
+    if not found:
+        return ""
+    rows = [["", *(each.name for each in found)]]
+    rows += [[kind, *(_restored(each.kinds[kind]) for each in found)] for kind in found[0].kinds]
+    return render(rows)
+
+
+def _restored(what: Restored) -> str:
+    if what.failure:
+        return "failed"
+    if what.back is Standing.INEXACT:
+        return "no"
+    if what.again is Standing.INEXACT:
+        return "not again"
+    return "nearly" if Standing.NEAR_EXACT in (what.back, what.again) else "yes"
 
 
 def machine(found: Machine) -> str:

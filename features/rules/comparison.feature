@@ -79,6 +79,15 @@ Feature: Judging a comparison with other tools
         10,000 files: CleverAgents is near-exact
         """
 
+    Scenario: A kind of change that a session in place does not restore is a failure
+      Given ours, inside a running plan, took 1 milliseconds
+      And a session in place took back an ignored file, but did not bring it again
+      When the comparison is judged
+      Then the command fails with these sentences
+        """
+        CleverAgents, `agents run -i` does not restore an ignored file: the tree differs
+        """
+
   Rule: limits go by the size of the tree
 
     Scenario Outline: The limit for 1 changed file among <files>
@@ -110,4 +119,18 @@ Feature: Judging a comparison with other tools
         | checkpoint, nothing changed | 0.25 (≤ 0.15) **missed** |
         - rsync --link-dest: rsync is not installed
         ## 10,000 files
+        """
+
+    Scenario: A table of the kinds of change
+      Given a tree of 10,000 files on which these took so many milliseconds
+        | technique | nothing changed | restores are | watches |
+        | Thorough  | 40              | exact        | no      |
+      And a session in place took back an ignored file, but did not bring it again
+      And "Thorough" failed at it, "Simple" left a permission bit wrong, and "Exact" nothing
+      When the page is written
+      Then it holds these lines
+        """
+        |                 | CleverAgents, `agents run -i` | Thorough | Simple | Exact |
+        | --------------- | ----------------------------: | -------: | -----: | ----: |
+        | an ignored file |                     not again |   failed | nearly |   yes |
         """

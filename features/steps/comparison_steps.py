@@ -3,9 +3,9 @@ from __future__ import annotations
 from behave import given, then, when
 from behave.runner import Context
 from benchmarks.compare.exactness import Witness, standing_of
-from benchmarks.compare.judging import failures, judge, limit_of
+from benchmarks.compare.judging import SESSION_IN_PLACE, failures, judge, limit_of
 from benchmarks.compare.page import page
-from benchmarks.compare.results import Check, Measured, Role, Scenario
+from benchmarks.compare.results import Check, Measured, Restored, Role, Scenario, Standing
 from features.support.situations.comparisons import (
     RESTORED,
     ROLES,
@@ -55,6 +55,23 @@ def check_measured(context: Context, measured: str, limit: int) -> None:
 @given("rsync was not there")
 def no_rsync(context: Context) -> None:
     context.comparison.add_note("rsync --link-dest: rsync is not installed")
+
+
+@given("a session in place took back an ignored file, but did not bring it again")
+def session_not_exact(context: Context) -> None:
+    done = Restored(Standing.EXACT, Standing.INEXACT)
+    context.comparison.add_kinds(SESSION_IN_PLACE, {"an ignored file": done})
+
+
+@given('"{failed}" failed at it, "{near}" left a permission bit wrong, and "{exact}" nothing')
+def others_restored(context: Context, failed: str, near: str, exact: str) -> None:
+    results = {
+        failed: Restored(Standing.INEXACT, Standing.INEXACT, "ValueError: no"),
+        near: Restored(Standing.EXACT, Standing.NEAR_EXACT),
+        exact: Restored(Standing.EXACT, None),
+    }
+    for name, done in results.items():
+        context.comparison.add_kinds(name, {"an ignored file": done})
 
 
 @given("a tree that was read")

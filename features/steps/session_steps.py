@@ -239,7 +239,8 @@ def start(
     world: World, *arguments: str, stderr: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "cleveragents", *arguments],
+        # Under `nohup` the signal would stay ignored, in the command too.
+        ["env", "--default-signal=HUP", sys.executable, "-m", "cleveragents", *arguments],
         cwd=world.project,
         env=world.environment,
         stdin=subprocess.DEVNULL,

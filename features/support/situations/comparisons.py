@@ -11,9 +11,11 @@ from benchmarks.compare.exactness import Entry, Fingerprint
 from benchmarks.compare.results import (
     Check,
     Comparison,
+    KindsRestored,
     Machine,
     Measured,
     OnTree,
+    Restored,
     Role,
     Scenario,
     Standing,
@@ -67,6 +69,7 @@ class ComparisonDraft:
         self._techniques = list(peers)
         self._checks: list[Check] = []
         self._notes: list[str] = []
+        self._kinds: list[KindsRestored] = []
 
     def add_ours(self, where: str, milliseconds: str, standing: str = "exact") -> None:
         name = "CleverAgents" if ROLES[where] is Role.IN_PLAN else "CleverAgents, new process"
@@ -80,9 +83,13 @@ class ComparisonDraft:
     def add_note(self, note: str) -> None:
         self._notes.append(note)
 
+    def add_kinds(self, technique: str, kinds: Mapping[str, Restored]) -> None:
+        self._kinds.append(KindsRestored(technique, kinds))
+
     def finished(self) -> Comparison:
         tree = OnTree(Tree(self._files), self._techniques)
-        return Comparison(Machine({"git": "2.39.5"}), [tree], self._checks, self._notes)
+        machine = Machine({"git": "2.39.5"})
+        return Comparison(machine, [tree], self._checks, self._notes, self._kinds)
 
 
 def make_tree(root: Path) -> None:
