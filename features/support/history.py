@@ -26,6 +26,7 @@ _KINDS = {
     "C": OperationKind.CORRECTION,
     "U": OperationKind.UNDO,
     "D": OperationKind.REDO,
+    "A": OperationKind.APPLY,
 }
 
 

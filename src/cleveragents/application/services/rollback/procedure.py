@@ -29,6 +29,7 @@ from cleveragents.application.services.checkpoints.group_recorder import (
     snapshot_ids,
 )
 from cleveragents.application.services.rollback import positions, revert
+from cleveragents.application.services.rollback.history import Following, following
 from cleveragents.application.services.rollback.intents import Destination, Intent, Part
 from cleveragents.application.services.rollback.partial import paths_of_step
 from cleveragents.application.services.subplans.family import cancel
@@ -137,6 +138,8 @@ class RollbackProcedure:
             in_part=part is not None,
             in_place=_in_place(sandboxes),
             commits_kept=self._commits_kept(sandboxes, destination.checkpoint),
+            what=destination.what,
+            key=destination.key,
         )
 
     def run(self, plan_id: str, intent: Intent) -> RollbackResult:
@@ -175,6 +178,10 @@ class RollbackProcedure:
                     self._compensate(lease, operation, sandboxes, error)
                     raise
         changes, left_alone, replaced = _united(sandboxes, reports)
+        then = Following(None, None)
+        if destination.what is not None:
+            with self._database.read() as transaction:
+                then = following(transaction, plan)
         return RollbackResult(
             plan_id=plan_id,
             kind=destination.kind,
@@ -198,6 +205,9 @@ class RollbackProcedure:
             verified=True,
             in_place=_in_place(sandboxes),
             commits_kept=self._commits_kept(sandboxes, checkpoint),
+            what=destination.what,
+            next_undo=then.undo,
+            next_redo=then.redo,
         )
 
     def _commits_kept(
