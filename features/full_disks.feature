@@ -23,6 +23,21 @@ Feature: Disks that fill at any write
         | continues |
         | fails     |
 
+    Scenario: The undo of an apply
+      Given a plan whose apply is undone, and the project on a small disk
+      When the command is tried with ever more free pages, until it succeeds
+      Then nothing was lost in any try, and the command succeeded when there was room
+
+    Scenario Outline: The disk is full when the undo of an apply is at each of its points, and it <goes>
+      Given a plan whose apply is undone, and the project on a small disk
+      When the disk fills when the undo of the apply is at each of its points, and it <goes>
+      Then nothing was lost in any try, and the command succeeded when there was room
+
+      Examples:
+        | goes      |
+        | continues |
+        | fails     |
+
   Rule: the disk of the home directory
 
     Scenario Outline: <command>
@@ -36,6 +51,7 @@ Feature: Disks that fill at any write
         | A checkpoint | a plan that a checkpoint is made of            |
         | A rollback   | a plan that is rolled back                     |
         | An undo      | a plan whose rollback is undone                |
+        | An undo of an apply | a plan whose apply is undone                   |
         | A collection | a plan whose deleted checkpoints are reclaimed |
 
     Scenario: The disk is full when the apply is at each of its points

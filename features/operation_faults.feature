@@ -24,7 +24,6 @@ Feature: Operations on three resources, disturbed at every stage
         | undo       | present-state-saved |
         | undo       | rollback-journaled  |
         | undo       | resource-restored   |
-        | undo       | rollback-recorded   |
         | part       | present-state-saved |
         | part       | rollback-journaled  |
         | part       | resource-restored   |
@@ -32,6 +31,11 @@ Feature: Operations on three resources, disturbed at every stage
         | correction | rollback-journaled  |
         | correction | resource-restored   |
         | correction | rollback-recorded   |
+
+    Scenario: An undo that was killed when it was recorded is done, and the next goes further back
+      Given the operation is undo
+      When it is killed each time it is at rollback-recorded, and then redone and asked for again
+      Then everything was each time where it leads
 
     Scenario: The next command says that it was completed
       Given the operation is undo

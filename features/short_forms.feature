@@ -21,7 +21,7 @@ Feature: Short forms of commands
       | rollback         | rollback PLAN             | 0    |
       | resume --dry-run | resume PLAN --dry-run     | 0    |
       | apply --dry-run  | apply PLAN --dry-run      | 0    |
-      | undo --dry-run   | undo PLAN --dry-run       | 4    |
+      | undo --dry-run   | undo PLAN --dry-run       | 0    |
 
   Scenario: It says which plan it was
     When the user runs "agents status" in .

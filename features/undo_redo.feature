@@ -1,6 +1,6 @@
 Feature: Undo and redo
-  Every rollback and every correction can be undone, and so can the undo: the files, the decisions,
-  the tool calls, the checkpoints and the state of the plan are what they were before it.
+  Everything that a plan has done can be undone, and the undo can be redone: the files, the
+  decisions, the tool calls, the checkpoints and the state of the plan are what they were before.
 
   Rule: undo brings back everything as it was
 
@@ -39,7 +39,6 @@ Feature: Undo and redo
       Given a plan with a decision between a file and a database
       And the plan has run
       And the decision has been corrected to choose database
-      And the plan has been executed
       When the user undoes the last operation
       Then the decisions that stand are What should be done?, Where do greetings live?
       And the sandbox is the project after `echo by begin > a.txt; echo file > store.py; echo end > end.txt`
@@ -55,7 +54,6 @@ Feature: Undo and redo
       When the user undoes the last operation
       Then the sandbox is as it was at "after execution"
       And the plan is execute/complete with 2 steps done
-      And nothing is left to undo
 
     Scenario: Redo takes an undo back, and undo takes that back
       Given a plan that wrote a.txt in step one and b.txt in step two
@@ -72,6 +70,7 @@ Feature: Undo and redo
       And the user has changed the sandbox by `echo mine > mine.txt`
       And the plan has been rolled back to "after one"
       And the plan has been executed
+      And the last operation has been undone
       When the user undoes the last operation
       Then the sandbox is the project after `echo by one > a.txt; echo by two > b.txt; echo mine > mine.txt`
       And the plan is execute/complete with 2 steps done
@@ -92,10 +91,11 @@ Feature: Undo and redo
       When the user redoes what was undone last
       Then it is refused with the code 4 and the sentence There is nothing to redo: no undo of this plan is in effect
 
-    Scenario: Nothing was ever rolled back
+    Scenario: Everything has been undone
       Given a plan that wrote a.txt in step one and b.txt in step two
+      And the user has undone one entry after the other
       When the user undoes the last operation
-      Then it is refused with the code 4 and the sentence There is nothing to undo: no rollback or correction of this plan is in effect
+      Then it is refused with the code 4 and the sentence There is nothing to undo: nothing that this plan did is in effect, as far as its checkpoints go back
 
   Rule: going to any saved state brings back what was on the way to it
 

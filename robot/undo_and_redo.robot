@@ -55,9 +55,17 @@ What The User Made By Hand Comes Back
     And The Sandbox Holds The Lines    mine.txt    mine
     And The User's Repository Is Untouched
 
-There Is Nothing To Undo
+The Last Step Is Undone
     Given An Agent Has Made A Mistake
     When The User Runs    agents plan undo ${PLAN} --yes --format json
+    Then The Command Succeeds
+    And The Data Field 'undone' Is    step 2: tidy up
+    And The Data Field 'next_undo' Is    step 1: make one of each
+    And The Sandbox Is Orderly Again
+
+There Is Nothing To Redo
+    Given An Agent Has Made A Mistake
+    When The User Runs    agents plan redo ${PLAN} --yes --format json
     Then The Exit Code Is    4
     And The Error Field 'code' Is    nothing_to_take_back
     And The Error Has A Hint

@@ -52,6 +52,7 @@ Feature: The states of a plan
       | apply      | constrained | be extended | execute/queued      |
       | execute    | complete   | be applied | apply/processing      |
       | apply      | processing | finish     | apply/applied         |
+      | apply      | applied    | be taken out of the project | execute/complete |
       | apply      | processing | fail       | apply/errored         |
       | apply      | processing | be constrained | apply/constrained   |
       | apply      | processing | stay unapplied | execute/complete  |

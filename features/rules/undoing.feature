@@ -25,6 +25,14 @@ Feature: What can be undone and redone
       | operations         | undo | redo    |
       | R1 U2-R1 R3        | R3   | nothing |
       | R1 R2 U3-R2 C4     | C4   | nothing |
+      | R1 U2-R1 A3        | A3   | nothing |
+
+    Examples: an apply
+      | operations            | undo    | redo    |
+      | R1 A2                 | A2      | nothing |
+      | R1 A2 U3-A2           | R1      | U3      |
+      | A1 U2-A1 D3-U2        | D3      | nothing |
+      | A1 U2-A1 D3-U2 U4-D3  | nothing | U4      |
 
     Examples: what did not come about does not count
       | operations       | undo | redo    |

@@ -24,6 +24,10 @@ POINTS = [
 ]
 
 
+_ONLY_FORWARD = (FaultPoint.TARGET_PLANNED, FaultPoint.OBJECTS_BROUGHT)
+"""An undo brings nothing into the project that was not there."""
+
+
 class Situation(NamedTuple):
     """What a command is given, and what it may change."""
 
@@ -66,6 +70,20 @@ def _undo(context: Context) -> Situation:
     return Situation(arguments, lambda: _sandbox(context))
 
 
+def _undo_of_apply(context: Context) -> Situation:
+    without = applies(context).seen()
+    plans(context).prepare(*_apply(context).arguments)
+
+    def seen() -> object:
+        found, state = applies(context).seen(), plans(context).status()["state"]
+        # The logs keep that something was applied; nothing else does.
+        found = found._replace(reflogs=())
+        is_there = (plans(context).sandbox / "n1").is_file()
+        return found, state, found == without._replace(reflogs=()) and is_there
+
+    return Situation(("plan", "undo", plans(context).plan_id, "--yes"), seen)
+
+
 def _collection(context: Context) -> Situation:
     plan = plans(context).plan_id
     for number in range(6):
@@ -93,6 +111,7 @@ SITUATIONS = {
     "a plan that a checkpoint is made of": _checkpoint,
     "a plan that is rolled back": _rollback,
     "a plan whose rollback is undone": _undo,
+    "a plan whose apply is undone": _undo_of_apply,
     "a plan whose deleted checkpoints are reclaimed": _collection,
 }
 
@@ -134,6 +153,12 @@ def tried(context: Context, unit: str) -> None:
 @when("the disk fills when the apply is at each of its points, and the apply {goes}")
 def filled(context: Context, goes: str) -> None:
     context.found = context.sweep.at_each_point(POINTS, fails=goes == "fails")
+
+
+@when("the disk fills when the undo of the apply is at each of its points, and it {goes}")
+def filled_while_undoing(context: Context, goes: str) -> None:
+    points = [point for point in POINTS if point not in _ONLY_FORWARD]
+    context.found = context.sweep.at_each_point(points, fails=goes == "fails")
 
 
 @when("the disk fills when the restore is at each of its points")

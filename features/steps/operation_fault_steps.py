@@ -63,6 +63,12 @@ def kill(context: Context, point: str) -> None:
     context.found = context.sweep.killed(FaultPoint(point))
 
 
+@when("it is killed each time it is at {point}, and then redone and asked for again")
+def kill_and_redo(context: Context, point: str) -> None:
+    redo = ("plan", "redo", plans(context).plan_id, "--yes")
+    context.found = context.sweep.killed(FaultPoint(point), *redo)
+
+
 @when("it fails each time it is at {point}")
 def fail(context: Context, point: str) -> None:
     context.found = context.sweep.failed(FaultPoint(point))

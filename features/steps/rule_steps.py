@@ -94,7 +94,7 @@ def exactly_these(context: Context) -> None:
 
 @then("every other one is refused in a sentence like `{sample}`")
 def others_refused(context: Context, sample: str) -> None:
-    assert len(context.refused) + len(context.possible) == 3 * 8 * 13, len(context.refused)
+    assert len(context.refused) + len(context.possible) == 3 * 8 * 14, len(context.refused)
     for (phase, state, event), message in context.refused.items():
         assert message == f"A plan in {phase}/{state} cannot {event}", message
     assert sample in context.refused.values()

@@ -35,6 +35,7 @@ _KINDS = {
     "C": OperationKind.CORRECTION,
     "U": OperationKind.UNDO,
     "D": OperationKind.REDO,
+    "A": OperationKind.APPLY,
 }
 
 

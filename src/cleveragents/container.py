@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from cleveragents.application.ports.targets import Targets
     from cleveragents.application.ports.tools import ToolBackend
     from cleveragents.application.services.apply.procedure import ApplyProcedure
+    from cleveragents.application.services.apply.reversal import ApplyReversal
     from cleveragents.application.services.apply.sandbox_removal import SandboxRemoval
     from cleveragents.application.services.apply.validation_runner import ValidationRunner
     from cleveragents.application.services.artifact_service import ArtifactService
@@ -388,8 +389,31 @@ class Container:
     @cached_property
     def _apply_procedure(self) -> ApplyProcedure:
         from cleveragents.application.services.apply.procedure import ApplyProcedure
+        from cleveragents.application.services.execution.sandbox_setup import SandboxSetup
 
-        return ApplyProcedure(self.database(), self._targets, self._clock, self._faults)
+        workplace = SandboxSetup(
+            self.database(),
+            self._sandboxes,
+            self._snapshots,
+            self._ids,
+            self._events,
+            self._faults,
+        )
+        return ApplyProcedure(self.database(), self._targets, workplace, self._clock, self._faults)
+
+    @_built_once
+    def apply_reversal(self) -> ApplyReversal:
+        from cleveragents.application.services.apply.reversal import ApplyReversal
+
+        return ApplyReversal(
+            database=self.database(),
+            targets=self._targets,
+            procedure=self._apply_procedure,
+            locks=self.locks(),
+            clock=self._clock,
+            id_source=self._ids,
+            events=self._events,
+        )
 
     @cached_property
     def _sandbox_removal(self) -> SandboxRemoval:

@@ -39,7 +39,7 @@ class ApplySweep:
         self.plans = applies.plans
         self.arguments = ("plan", "apply", self.plans.plan_id, "--yes", *options)
         self.before = applies.seen()
-        with self._from_here() as back:
+        with from_here(self.applies) as back:
             done = self.plans.world.agents_here(*self.arguments)
             assert done.exit_code == 0, done
             self.after = without_ids(applies, applies.seen())
@@ -49,7 +49,7 @@ class ApplySweep:
     def killed(self, point: FaultPoint, *then: str) -> list[str]:
         """Kills it each time it is at a point, runs a command, and says where that led."""
         found: list[str] = []
-        with self._from_here() as back:
+        with from_here(self.applies) as back:
             times = faults.points_of(self.plans, *self.arguments)[point]
             assert times > 0, point
             for number in range(1, times + 1):
@@ -62,7 +62,7 @@ class ApplySweep:
     def failed(self, point: FaultPoint) -> list[str]:
         """Has it fail each time it is at a point, and says where that led."""
         found: list[str] = []
-        with self._from_here() as back:
+        with from_here(self.applies) as back:
             times = faults.points_of(self.plans, *self.arguments)[point]
             assert times > 0, point
             for number in range(1, times + 1):
@@ -77,7 +77,7 @@ class ApplySweep:
 
     def killed_while_undoing(self, fails: FaultPoint, then: str) -> str:
         """Has it fail at a point, kills it when it has undone a resource, and runs a command."""
-        with self._from_here() as back:
+        with from_here(self.applies) as back:
             deadly = FailingThenDying(fails, FaultPoint.TARGET_UNDONE)
             assert faults.ended_in_child(self.plans, deadly, self.arguments)
             found = self._led_to("plan", then, self.plans.plan_id)
@@ -100,24 +100,25 @@ class ApplySweep:
             return "after"
         return f"between: {state['phase']}/{state['state']}, {seen}"
 
-    @contextmanager
-    def _from_here(self) -> Iterator[Callable[[], None]]:
-        """Gives a function that brings home directory and project back to what they are now."""
-        places = [self.applies.project, *self.applies.others]
-        saved = self.plans.world.directory / "saved"
-        saved.mkdir()
-        for place in places:
-            _copy(place, saved / place.name)
-        with faults.from_here(self.plans) as home_back:
 
-            def back() -> None:
-                home_back()
-                for place in places:
-                    _remove(place)
-                    _copy(saved / place.name, place)
+@contextmanager
+def from_here(applies: Applies) -> Iterator[Callable[[], None]]:
+    """Gives a function that brings home directory and project back to what they are now."""
+    places = [applies.project, *applies.others]
+    saved = applies.plans.world.directory / "saved"
+    saved.mkdir()
+    for place in places:
+        _copy(place, saved / place.name)
+    with faults.from_here(applies.plans) as home_back:
 
-            yield back
-        shutil.rmtree(saved)
+        def back() -> None:
+            home_back()
+            for place in places:
+                _remove(place)
+                _copy(saved / place.name, place)
+
+        yield back
+    shutil.rmtree(saved)
 
 
 def without_ids(applies: Applies, seen: Project) -> Project:

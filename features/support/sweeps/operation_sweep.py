@@ -96,11 +96,18 @@ class Sweep:
     def again(self) -> Outcome:
         return self.plans.world.agents_here(*self.arguments, "--format", "json")
 
-    def killed(self, point: FaultPoint) -> list[object]:
-        """Kills it each time it is at a point, asks again, and returns where that led."""
+    def killed(self, point: FaultPoint, *first: str) -> list[object]:
+        """Kills it each time it is at a point, asks again, and returns where that led.
+
+        Args:
+            point: The point.
+            first: A command that is run before asking again.
+        """
         found: list[object] = []
 
         def check(_: int) -> None:
+            if first:
+                done(self.plans, *first)
             self.again()
             faults.check_stores(self.plans)
             found.append(self.state())

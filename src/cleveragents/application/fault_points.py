@@ -90,6 +90,8 @@ class FaultPoint(StrEnum):
     TARGET_SETTLED = "target-settled"
     """One resource of several has its new state."""
     APPLY_RECORDED = "apply-recorded"
+    SANDBOXES_REBUILT = "sandboxes-rebuilt"
+    """An apply is undone in every resource, and the plan can work on; no record says so yet."""
     SANDBOX_REMOVED = "sandbox-removed"
     """One sandbox of a plan that ended is gone; another may still be there."""
     TARGET_UNDONE = "target-undone"

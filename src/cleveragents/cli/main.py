@@ -37,7 +37,7 @@ COMMANDS = {
     "diff": Lazy(_SHORT, "diff", "Show what a plan changed"),
     "checkpoints": Lazy(_SHORT, "checkpoints", "List a plan's checkpoints"),
     "rollback": Lazy(_SHORT, "rollback", "Roll a plan back to a checkpoint"),
-    "undo": Lazy(_SHORT, "undo", "Undo the last rollback or correction"),
+    "undo": Lazy(_SHORT, "undo", "Undo the last thing that a plan did"),
     "redo": Lazy(_SHORT, "redo", "Redo what was undone"),
     "resume": Lazy(_SHORT, "resume", "Resume a plan that stopped"),
     "apply": Lazy(_SHORT, "apply", "Apply a plan's result to the project"),

@@ -40,6 +40,8 @@ CleverAgentsError            code, exit_code, hint, retryable             exit 1
 │   ├── TargetRefusedError         the project is in no state to apply to
 │   ├── UncommittedChangesError    in files that the plan changed
 │   ├── ValidationFailedError
+│   ├── ChangedSinceApplyError     the project is no longer as the apply left it
+│   ├── RedoRefusedError           the plan has gone on since its apply was undone
 │   └── SandboxChangedError        files changed after the plan ended
 ├── DatabaseError            the records                                  exit 1
 │   ├── NotFoundError                                                     exit 5
@@ -179,14 +181,14 @@ class PlanStateError(BusinessRuleViolation):
 
 
 class PlanAppliedError(BusinessRuleViolation):
-    """The plan is applied, so it can no longer be rolled back."""
+    """The plan is applied, so it cannot be rolled back before that is undone."""
 
     code = "plan_applied"
 
     def __init__(self, plan_id: str) -> None:
         super().__init__(
             f"The plan is applied and cannot be rolled back: {plan_id}",
-            hint="Undo the merge in the project itself, or run a new plan",
+            hint=f"Run `agents plan undo {plan_id}` to undo the apply first, or run a new plan",
             plan_id=plan_id,
         )
 
@@ -367,14 +369,18 @@ class CheckpointInUseError(BusinessRuleViolation):
 
 
 class NothingToUndoError(BusinessRuleViolation):
-    """There is no rollback or correction to undo, or no undo to redo."""
+    """The plan's history has nothing in effect to undo, or no undo to redo."""
 
     code = "nothing_to_take_back"
 
     def __init__(self, act: str, plan_id: str) -> None:
-        undoable = "rollback or correction" if act == "undo" else "undo"
+        why = (
+            "nothing that this plan did is in effect, as far as its checkpoints go back"
+            if act == "undo"
+            else "no undo of this plan is in effect"
+        )
         super().__init__(
-            f"There is nothing to {act}: no {undoable} of this plan is in effect",
+            f"There is nothing to {act}: {why}",
             hint=f"Run `agents plan log {plan_id}` to see its history",
             plan_id=plan_id,
         )
@@ -500,6 +506,46 @@ class ValidationFailedError(BusinessRuleViolation):
             f"then run `agents plan apply {plan_id}` again",
             plan_id=plan_id,
             validations=validations,
+        )
+
+
+class ChangedSinceApplyError(BusinessRuleViolation):
+    """The project is no longer as the apply left it, so undoing the apply could lose something."""
+
+    code = "changed_since_apply"
+
+    def __init__(self, path: str, changes: Sequence[str], *, hint: str) -> None:
+        """Args: `changes` are a few words each."""
+        self.changes = tuple(changes)
+        super().__init__(
+            f"{path} has changed since: {'; '.join(changes)}",
+            hint=hint,
+            path=path,
+            changes=list(changes),
+        )
+
+    def united_with(self, others: Sequence[ChangedSinceApplyError]) -> ChangedSinceApplyError:
+        """Returns this error with what was changed in other resources of the plan."""
+        every = (self, *others)
+        changes = [
+            change if error is self else f"{error.details['path']}: {change}"
+            for error in every
+            for change in error.changes
+        ]
+        hint = "; ".join(dict.fromkeys(error.hint for error in every if error.hint))
+        return ChangedSinceApplyError(str(self.details["path"]), changes, hint=hint)
+
+
+class RedoRefusedError(BusinessRuleViolation):
+    """The plan has gone on since its apply was undone, so the same result is not applied again."""
+
+    code = "redo_refused"
+
+    def __init__(self, plan_id: str) -> None:
+        super().__init__(
+            f"The plan has changed since its apply was undone: {plan_id}",
+            hint=f"Run `agents plan apply {plan_id}` to apply it as it is now",
+            plan_id=plan_id,
         )
 
 

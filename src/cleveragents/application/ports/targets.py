@@ -61,6 +61,14 @@ class Targets(Protocol):
         """
         ...
 
+    def reverse(self, target: Target) -> Target:
+        """Finds out how an apply to the resource is undone, or how that undo is.
+
+        Stores what doing and undoing it needs, and MUST leave the resource byte-identical.
+        Raises ChangedSinceApplyError where the resource is not as `target` left it.
+        """
+        ...
+
     def open(self, target: Target) -> AbstractContextManager[OpenTarget]:
-        """Opens what `plan` has stored, for a block."""
+        """Opens what `plan` or `reverse` has stored, for a block."""
         ...

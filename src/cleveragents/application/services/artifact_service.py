@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from cleveragents.application.ports.records import Database
 from cleveragents.application.ports.sandboxes import SnapshotStore
-from cleveragents.domain.checkpoints.operation import OperationKind, OperationStatus
+from cleveragents.domain.checkpoints.operation import to_undo
 from cleveragents.domain.plans.plan import Plan
 from cleveragents.domain.plans.subplan import SPAWN_SUBPLAN
 from cleveragents.domain.sandboxes.artifact import (
@@ -71,10 +71,8 @@ class ArtifactService:
             }
         commits = [
             target.commit
-            for operation in operations
-            if operation.kind is OperationKind.APPLY
-            and operation.status is OperationStatus.COMPLETED
-            and operation.apply is not None
+            for operation in to_undo(operations)
+            if operation.apply is not None
             for target in operation.apply.targets
             if target.commit is not None
         ]

@@ -30,7 +30,7 @@ from cleveragents.application.services.execution.session_end import (
     SessionEnd,
 )
 from cleveragents.application.services.rollback.procedure import RollbackProcedure
-from cleveragents.domain.checkpoints.operation import OperationKind, RecoveryOutcome
+from cleveragents.domain.checkpoints.operation import RecoveryOutcome
 from cleveragents.domain.errors import SandboxMissingError
 from cleveragents.domain.plans.plan import PlanPhase, PlanState
 from cleveragents.domain.wording import counted
@@ -91,7 +91,7 @@ class Recovery:
             if plan.phase is PlanPhase.APPLY and plan.state is PlanState.PROCESSING:
                 self._restore_uncaptured(lease)
             outcome = None
-            if operation is not None and operation.kind is OperationKind.APPLY:
+            if operation is not None and operation.apply is not None:
                 outcome = self._applies.recover(lease, complete=complete_apply)
             elif operation is not None:
                 outcome = self._rollbacks.recover(lease, operation)

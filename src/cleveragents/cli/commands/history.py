@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.checkpoint_service import CheckpointService
     from cleveragents.application.services.rollback.intents import Intent
     from cleveragents.application.services.rollback.procedure import RollbackProcedure
+    from cleveragents.container import Container
     from cleveragents.domain.checkpoints.operation import OperationKind
     from cleveragents.domain.sandboxes.sandbox import FileChange
 
@@ -96,9 +97,11 @@ def rollback(
 
 @frame.command(
     "undo",
-    help="Undo the last rollback or correction of a plan",
-    epilog="The current state is saved as a checkpoint first, so that `agents plan redo` can\n"
-    "reverse the undo. Run `undo` again to undo the operation before.\n\n"
+    help="Undo the last thing that a plan did",
+    epilog="That is its last step, what a session changed last, a rollback, a correction or an\n"
+    "apply. Run `undo` again to go further back, and `agents plan redo` to reverse the undo.\n\n"
+    "The undo of an apply changes the project, and only while its files, branch and index are\n"
+    "as the apply left them. Afterward the plan is complete and can be applied again.\n\n"
     "Example:\n  agents plan undo @latest",
 )
 @plan_argument
@@ -114,8 +117,10 @@ def undo(session: Session, plan_ref: str, yes: bool, dry_run: bool) -> Report:
 
 @frame.command(
     "redo",
-    help="Redo the operation that the last undo of a plan undid",
-    epilog="Example:\n  agents plan redo @latest",
+    help="Redo what the last undo of a plan undid",
+    epilog="An undone apply is applied again with the same result, while the project is as the\n"
+    "undo left it.\n\n"
+    "Example:\n  agents plan redo @latest",
 )
 @plan_argument
 @yes_option
@@ -143,6 +148,10 @@ def _undo_or_redo(
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if ended is not None:
             return only_ended(ended, kind, found.id)
+        if container.apply_reversal().is_next(found.id, kind):
+            return _reverse_apply(session, container, found.id, kind, yes=yes, dry_run=dry_run)
+        if not dry_run:
+            container.plan_executor().rebuild_discarded(found.id)
         preview = procedure.preview(found.id, UndoRedo(kind))
         if dry_run:
             return preview_report(preview)
@@ -150,8 +159,33 @@ def _undo_or_redo(
             session.say(preview_text(preview))
             if not session.confirm(f"{kind.value.capitalize()}?"):
                 return refused()
-        expected = preview.takes_back.id if preview.takes_back else None
-        return result_report(procedure.run(found.id, UndoRedo(kind, expected)))
+        return result_report(procedure.run(found.id, UndoRedo(kind, preview.key)))
+
+
+def _reverse_apply(
+    session: Session,
+    container: Container,
+    plan_id: str,
+    kind: OperationKind,
+    *,
+    yes: bool,
+    dry_run: bool,
+) -> Report:
+    from cleveragents.reports.plans.reversal import (
+        reversal_preview,
+        reversal_report,
+        reversal_text,
+    )
+
+    service = container.apply_reversal()
+    preview = service.preview(plan_id, kind)
+    if dry_run:
+        return reversal_preview(preview)
+    if not yes:
+        session.say(reversal_text(preview))
+        if not session.confirm(f"{kind.value.capitalize()}?"):
+            return refused()
+    return reversal_report(service.run(plan_id, kind, preview.takes_back))
 
 
 def _roll_back(

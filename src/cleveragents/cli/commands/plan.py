@@ -61,7 +61,7 @@ plan = frame.group(
             "cleveragents.cli.commands.history", "rollback", "Roll a plan back to a checkpoint"
         ),
         "undo": Lazy(
-            "cleveragents.cli.commands.history", "undo", "Undo the last rollback or correction"
+            "cleveragents.cli.commands.history", "undo", "Undo the last thing that a plan did"
         ),
         "redo": Lazy("cleveragents.cli.commands.history", "redo", "Redo what was undone"),
         "prompt": Lazy("cleveragents.cli.commands.correct", "prompt", "Give a plan guidance"),

@@ -1,6 +1,7 @@
-"""Operations: rollback, correction, undo and redo change sandbox and plan together.
+"""Operations: rollback, correction, undo, redo and apply change files and plan together.
 
-Each operation can itself be undone. An apply is journaled in the same way, but is final.
+Each operation can itself be undone. An undo that names no operation undid work: a step, or what a
+session changed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class OperationKind(StrEnum):
     UNDO = "undo"
     REDO = "redo"
     APPLY = "apply"
-    """The only one that does not roll back, and that cannot be undone."""
+    """The only one that changes the project, with what undoes and redoes it."""
 
 
 class OperationStatus(StrEnum):
@@ -79,9 +80,9 @@ class Operation(Record):
     after: Position | None = None
     """Its position when the operation is completed."""
     takes_back: str | None = None
-    """For `undo` and `redo`: the operation that they reverse."""
+    """For `undo` and `redo`: the operation that they reverse; None if an undo undid work."""
     apply: ApplyRecord | None = None
-    """What an apply does to each resource."""
+    """What an apply does to each resource, or the undo or redo of one."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,11 @@ def to_redo(operations: Iterable[Operation]) -> list[Operation]:
 
 
 def _stacks(operations: Iterable[Operation]) -> tuple[list[Operation], list[Operation]]:
-    """Replays operations; after a new rollback or correction nothing can be redone."""
+    """Replays operations; after a new rollback, correction or apply nothing can be redone."""
     done: list[Operation] = []
     undone: list[Operation] = []
     for operation in operations:
         if operation.status is not OperationStatus.COMPLETED:
-            continue
-        if operation.kind is OperationKind.APPLY:
             continue
         if operation.kind is OperationKind.UNDO:
             done = [item for item in done if item.id != operation.takes_back]
@@ -123,6 +122,13 @@ def _stacks(operations: Iterable[Operation]) -> tuple[list[Operation], list[Oper
             done.append(operation)
             undone = []
     return done, undone
+
+
+def bare_note(note: str) -> str:
+    """Returns what an operation was about at first: an undo of an undo of a rollback is of that."""
+    for kind in (OperationKind.UNDO, OperationKind.REDO):
+        note = note.removeprefix(f"{kind.value} of ")
+    return note
 
 
 class RollbackPreview(Record):
@@ -156,6 +162,10 @@ class RollbackPreview(Record):
     """The project whose own files change; None if only a sandbox does."""
     commits_kept: tuple[str, ...] = ()
     """Commits that the project got since the checkpoint; a rollback of files leaves them."""
+    what: str | None = None
+    """What an undo or a redo is about, in a few words."""
+    key: str | None = None
+    """Names what an undo or a redo is about, so that the user gets what the preview showed."""
 
 
 class RollbackResult(Record):
@@ -187,6 +197,12 @@ class RollbackResult(Record):
     """The project whose own files changed; None if only a sandbox did."""
     commits_kept: tuple[str, ...] = ()
     """Commits that the project got since the checkpoint; its `HEAD` stays where it is."""
+    what: str | None = None
+    """What an undo or a redo was about, in a few words."""
+    next_undo: str | None = None
+    """What the next undo would undo."""
+    next_redo: str | None = None
+    """What the next redo would bring back."""
 
     @property
     def label(self) -> str:

@@ -86,6 +86,16 @@ class PlanApplied(PlanEventRecord, frozen=True):
     """The new commits, one for each repository that changed."""
 
 
+class PlanUnapplied(PlanEventRecord, frozen=True):
+    """The apply was undone: the project is as before it, and the plan is complete again."""
+
+    type = "plan.unapplied"
+    operation_id: str
+    mode: str
+    commits: tuple[str, ...]
+    """The commits that the branches no longer have."""
+
+
 class ValidationStarted(PlanEventRecord, frozen=True):
     """A validation is about to run."""
 

@@ -59,6 +59,8 @@ class PlanAction(StrEnum):
     APPLY = "be applied"
     CONSTRAIN = "be constrained"
     """A required validation failed."""
+    UNAPPLY = "be taken out of the project"
+    """Its apply is undone."""
     POSTPONE = "stay unapplied"
     """Nothing was applied, and the plan itself is fine."""
 
@@ -117,6 +119,7 @@ TRANSITIONS: Mapping[tuple[PlanPhase, PlanState, PlanAction], tuple[PlanPhase, P
             (_APPLY, _State.CONSTRAINED, _Action.EXTEND): (_EXECUTE, _State.QUEUED),
             (_EXECUTE, _State.COMPLETE, _Action.APPLY): (_APPLY, _State.PROCESSING),
             (_APPLY, _State.PROCESSING, _Action.FINISH): (_APPLY, _State.APPLIED),
+            (_APPLY, _State.APPLIED, _Action.UNAPPLY): (_EXECUTE, _State.COMPLETE),
             (_APPLY, _State.PROCESSING, _Action.FAIL): (_APPLY, _State.ERRORED),
             (_APPLY, _State.PROCESSING, _Action.CONSTRAIN): (_APPLY, _State.CONSTRAINED),
             (_APPLY, _State.PROCESSING, _Action.POSTPONE): (_EXECUTE, _State.COMPLETE),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview, RollbackResult
+from cleveragents.domain.checkpoints.reversal import ReversalPreview, ReversalResult
 from cleveragents.domain.plans.plan import PlanState
 from cleveragents.domain.sandboxes.sandbox import ChangeAction
 from cleveragents.domain.wording import counted, joined
@@ -45,6 +46,8 @@ def preview_report(preview: RollbackPreview, part: str = "") -> Report:
         "tool_calls_after_cp": f"{preview.tool_calls_after} would be undone",
     }
     data = _data(preview, impact) | {"dry_run": True, "verified": None, "operation": None}
+    if not _is_rollback(preview):
+        data |= undo_data(preview)
     sections = (
         Fields(f"{_name(preview)} Preview", _summary(preview, "would be ")),
         changes_to_do(preview.changes),
@@ -76,6 +79,10 @@ def result_report(result: RollbackResult) -> Report:
             "safety_checkpoint_id": result.safety_checkpoint_id,
         },
     }
+    messages: tuple[str, ...] = (f"{_name(result)} complete",)
+    if not _is_rollback(result):
+        data |= undo_data(result)
+        messages = (*messages, undo_sentence(result))
     name = _name(result)
     sections: tuple[Section, ...] = (
         Fields(f"{name} Summary", _summary(result, "")),
@@ -89,22 +96,42 @@ def result_report(result: RollbackResult) -> Report:
     warnings = not_undone(result)
     if result.commits_kept:
         warnings = (*warnings, commits_stay(result))
-    return Report(data, sections, (f"{name} complete",), warnings=warnings)
+    return Report(data, sections, messages, warnings=warnings)
 
 
 def preview_text(preview: RollbackPreview) -> str:
     """Returns the text shown before the user confirms."""
     verb = "Undoing" if preview.kind is OperationKind.UNDO else "Reversing"
-    what = (
-        f"{verb} the {preview.takes_back.note}"
-        if preview.takes_back
-        else f"Rolling back to `{preview.label}`"
-    )
+    what = f"Rolling back to `{preview.label}`"
+    if preview.takes_back is not None:
+        what = f"{verb} the {preview.takes_back.note}"
+    elif preview.what is not None:
+        what = f"{verb} {preview.what}"
     lines = [f"{what} would {joined(_consequences(preview))}.", *change_lines(preview.changes)]
     back = _brought_back(preview)
     if back:
         lines.append(f"It would reinstate {joined(back)}.")
     return "\n".join([*lines, *remarks(preview)])
+
+
+def undo_data(done: Rollback | ReversalPreview | ReversalResult) -> dict[str, object]:
+    """Returns what an undo or a redo is about, and what the next ones would be about."""
+    undoing = done.kind is OperationKind.UNDO
+    known = isinstance(done, RollbackResult | ReversalResult)
+    return {
+        "undone": done.what if undoing else None,
+        "redone": None if undoing else done.what,
+        "next_undo": done.next_undo if known else None,
+        "next_redo": done.next_redo if known else None,
+    }
+
+
+def undo_sentence(done: RollbackResult | ReversalResult) -> str:
+    """Says in one line what was undone or redone, and what the next undo would undo."""
+    act = "Undone" if done.kind is OperationKind.UNDO else "Redone"
+    if done.next_undo is None:
+        return f"{act}: {done.what}; nothing is left to undo"
+    return f"{act}: {done.what}; the next undo would undo: {done.next_undo}"
 
 
 def _consequences(preview: RollbackPreview) -> list[str]:
@@ -160,7 +187,8 @@ def _data(rollback: Rollback, impact: Mapping[str, object]) -> dict[str, object]
 
 
 def _summary(rollback: Rollback, would: str) -> tuple[tuple[str, str], ...]:
-    taken_back = [("Reverses", rollback.takes_back.note)] if rollback.takes_back else []
+    reversed_note = rollback.takes_back.note if rollback.takes_back else rollback.what
+    taken_back = [("Reverses", reversed_note)] if reversed_note else []
     done = "reverted" if _is_rollback(rollback) else "changed"
     return (
         ("Plan", rollback.plan_id),

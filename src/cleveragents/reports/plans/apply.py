@@ -216,15 +216,15 @@ def _cleanup(result: ApplyResult, status: PlanStatus) -> Section:
 
 
 def _next(result: ApplyResult) -> tuple[Section, ...]:
-    """Returns the git commands that show and reverse the commits."""
-    made = [(target.path, target.commit) for target in result.targets if target.commit is not None]
-    if result.mode is not ApplyMode.COMMIT or not made:
-        return ()
+    """Returns the git commands that show the commits, and the command that undoes the apply."""
     rows: list[tuple[str, str]] = []
-    for path, commit in made:
-        where = shlex.quote(path)
-        rows.append(("Look at the commit", f"git -C {where} show {commit[:_SHORT_COMMIT]}"))
-        rows.append(("Reverse it", f"git -C {where} revert {commit[:_SHORT_COMMIT]}"))
+    for target in result.targets:
+        if result.mode is ApplyMode.COMMIT and target.commit is not None:
+            shown = f"git -C {shlex.quote(target.path)} show {target.commit[:_SHORT_COMMIT]}"
+            rows.append(("Look at the commit", shown))
+    if not any(target.document for target in result.targets):
+        return ()
+    rows.append(("Undo it", f"agents plan undo {result.plan_id}"))
     return (Commands("Next", tuple(rows)),)
 
 

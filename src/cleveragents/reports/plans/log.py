@@ -126,6 +126,7 @@ _SENTENCES: Mapping[type[PlanEventRecord], str] = {
     events.PlanErrored: "Plan failed at step {step}: {message}",
     events.PlanCancelled: "Plan cancelled{because}",
     events.PlanApplied: "Plan applied",
+    events.PlanUnapplied: "Apply undone",
     events.ValidationStarted: "Validation `{name}` started",
     events.ValidationPassed: "Validation `{name}` passed{duration}",
     events.ValidationFailed: "Validation failed{duration}: {message}",

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from cleveragents.domain.checkpoints.operation import OperationKind, OperationStatus
 from cleveragents.domain.plans.events import (
     PlanApplied,
+    PlanUnapplied,
     SandboxCommitted,
     ValidationFailed,
     ValidationPassed,
@@ -77,6 +78,12 @@ def applies_keep_what_they_do(make_database: MakeDatabase) -> None:
             SandboxCommitted("PLAN1", "SANDBOX1", sample.ODD, "OPERATION1"),
         ],
     )
+    unapplied = replace(begun, id="OPERATION2", kind=OperationKind.UNDO, takes_back="OPERATION1")
+    with database.write() as transaction:
+        transaction.operations.add(unapplied)
+        transaction.operations.save(replace(unapplied, status=OperationStatus.COMPLETED))
+        told = [event.record for event in transaction.events.added()]
+    expect(told, [PlanUnapplied("PLAN1", "OPERATION2", "branch", (sample.ODD,))])
 
 
 CONTRACT: tuple[Callable[[MakeDatabase], None], ...] = (

@@ -1,10 +1,13 @@
-"""Writing a plan's result into all of its resources, or into none of them.
+"""Writing a plan's result into all of its resources or none, and undoing that just so.
 
 1. The caller holds the lease, has planned every resource, and has stored that in the journal.
 2. Lock every resource, and check that it is as it was found.
 3. Write every resource.
 4. Settle every resource: from here on the result counts.
 5. One transaction records that the plan is applied and the operation completed.
+
+The undo of an apply is the same with a journal that is the other way around. Before its last
+stage, the sandboxes that the apply removed are made again from the last checkpoint.
 
 A failure in 2 to 5 undoes every resource. A kill leaves a pending journal entry, which
 `recover` completes, or undoes where it cannot be completed. ADR 0017 has the reasons.
@@ -23,6 +26,7 @@ from cleveragents.application.ports.locks import PlanLease
 from cleveragents.application.ports.records import Database, Transaction
 from cleveragents.application.ports.system import Clock, FaultPoints
 from cleveragents.application.ports.targets import Targets
+from cleveragents.application.services.execution.sandbox_setup import SandboxSetup
 from cleveragents.domain.checkpoints.operation import (
     Operation,
     OperationKind,
@@ -53,11 +57,13 @@ class ApplyProcedure:
         self,
         database: Database,
         targets: Targets,
+        workplace: SandboxSetup,
         clock: Clock,
         faults: FaultPoints,
     ) -> None:
         self._database = database
         self._targets = targets
+        self._workplace = workplace
         self._clock = clock
         self._faults = faults
 
@@ -77,11 +83,14 @@ class ApplyProcedure:
         """
         with self._database.read() as transaction:
             operation = transaction.operations.pending(lease.plan_id)
-        if operation is None or operation.kind is not OperationKind.APPLY:
+        if operation is None or operation.apply is None:
             return None
+        what = "An interrupted apply"
+        if operation.kind is not OperationKind.APPLY:
+            what = f"An interrupted {operation.kind.value} of an apply"
         if not complete:
             self._undo(lease, operation, InterruptedByUserError("The plan is being cancelled"))
-            sentence = "An interrupted apply was undone"
+            sentence = f"{what} was undone"
             return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
         try:
             self._go_forward(lease, operation)
@@ -89,9 +98,9 @@ class ApplyProcedure:
             if isinstance(error, ConflictError) and not isinstance(error, TargetChangedError):
                 raise  # Another process has the plan now, and recovers it itself.
             self._undo(lease, operation, error)
-            sentence = f"An interrupted apply could not be completed and was undone: {error}"
+            sentence = f"{what} could not be completed and was undone: {error}"
             return RecoveryOutcome(operation.kind, completed=False, sentence=sentence)
-        sentence = "An interrupted apply was completed"
+        sentence = f"{what} was completed"
         return RecoveryOutcome(operation.kind, completed=True, sentence=sentence)
 
     def _go_forward(self, lease: PlanLease, operation: Operation) -> None:
@@ -112,28 +121,48 @@ class ApplyProcedure:
             for target in targets:
                 target.settle()
                 self._faults.reach(FaultPoint.TARGET_SETTLED)
+            if operation.kind is OperationKind.UNDO:
+                self._rebuild_sandboxes(lease)
             for target in targets:
                 target.release()
             self._record(operation)
             for target in targets:
                 target.finish()
 
+    def _rebuild_sandboxes(self, lease: PlanLease) -> None:
+        """Makes the sandboxes again that the apply removed.
+
+        They are recorded as not whole first, and stay so until they are filled.
+        """
+        with self._database.write(lease.plan_id) as transaction:
+            for sandbox in transaction.sandboxes.list(lease.plan_id):
+                if sandbox.state is SandboxState.CLEANED_UP:
+                    transaction.sandboxes.save(replace(sandbox, state=SandboxState.ERRORED))
+        self._workplace.ready(lease)
+        self._faults.reach(FaultPoint.SANDBOXES_REBUILT)
+
     def _record(self, operation: Operation) -> None:
         now = self._clock.now()
         with self._database.write() as transaction:
-            plan = transaction.plans.get(operation.plan_id).after(PlanAction.FINISH, now)
-            transaction.plans.save(replace(plan, finished_at=now, error=None))
             remove = operation.apply is not None and operation.apply.remove_sandboxes
-            _commit(transaction, plan.id, remove=remove)
+            plan = transaction.plans.get(operation.plan_id)
             children = transaction.plans.descendants(plan.id)
-            # A long plan has many calls to read, and most plans have no children.
-            merged = merged_children(transaction.tool_calls.list(plan.id)) if children else {}
-            for child in children:
-                if child.id in merged:
-                    merged |= merged_children(transaction.tool_calls.list(child.id))
-                    applied = child.after(PlanAction.APPLY, now).after(PlanAction.FINISH, now)
-                    transaction.plans.save(applied)
-                    _commit(transaction, child.id, remove=remove)
+            if operation.kind is OperationKind.UNDO:
+                _record_unapplied(transaction, plan, children, operation, now)
+            else:
+                if operation.kind is OperationKind.REDO:
+                    plan = plan.after(PlanAction.APPLY, now)
+                plan = plan.after(PlanAction.FINISH, now)
+                transaction.plans.save(replace(plan, finished_at=now, error=None))
+                _commit(transaction, plan.id, remove=remove)
+                # A long plan has many calls to read, and most plans have no children.
+                merged = merged_children(transaction.tool_calls.list(plan.id)) if children else {}
+                for child in children:
+                    if child.id in merged:
+                        merged |= merged_children(transaction.tool_calls.list(child.id))
+                        applied = child.after(PlanAction.APPLY, now).after(PlanAction.FINISH, now)
+                        transaction.plans.save(applied)
+                        _commit(transaction, child.id, remove=remove)
             ended = {"status": OperationStatus.COMPLETED, "finished_at": now}
             transaction.operations.save(replace(operation, **ended))
         self._faults.reach(FaultPoint.APPLY_RECORDED)
@@ -167,7 +196,30 @@ class ApplyProcedure:
         with self._database.write(operation.plan_id) as transaction:
             ended = {"status": OperationStatus.UNDONE, "finished_at": now}
             transaction.operations.save(replace(operation, **ended))
+            if operation.kind is OperationKind.UNDO and operation.apply is not None:
+                # The plan is still applied: what was rebuilt may go again.
+                remove = operation.apply.remove_sandboxes
+                _commit(transaction, operation.plan_id, remove=remove)
             end_unapplied(transaction, transaction.plans.get(operation.plan_id), cause, now)
+
+
+def _record_unapplied(
+    transaction: Transaction,
+    plan: Plan,
+    children: Sequence[Plan],
+    operation: Operation,
+    now: datetime,
+) -> None:
+    """Makes the plan, and the children applied with it, complete again and ready to apply."""
+    finished = plan.finished_at if operation.after is None else operation.after.finished_at
+    complete = plan.after(PlanAction.UNAPPLY, now)
+    transaction.plans.save(replace(complete, finished_at=finished))
+    for sandbox in transaction.sandboxes.list(plan.id):
+        if sandbox.state is SandboxState.COMMITTED:
+            transaction.sandboxes.save(replace(sandbox, state=SandboxState.ACTIVE))
+    for child in children:
+        if child.state is PlanState.APPLIED:
+            transaction.plans.save(child.after(PlanAction.UNAPPLY, now))
 
 
 def end_unapplied(

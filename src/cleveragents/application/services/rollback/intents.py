@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from cleveragents.application.ports.records import Transaction
 from cleveragents.application.services.rollback import positions
+from cleveragents.application.services.rollback.history import Entry, next_entry
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint, CheckpointGroup
 from cleveragents.domain.checkpoints.operation import (
     Operation,
     OperationKind,
     Position,
-    to_redo,
-    to_undo,
 )
 from cleveragents.domain.decisions.correction import CorrectionAttempt
 from cleveragents.domain.errors import (
@@ -26,6 +25,7 @@ from cleveragents.domain.errors import (
     NothingToUndoError,
     SnapshotCorruptError,
     UndoTargetMissingError,
+    UsageError,
 )
 from cleveragents.domain.plans.plan import Plan, PlanAction, PlanState
 from cleveragents.domain.sandboxes.change import PathChange
@@ -67,6 +67,10 @@ class Destination:
     takes_back: Operation | None = None
     part: Part | None = None
     """What of the group is restored; None if everything is."""
+    what: str | None = None
+    """For an undo or a redo: what it is about, in a few words."""
+    key: str | None = None
+    """For an undo or a redo: names what it is about."""
     correction: CorrectionAttempt | None = None
     """What is stored with the journal entry of a correction, so that it can be completed."""
 
@@ -99,27 +103,45 @@ class RollbackToCheckpoint:
 
 @dataclass(frozen=True)
 class UndoRedo:
-    """Undoes the last operation, or redoes what was undone last."""
+    """Undoes the newest entry of the history, or redoes what was undone last."""
 
     kind: OperationKind
     expected: str | None = None
-    """The operation that a preview named, if there was one."""
+    """The key of what a preview showed, if there was one."""
 
     def destination(self, transaction: Transaction, plan: Plan) -> Destination:
-        operations = transaction.operations.list(plan.id)
-        undoing = self.kind is OperationKind.UNDO
-        stack = to_undo(operations) if undoing else to_redo(operations)
-        if not stack:
+        entry = next_entry(transaction, plan, self.kind)
+        if entry is None:
             raise NothingToUndoError(self.kind.value, plan.id)
         # Whatever could not be rolled back now cannot go anywhere else either.
         plan.moved_by(PlanAction.ROLL_BACK)
-        operation = stack[-1]
-        if self.expected not in (None, operation.id):
+        operation = entry.operation
+        if self.expected not in (None, entry.key):
+            note = entry.what if operation is None else f"the {operation.note}"
             raise ConflictError(
-                f"The plan has changed meanwhile: {self.kind.value} would now reverse the "
-                f"{operation.note}",
+                f"The plan has changed meanwhile: {self.kind.value} would now reverse {note}",
                 hint="Ask again if that is what you want",
             )
+        if operation is None:
+            return self._before_work(transaction, plan, entry)
+        if operation.apply is not None:
+            raise UsageError(f"To {self.kind.value} an apply changes the project, not a sandbox")
+        return self._before_operation(transaction, plan, entry, operation)
+
+    def _before_work(self, transaction: Transaction, plan: Plan, entry: Entry) -> Destination:
+        checkpoint = entry.checkpoint
+        if checkpoint is None:
+            raise UndoTargetMissingError(self.kind.value, entry.what, plan.id)
+        group = group_to_restore(transaction, plan, checkpoint)
+        after = entry.after or positions.at(transaction, plan, checkpoint, group)
+        note = f"{self.kind.value} of {entry.what}"
+        return Destination(
+            self.kind, checkpoint, group, after, note, what=entry.what, key=entry.key
+        )
+
+    def _before_operation(
+        self, transaction: Transaction, plan: Plan, entry: Entry, operation: Operation
+    ) -> Destination:
         try:
             group = transaction.checkpoints.get_group(operation.safety_group_id)
         except CheckpointNotFoundError as error:
@@ -140,8 +162,17 @@ class UndoRedo:
         )
         if plan.session is not None:
             after = positions.of_session(plan, after)
-        note = f"{self.kind.value} of {_bare(operation.note)}"
-        return Destination(self.kind, checkpoint, group, after, note, operation)
+        note = f"{self.kind.value} of {entry.what}"
+        return Destination(
+            self.kind,
+            checkpoint,
+            group,
+            after,
+            note,
+            takes_back=operation,
+            what=entry.what,
+            key=entry.key,
+        )
 
 
 def group_to_restore(
@@ -163,10 +194,3 @@ def group_to_restore(
             checkpoint_id=checkpoint.id,
         )
     return group
-
-
-def _bare(note: str) -> str:
-    """Returns what an operation was about at first: an undo of an undo of a rollback is of that."""
-    for kind in (OperationKind.UNDO, OperationKind.REDO):
-        note = note.removeprefix(f"{kind.value} of ")
-    return note

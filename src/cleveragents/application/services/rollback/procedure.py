@@ -30,6 +30,7 @@ from cleveragents.application.services.checkpoints.group_recorder import (
     snapshot_ids,
 )
 from cleveragents.application.services.rollback import positions, revert
+from cleveragents.application.services.rollback.history import Following, following
 from cleveragents.application.services.rollback.intents import Destination, Intent, Part
 from cleveragents.application.services.rollback.partial import paths_of_step
 from cleveragents.application.services.subplans.family import cancel
@@ -142,6 +143,8 @@ class RollbackProcedure:
             in_part=part is not None,
             in_place=in_place,
             commits_kept=commits,
+            what=destination.what,
+            key=destination.key,
         )
 
     def run(self, plan_id: str, intent: Intent) -> RollbackResult:
@@ -183,6 +186,10 @@ class RollbackProcedure:
                     raise
         changes, left_alone, replaced = _united(sandboxes, reports)
         in_place, commits = self._in_place(sandboxes, checkpoint)
+        then = Following(None, None)
+        if destination.what is not None:
+            with self._database.read() as transaction:
+                then = following(transaction, plan)
         return RollbackResult(
             plan_id=plan_id,
             kind=destination.kind,
@@ -206,6 +213,9 @@ class RollbackProcedure:
             verified=True,
             in_place=in_place,
             commits_kept=commits,
+            what=destination.what,
+            next_undo=then.undo,
+            next_redo=then.redo,
         )
 
     def _alone(self, plan_id: str) -> AbstractContextManager[None]:

@@ -15,7 +15,7 @@ from cleveragents.domain.checkpoints.checkpoint import (
     EffectiveRecords,
 )
 from cleveragents.domain.checkpoints.number_ranges import gaps
-from cleveragents.domain.checkpoints.operation import Operation, OperationStatus
+from cleveragents.domain.checkpoints.operation import Operation, OperationKind, OperationStatus
 from cleveragents.domain.checkpoints.retention import CountedGroup
 from cleveragents.domain.errors import CheckpointNotFoundError
 from cleveragents.domain.plans.events import (
@@ -26,6 +26,7 @@ from cleveragents.domain.plans.events import (
     CheckpointRestored,
     CheckpointUnpinned,
     PlanApplied,
+    PlanUnapplied,
     SandboxCommitted,
     SandboxRolledBack,
 )
@@ -333,6 +334,9 @@ class OperationRepository(RecordRepository, OperationStore):
         if operation.apply is not None:
             mode, targets = operation.apply.mode.value, operation.apply.targets
             commits = tuple(item.commit for item in targets if item.commit is not None)
+            if operation.kind is OperationKind.UNDO:
+                self._events.add(PlanUnapplied(plan_id, operation.id, mode, commits))
+                return
             self._events.add(PlanApplied(plan_id, operation.id, mode, commits))
             for sandbox in sandboxes:
                 facts = (sandbox.id, sandbox.resource, operation.id)

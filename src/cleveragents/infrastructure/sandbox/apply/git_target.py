@@ -1,4 +1,4 @@
-"""Writing a plan's result into a repository, and undoing it.
+"""Writing a plan's result into a repository, or undoing that; each can itself be undone.
 
 Meanwhile the project's own `index.lock` is ours, so no other git changes anything. Files come
 first, each by a rename, then the branch, then the index: the lock, renamed. A look at each of
@@ -54,6 +54,10 @@ class GitTarget(OpenTarget):
         self._journal = journal
         self._git_dir = git_dir
         self._move = move
+        # The commits of the branch before and afterwards; None where there is no branch.
+        self._start, self._end = move.before, move.after
+        if journal.reverses:
+            self._start, self._end = move.after, move.before
         self._workspace = workspace
         self._objects = objects
         self._writer = writer
@@ -64,6 +68,8 @@ class GitTarget(OpenTarget):
         self._index_mode = _INDEX_MODE
         with suppress(FileNotFoundError):
             self._index_mode = self._index.stat().st_mode & 0o777
+        undo = "undo of " if journal.reverses else ""
+        self._message = f"{undo}plan apply {journal.plan_id}"
         # What our lock holds: the new index, or else a sentence that says who holds the lock.
         self._locked = f"Locked by CleverAgents for plan {journal.plan_id}\n".encode()
         if journal.index_after is not None:
@@ -119,13 +125,15 @@ class GitTarget(OpenTarget):
             self._take_lock()  # The user may have removed it.
         move = self._move
         if move.after is not None:
-            if self._commit_of(move.ref) != move.after:
-                told = ("-m", f"plan apply {self._journal.plan_id}")
-                old = move.before or _NO_COMMIT
+            if self._commit_of(move.ref) != self._end:
                 try:  # Git refuses if another process has just moved the branch.
-                    self._git.run("update-ref", *told, move.ref, move.after, old)
+                    if self._end is None:
+                        self._delete_branch(move.after)
+                    else:
+                        told, old = ("-m", self._message), self._start or _NO_COMMIT
+                        self._git.run("update-ref", *told, move.ref, self._end, old)
                 except GitCommandError as error:
-                    if self._commit_of(move.ref) != move.before:
+                    if self._commit_of(move.ref) != self._start:
                         raise self._changed("its branch has another commit") from error
                     raise
             self._faults.reach(FaultPoint.BRANCH_MOVED)
@@ -143,7 +151,7 @@ class GitTarget(OpenTarget):
         self._writer.free_reserve()
         in_history = self._is_in_history()
         begun = in_history or self._writer.progress.has(BEGUN)
-        if in_history and self._commit_of(self._move.ref) != self._move.after:
+        if in_history and self._commit_of(self._move.ref) != self._end:
             raise self._changed("its branch has moved on from what was applied")
         if begun and self._journal.mode is not ApplyMode.BRANCH:
             self._take_lock()
@@ -215,24 +223,33 @@ class GitTarget(OpenTarget):
         return self._is_in_history()
 
     def _is_in_history(self) -> bool:
-        """Says whether the branch has the commit, or one that was made on top of it."""
+        """Says whether the branch has moved, whatever was committed on top of that since."""
         commit = self._move.after
-        if commit is None or missing_objects(self._git, [commit]):
+        if commit is None:
             return False
-        return self._git.succeeds("merge-base", "--is-ancestor", commit, self._move.ref)
+        has_result = not missing_objects(self._git, [commit]) and self._git.succeeds(
+            "merge-base", "--is-ancestor", commit, self._move.ref
+        )
+        return has_result != self._journal.reverses
 
     def _move_back(self) -> None:
         move = self._move
         if move.after is None:
             return
-        if self._commit_of(move.ref) == move.after:
-            if move.before is None:
-                ref = move.head if move.ref == "HEAD" and move.head else move.ref
-                self._git.run("update-ref", "-d", ref, move.after)
+        if self._commit_of(move.ref) == self._end:
+            if self._start is None:
+                self._delete_branch(move.after)
             else:
-                self._git.run("update-ref", move.ref, move.before, move.after)
+                old = self._end or _NO_COMMIT
+                self._git.run("update-ref", move.ref, self._start, old)
         for name, size in move.reflogs:
             _cut_back(Path(name), size or 0, move.after, gone=size is None)
+
+    def _delete_branch(self, commit: str) -> None:
+        """Deletes the branch; git refuses if it is not at the commit."""
+        move = self._move
+        ref = move.head if move.ref == "HEAD" and move.head else move.ref
+        self._git.run("update-ref", "-d", ref, commit)
 
     def _restore_index(self) -> None:
         before, after = self._journal.index_before, self._journal.index_after

@@ -103,6 +103,9 @@ class ApplyJournal:
     identity: tuple[tuple[str, str], ...] = ()
     """Git's variables that say who commits."""
     database: DatabaseMove | None = None
+    reverses: bool = False
+    """Whether it undoes an apply: files, index and database are then the other way around, and
+    `move` is still that of the apply."""
 
     def dump(self) -> bytes:
         move = self.move
@@ -131,6 +134,7 @@ class ApplyJournal:
             "index": [self.index_before, self.index_after, self.index_time],
             "identity": list(self.identity),
             "database": self.database and [self.database.before, self.database.after],
+            "reverses": self.reverses,
         }
         return json.dumps(content, sort_keys=True).encode("ascii")
 
@@ -168,6 +172,7 @@ class ApplyJournal:
                 index_time=content["index"][2],
                 identity=tuple((name, value) for name, value in content["identity"]),
                 database=None if database is None else DatabaseMove(*database),
+                reverses=content.get("reverses", False),  # Earlier versions undid no apply.
             )
         except (ValueError, KeyError, TypeError) as error:
             raise SnapshotCorruptError(
@@ -203,7 +208,9 @@ def store_journal(
     with stored_pack(objects, added.values()):
         # An earlier apply with the same result may have been undone, and left its notes.
         ApplyProgress(mirror, journal.plan_id, resource, document.id).drop(WRITTEN, BEGUN)
-        name = f"refs/cleveragents/applies/{journal.plan_id}/{resource}"
+        # What was applied last is needed until it is undone, and the other way around.
+        place = "unapplies" if journal.reverses else "applies"
+        name = f"refs/cleveragents/{place}/{journal.plan_id}/{resource}"
         mirror.run("update-ref", name, anchor.id)
     return document.id
 

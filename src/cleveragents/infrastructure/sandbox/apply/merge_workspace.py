@@ -150,6 +150,27 @@ class MergeWorkspace:
                 shutil.copy2(git_dir / name, git.directory / name)
         return git.with_variables(GIT_WORK_TREE=str(root))
 
+    def staged_in(self, index: bytes | None, git_dir: Path, root: Path) -> bytes:
+        """Returns what an index of a project says is staged, whatever it says about times."""
+        return self._with_index(index, git_dir, root).run("ls-files", "-z", "--stage", "-v")
+
+    def whole_index(self, index: bytes | None, git_dir: Path, root: Path) -> bytes:
+        """Returns an index of a project in one piece; None is one that has nothing staged."""
+        git = self._with_index(index, git_dir, root)
+        if index is None:
+            git.run("read-tree", "--empty")
+        else:
+            git.run("update-index", "--no-split-index")
+        return (git.directory / "index").read_bytes()
+
+    def _with_index(self, index: bytes | None, git_dir: Path, root: Path) -> Git:
+        git = self.project_git(git_dir, root)
+        copy = git.directory / "index"
+        copy.unlink(missing_ok=True)
+        if index is not None:
+            copy.write_bytes(index)
+        return git
+
     def index_of(self, repository: Repository) -> ProjectIndex:
         git = self.project_git(repository.git_dir, repository.root)
         listing = git.run("ls-files", "-z", "--stage", "-v").split(b"\0")[:-1]

@@ -72,13 +72,13 @@ def plan_database(
             load_state(mirror, each, objects, path.name) for each in (move.before, move.after)
         )
         found = look(path, workspace / "present", PATIENCE_SECONDS).state
-    if not (_is_same(found, before) or _is_same(found, after)):
+    if not (is_same_database(found, before) or is_same_database(found, after)):
         raise MergeConflictError(
             str(path),
             [path.name],
             hint="Run the plan again on the database as it is now; nothing was changed",
         )
-    status = "mode changed" if _is_same(before, after) else "modified"
+    status = "mode changed" if is_same_database(before, after) else "modified"
     if after.kind is FileKind.MISSING:
         status = "deleted"
     counts = {path.name: (None, None)}
@@ -111,7 +111,7 @@ class SqliteTarget(OpenTarget):
     def lock(self) -> None:
         """Checks the database once more: nobody can be kept out of it for long."""
         found = self._found()
-        if not _is_same(found, self._before) and not _is_same(found, self._after):
+        if not is_same_database(found, self._before) and not is_same_database(found, self._after):
             raise TargetChangedError(str(self.root), "it was written to", hint=_TRY_AGAIN)
         for place in (self.root.parent, *([self.root] if self.root.exists() else [])):
             if not os.access(place, os.W_OK):
@@ -130,7 +130,7 @@ class SqliteTarget(OpenTarget):
     @target_act
     def undo(self) -> None:
         self._staged.unlink(missing_ok=True)
-        if _is_same(self._found(), self._after):
+        if is_same_database(self._found(), self._after):
             self._move(self._after, self._before)
 
     def finish(self) -> None:
@@ -141,9 +141,9 @@ class SqliteTarget(OpenTarget):
         files = DatabaseFiles(self.root)
         seen = files.content_signature()
         found = self._found()
-        if _is_same(found, new) and found.mode == new.mode:
+        if is_same_database(found, new) and found.mode == new.mode:
             return
-        if not _is_same(found, old) and not _is_same(found, new):
+        if not is_same_database(found, old) and not is_same_database(found, new):
             raise TargetChangedError(str(self.root), "it was written to", hint=_TRY_AGAIN)
         self._staged.unlink(missing_ok=True)
         content = rebuild(new, self._staged, self._objects)
@@ -161,11 +161,16 @@ class SqliteTarget(OpenTarget):
             self._staged.unlink(missing_ok=True)
 
     def _found(self) -> DatabaseState:
-        with _readable(self.root):
-            return look(self.root, self._workspace / "present", PATIENCE_SECONDS).state
+        return found_in(self.root, self._workspace)
 
 
-def _is_same(one: DatabaseState, other: DatabaseState) -> bool:
+def found_in(path: Path, workspace: Path) -> DatabaseState:
+    """Returns what a database holds now; `workspace` is a directory for copies."""
+    with _readable(path):
+        return look(path, workspace / "present", PATIENCE_SECONDS).state
+
+
+def is_same_database(one: DatabaseState, other: DatabaseState) -> bool:
     """Says whether two databases hold the same, whatever their permission bits and journals."""
     return (one.kind, one.size, one.chunks) == (other.kind, other.size, other.chunks)
 

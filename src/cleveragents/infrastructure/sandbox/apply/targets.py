@@ -21,6 +21,7 @@ from cleveragents.infrastructure.sandbox.apply.git_target import GitTarget
 from cleveragents.infrastructure.sandbox.apply.journal import ApplyJournal, ApplyProgress
 from cleveragents.infrastructure.sandbox.apply.merge_workspace import MergeWorkspace
 from cleveragents.infrastructure.sandbox.apply.project_writer import ProjectWriter
+from cleveragents.infrastructure.sandbox.apply.reversal import plan_reversal
 from cleveragents.infrastructure.sandbox.apply.sqlite_target import SqliteTarget, plan_database
 from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 from cleveragents.infrastructure.sandbox.store.blobs import BlobReader
@@ -69,6 +70,21 @@ class AllTargets(Targets):
                     return plan_database(mirror, objects, workspace, work, request)
                 case _ as never:
                     assert_never(never)
+
+    def reverse(self, target: Target) -> Target:
+        if not target.document:
+            return target
+        store = Path(target.store)
+        mirror = git_on_mirror(self._git, store)
+        with (
+            os_errors_refused(target.path),
+            mirror_use(store),
+            closing(BlobReader(mirror)) as objects,
+        ):
+            journal = ApplyJournal.load(objects.read(target.document))
+            place = sandbox_place(self._home, journal.plan_id, target.resource)
+            with scratch(place) as workspace:
+                return plan_reversal(mirror, objects, workspace, journal, target)
 
     @contextmanager
     def open(self, target: Target) -> Generator[OpenTarget]:

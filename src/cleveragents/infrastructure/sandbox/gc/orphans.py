@@ -13,7 +13,7 @@ from cleveragents.infrastructure.sandbox.git.command import Git, git_on_mirror
 
 _SNAPSHOT = re.compile(r"refs/cleveragents/snapshots/([0-9A-Za-z]+)/[^/]+/([0-9a-f]{40})")
 _OF_PLAN = re.compile(
-    r"refs/(?:cleveragents/(?:applies|base|begun|brought|forks|included|starts)/|heads/cleveragents/plan-)"
+    r"refs/(?:cleveragents/(?:applies|base|begun|brought|forks|included|starts|unapplies)/|heads/cleveragents/plan-)"
     r"([0-9A-Za-z]+)(?:/.+)?"
 )
 _BRANCH = "refs/heads/"
