@@ -7,7 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.compare.results import Standing
@@ -124,3 +124,7 @@ def _as_git_sees_it(entry: Entry | None) -> tuple[str, bytes, bool] | None:
         return None
     executable = entry.kind == "file" and bool(entry.mode & _EXECUTABLE)
     return entry.kind, entry.content, executable
+
+
+if __name__ == "__main__":
+    print({path: asdict(entry) for path, entry in Witness(Path()).fingerprint().items()})

@@ -9,7 +9,8 @@ from types import MappingProxyType
 from benchmarks.compare.results import Comparison, Measured, OnTree, Role, Scenario, Standing
 
 SESSION_IN_PLACE = "CleverAgents, `agents run -i`"
-"""Has to restore every kind of change."""
+PRIVATE_SESSION = "CleverAgents, `agents run`"
+"""Both have to restore every kind of change."""
 
 SIZES = (1_000, 10_000, 100_000)
 """The numbers of files that the columns of the limits are for."""
@@ -121,14 +122,12 @@ def failures(comparison: Comparison) -> list[str]:
     found += [
         f"{each.name} does not restore {kind}: {done.failure or 'the tree differs'}"
         for each in comparison.kinds
-        if each.name == SESSION_IN_PLACE
+        if each.name in (SESSION_IN_PLACE, PRIVATE_SESSION)
         for kind, done in each.kinds.items()
         if (done.back, done.again) != (Standing.EXACT, Standing.EXACT)
     ]
     found += [
-        f"{check.name}: {check.value:,.2f} {check.unit}, the limit is {check.limit:g}".replace(
-            " ,", ","
-        )
+        f"{check.name}: {check.measured}, the limit is {check.limit:g}"
         for check in comparison.checks
         if not check.kept
     ]

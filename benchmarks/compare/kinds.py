@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.compare.copies import Copy
-from benchmarks.compare.exactness import Fingerprint, Witness, standing_of
-from benchmarks.compare.judging import SESSION_IN_PLACE
+from benchmarks.compare.exactness import Fingerprint, standing_of
+from benchmarks.compare.judging import PRIVATE_SESSION, SESSION_IN_PLACE
 from benchmarks.compare.ours import Ours
 from benchmarks.compare.peers import Cline, CodexGhostCommit, GeminiCli, KeptIndex, OpenCode
 from benchmarks.compare.results import KindsRestored, Restored, Standing
-from benchmarks.compare.reversals import Reversal, SessionInPlace, through
+from benchmarks.compare.reversals import PrivateSession, Reversal, SessionInPlace, through
 from benchmarks.compare.session_tools import Snapback, Stepback
 from benchmarks.compare.technique import NotAvailable, Technique
 
@@ -113,7 +113,7 @@ def compare_kinds(place: Path, say: Callable[[str], None]) -> list[KindsRestored
 
 def _reversals() -> list[tuple[str, Callable[[Path, Path], Reversal]]]:
     others = [(kind.name, through(kind)) for kind in _TECHNIQUES]
-    return [(SESSION_IN_PLACE, SessionInPlace), *others]
+    return [(PRIVATE_SESSION, PrivateSession), (SESSION_IN_PLACE, SessionInPlace), *others]
 
 
 def _tried(kind: Kind, place: Path, make: Callable[[Path, Path], Reversal]) -> Restored:
@@ -124,13 +124,13 @@ def _tried(kind: Kind, place: Path, make: Callable[[Path, Path], Reversal]) -> R
     try:
         root = reversal.root
         _run(kind.before, root)
-        before = _look(root)
+        before = _files(reversal)
         reversal.capture()
         _run_in(reversal, kind.change)
-        after = _look(root)
+        after = _files(reversal)
         reversal.take_back()
-        back = standing_of(before, _look(root))
-        again = standing_of(after, _look(root)) if reversal.bring_again() else None
+        back = standing_of(before, _files(reversal))
+        again = standing_of(after, _files(reversal)) if reversal.bring_again() else None
         return Restored(back, again)
     except NotAvailable:
         raise
@@ -142,11 +142,11 @@ def _tried(kind: Kind, place: Path, make: Callable[[Path, Path], Reversal]) -> R
         reversal.close()
 
 
-def _look(root: Path) -> Fingerprint:
+def _files(reversal: Reversal) -> Fingerprint:
     """Looks at everything but git's own directory; and but what git keeps in those inside."""
     return {
         path: entry
-        for path, entry in Witness(root).fingerprint().items()
+        for path, entry in reversal.look().items()
         # Reading a repository refreshes its index, whoever does it.
         if not path.endswith(".git/index")
     }

@@ -128,6 +128,11 @@ class Check:
     def kept(self) -> bool:
         return self.limit is None or self.value <= self.limit
 
+    @property
+    def measured(self) -> str:
+        digits = 2 if self.value >= 0.1 or not self.value else 4
+        return f"{self.value:,.{digits}f} {self.unit}".strip()
+
 
 @dataclass(frozen=True)
 class Machine:

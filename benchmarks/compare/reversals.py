@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benchmarks.compare.exactness import Entry, Fingerprint, Witness
 from benchmarks.compare.technique import Technique
 
 
@@ -33,6 +35,10 @@ class Reversal(ABC):
     @abstractmethod
     def bring_again(self) -> bool:
         """Restores what was there after it; returns False if there is no way to."""
+
+    def look(self) -> Fingerprint:
+        """Looks at what is there now."""
+        return Witness(self.root).fingerprint()
 
     def close(self) -> None:
         return None
@@ -71,6 +77,8 @@ class _ThroughTechnique(Reversal):
 class SessionInPlace(Reversal):
     """`agents run -i`, `agents rollback` and `agents undo`, as a user types them."""
 
+    isolation = "in-place"
+
     def __init__(self, origin: Path, store: Path) -> None:
         self.root = origin
         self._environment = {**os.environ, "CLEVERAGENTS_HOME": str(store)}
@@ -80,7 +88,7 @@ class SessionInPlace(Reversal):
 
     def change(self, script: str, environment: Mapping[str, str]) -> None:
         self._environment |= environment
-        self._agents("run", "-i", "--", "sh", "-c", script)
+        self._agents("run", "--isolation", self.isolation, "--", "sh", "-c", script)
 
     def take_back(self) -> None:
         self._agents("rollback", "@first", "--yes")
@@ -89,9 +97,9 @@ class SessionInPlace(Reversal):
         self._agents("undo", "--yes")
         return True
 
-    def _agents(self, *arguments: str) -> None:
+    def _agents(self, *arguments: str) -> bytes:
         command = [sys.executable, "-m", "cleveragents", *arguments]
-        subprocess.run(
+        done = subprocess.run(
             command,
             cwd=self.root,
             env=self._environment,
@@ -99,3 +107,22 @@ class SessionInPlace(Reversal):
             capture_output=True,
             check=True,
         )
+        return done.stdout
+
+
+class PrivateSession(SessionInPlace):
+    """The same in a private view, which is looked at from inside."""
+
+    isolation = "private"
+    _has_begun = False
+
+    def change(self, script: str, environment: Mapping[str, str]) -> None:
+        super().change(script, environment)
+        self._has_begun = True
+
+    def look(self) -> Fingerprint:
+        if not self._has_begun:
+            return super().look()
+        self._environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+        seen = self._agents("enter", "--", sys.executable, "-m", "benchmarks.compare.exactness")
+        return {path: Entry(**entry) for path, entry in ast.literal_eval(seen.decode()).items()}

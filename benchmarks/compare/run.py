@@ -20,6 +20,7 @@ from benchmarks.compare.machine import this_machine
 from benchmarks.compare.measuring import compare_on
 from benchmarks.compare.page import page
 from benchmarks.compare.results import Check, Comparison, OnTree, Tree
+from benchmarks.compare.sessions import session_checks
 
 _BUILD = Path(__file__).parents[2] / "build"
 """Where the trees go: beside the code, because `/tmp` may be memory, where syncing is free."""
@@ -73,6 +74,7 @@ def _checks(place: Path, trees: Sequence[Tree], checkpoints: int) -> Iterable[Ch
     yield _apart(place / "growth", lambda here: extras.growth(here, usual, checkpoints))
     _say("disk")
     yield from _apart(place / "disk", lambda here: extras.disk(here, usual))
+    yield from _apart(place / "sessions", lambda here: session_checks(here, sizes[-1], _say))
     _say("memory")
     pair = (sizes[0], sizes[-1]) if len(sizes) > 1 else (min(sizes[0], 1_000), max(sizes[0], 5_000))
     yield _apart(place / "memory", lambda here: extras.memory(here, pair))

@@ -115,7 +115,7 @@ def checks(found: Sequence[Check]) -> str:
     rows += [
         [
             check.name,
-            f"{check.value:,.2f} {check.unit}".strip(),
+            check.measured,
             _NONE if check.limit is None else f"{check.limit:,g} {check.unit}".strip(),
             _NONE if check.limit is None else ("yes" if check.kept else "**missed**"),
         ]
