@@ -173,7 +173,7 @@ def look_for_points(context: Context) -> None:
     this = Path(context.feature.filename)
     names = (
         *("operation_faults", "apply_faults", "sandbox_cleanup", "subplan_faults"),
-        *("homes", "adoption", "recorder"),
+        *("homes", "adoption", "recorder", "undo_apply_faults"),
     )
     others = [this.with_name(f"{name}.feature").read_text() for name in names]
     context.text_of_feature = "".join([this.read_text(), *others])

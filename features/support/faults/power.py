@@ -44,6 +44,10 @@ class CutOffDisk:
         finally:
             os.close(descriptor)
         _run("umount", str(self._place))
+        # Another process with mounts of its own may still have the old one, which stays dead.
+        after = self._image.with_name("disk-after.img")
+        _run("cp", "--sparse=always", str(self._image), str(after))
+        self._image = after
         self._mount()
 
     def _mount(self) -> None:

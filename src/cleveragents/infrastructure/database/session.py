@@ -19,7 +19,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from cleveragents.domain.errors import DatabaseError, DuplicateError, NotFoundError
 from cleveragents.infrastructure.database.failures import (
@@ -319,8 +319,7 @@ class DatabaseSession:
             if not sql.startswith("SELECT"):
                 self._expected.clear()
             return self.server.run(_for_postgres(sql), converted)
-        assert self._connection is not None
-        cursor = self._connection.cursor()
+        cursor = cast("DriverConnection", self._connection).cursor()
         if len(converted) == 1:
             cursor.execute(sql, converted[0])
         else:

@@ -28,7 +28,7 @@ _MS_NODEV = 4
 _MS_REMOUNT = 32
 _MS_BIND = 4096
 _MS_REC = 16384
-_MS_PRIVATE = 1 << 18
+_MS_SLAVE = 1 << 19
 _UMOUNT_DETACH = 2
 _UMOUNT_NOFOLLOW = 8
 _MOUNTS = "/proc/self/mountinfo"
@@ -78,8 +78,11 @@ def mount_view(lower: Path, upper: Path, work: Path, place: Path) -> None:
 
 
 def keep_mounts_private() -> None:
-    """Has nothing that this process mounts appear elsewhere, nor the other way round."""
-    _mount(None, Path("/"), None, _MS_REC | _MS_PRIVATE)
+    """Has nothing that this process mounts appear elsewhere.
+
+    What is unmounted elsewhere goes here too: otherwise this process would keep the disk busy.
+    """
+    _mount(None, Path("/"), None, _MS_REC | _MS_SLAVE)
 
 
 def bind(directory: Path, place: Path) -> None:
