@@ -54,7 +54,7 @@ from cleveragents.infrastructure.sandbox.files.scan import (
     slack_of,
 )
 from cleveragents.infrastructure.sandbox.files.usual_modes import usual_modes_in
-from cleveragents.infrastructure.sandbox.files.views import Layer, enter, is_private_view
+from cleveragents.infrastructure.sandbox.files.views import Layer, enter
 from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE
 from cleveragents.infrastructure.sandbox.states.difference import StateDifference
 from cleveragents.infrastructure.sandbox.store.captured_state import (
@@ -110,6 +110,7 @@ class SandboxTracker:
     def __init__(
         self,
         sandbox: SandboxRef,
+        layer: Layer | None,
         git: SandboxGit | ProjectGit | None,
         rules: IgnoreRules,
         stored: StoredSnapshots,
@@ -121,7 +122,7 @@ class SandboxTracker:
         self._stored = stored
         self._limits = limits
         self._environment = environment
-        self._layer = Layer.of(sandbox) if is_private_view(sandbox) else None
+        self._layer = layer
         self._layer_directories: Mapping[str, int] = {}
         """The directories that the layer of a private view had when it was read last."""
         self._layer_watch: Watch | None = None
