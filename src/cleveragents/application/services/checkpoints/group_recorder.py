@@ -182,8 +182,8 @@ class GroupRecorder:
         self, transaction: Transaction, plan: Plan, moment: Milestone, taken: Sequence[Taken]
     ) -> tuple[CheckpointGroup, list[Checkpoint]]:
         """Adds the next group of the plan in a transaction of the caller."""
-        group_sequence, sequence = transaction.checkpoints.next_sequence(plan.id)
-        effective = moment.effective or transaction.checkpoints.effective_records(plan.id)
+        group_sequence, sequence, effective = transaction.checkpoints.next_group(plan.id)
+        effective = moment.effective or effective
         group = CheckpointGroup(
             id=self._ids.new(),
             plan_id=plan.id,
