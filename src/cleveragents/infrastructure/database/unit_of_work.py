@@ -31,9 +31,14 @@ from cleveragents.infrastructure.database.session import (
     DatabaseSession,
 )
 from cleveragents.infrastructure.file_locks import Presence, RunningProcess
-from cleveragents.infrastructure.system import this_process
+from cleveragents.infrastructure.system import NoFaults, this_process
 
 RECONNECT_SECONDS = 60.0
+_NO_FAULTS = NoFaults()
+
+
+def _do_nothing(_: object) -> None:
+    return None
 
 
 class UnitOfWork(Transaction):
@@ -80,9 +85,9 @@ class Connections:
         *,
         busy_seconds: float = BUSY_SECONDS,
         reconnect_seconds: float = RECONNECT_SECONDS,
-        faults: FaultPoints | None = None,
-        relink: Callable[[Path], None] | None = None,
-        tell: Callable[[str], None] | None = None,
+        faults: FaultPoints = _NO_FAULTS,
+        relink: Callable[[Path], None] = _do_nothing,
+        tell: Callable[[str], None] = _do_nothing,
     ) -> None:
         """Opens nothing yet.
 
