@@ -14,7 +14,7 @@ leaves a pending journal entry, which `recover` completes or undoes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 
 from msgspec.structs import replace
 
@@ -100,7 +100,7 @@ class RollbackProcedure:
 
     def preview(self, plan_id: str, intent: Intent) -> RollbackPreview:
         """Says what an operation would do and changes nothing; raises what it would."""
-        sandboxes, destination, paths = self._guard(plan_id, intent)
+        _, sandboxes, destination, paths = self._guard(plan_id, intent)
         part = destination.part
         restores: list[RestorePreview] = []
         for sandbox in sandboxes:
@@ -165,8 +165,11 @@ class RollbackProcedure:
             self._locks.hold(plan_id) as lease,
             self._locks.hold_below(plan_id),
         ):
-            sandboxes, destination, _ = self._guard(plan_id, intent)
-            with self._alone(plan_id), self._snapshots.watched(sandboxes):
+            plan, sandboxes, destination, _ = self._guard(plan_id, intent)
+            # No session may work meanwhile on the files that a rollback in place changes.
+            shares = plan.session is not None and plan.session.works_in_place
+            alone = self._locks.place(plan.project_key) if shares else nullcontext()
+            with alone, self._snapshots.watched(sandboxes):
                 taken = self._recorder.take(lease, sandboxes)
                 moment = Milestone(
                     CheckpointType.SAFETY,
@@ -178,7 +181,8 @@ class RollbackProcedure:
                 self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
                 operation, checkpoint, group = self._journal(lease, destination, safety, taken)
                 try:
-                    goes_on = destination.session_goes_on
+                    # Then this is a session whose program runs: no restore interrupts it.
+                    goes_on = destination.after.state is PlanState.PROCESSING
                     reports = self._restore(lease, sandboxes, group, None, goes_on=goes_on)
                     plan, moved, remaining = self._record(operation)
                 except BaseException as error:
@@ -217,14 +221,6 @@ class RollbackProcedure:
             next_undo=then.undo,
             next_redo=then.redo,
         )
-
-    def _alone(self, plan_id: str) -> AbstractContextManager[None]:
-        """Keeps sessions from working meanwhile on the files that a rollback in place changes."""
-        with self._database.read() as transaction:
-            plan = transaction.plans.get(plan_id)
-        if plan.session is None or not plan.session.works_in_place:
-            return nullcontext()
-        return self._locks.place(plan.project_key)
 
     def _in_place(
         self, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
@@ -305,8 +301,8 @@ class RollbackProcedure:
 
     def _guard(
         self, plan_id: str, intent: Intent
-    ) -> tuple[Sequence[SandboxRef], Destination, Paths]:
-        """Returns the sandboxes, where to go, and the paths if only a part is restored."""
+    ) -> tuple[Plan, Sequence[SandboxRef], Destination, Paths]:
+        """Returns plan and sandboxes, where to go, and the paths if only a part is restored."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             sandboxes = transaction.sandboxes.list(plan_id)
@@ -322,7 +318,8 @@ class RollbackProcedure:
         if applied:
             raise ChildAppliedError(plan_id, applied)
         part = destination.part
-        return sandboxes, destination, self._paths(destination, part, sandboxes) if part else {}
+        paths: Paths = self._paths(destination, part, sandboxes) if part else {}
+        return plan, sandboxes, destination, paths
 
     def _paths(
         self,
