@@ -194,10 +194,10 @@ class SandboxTracker:
 
     def close(self) -> None:
         """Writes down what is known, and ends watch and processes."""
-        self._stop_watching()
-        if self._layer_watch is not None:
-            self._layer_watch.close()
-            self._layer_watch = None
+        for watch in (self._watch, self._layer_watch):
+            if watch is not None:
+                watch.close()
+        self._watch = self._layer_watch = None
         if self._not_saved and self._to_save is not None:
             with suppress(OSError):  # What was written down before still holds.
                 save_state(self._sandbox, self._to_save)
@@ -248,7 +248,7 @@ class SandboxTracker:
         """Returns the sandbox's files as they were found last, and its git as it is now."""
         live = self._known()
         look = self._git.look() if self._git is not None else _NO_GIT
-        if self._present is None or self._present[1] is not look:
+        if look.tracked_though_ignored != live.forced:
             live.force(look.tracked_though_ignored)
         if self._present is None or live.changed or self._present[1] is not look:
             captured = live.captured(look.state, look.uncaptured)
