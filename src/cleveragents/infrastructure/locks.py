@@ -260,7 +260,9 @@ class DatabaseLocks(Locks):
         with self._database.read() as transaction:
             lease = transaction.leases.get(plan_id)
             now = transaction.leases.now()
-        return lease if lease is not None and self._blocks(lease, now) else None
+        if lease is None or lease.released:
+            return None
+        return lease if self._blocks(lease, now) else None
 
     def stop_holder(self, plan_id: str) -> None:
         holder = self.holder(plan_id)
@@ -352,9 +354,13 @@ class DatabaseLocks(Locks):
                 if not self._database.owns(sandbox):
                     raise OtherHomeError(plan_id, sandbox.path)
             present, now = transaction.leases.get(plan_id), transaction.leases.now()
-            # A lease of this process stays in the table if it could not be released.
-            own = present is not None and present.holder.owner_id == holder.owner_id
-            if present is not None and not own and self._blocks(present, now):
+            if (
+                present is not None
+                and not present.released
+                # A lease of this process stays in the table if it could not be released.
+                and present.holder.owner_id != holder.owner_id
+                and self._blocks(present, now)
+            ):
                 raise ConflictError(
                     f"Plan {plan_id} is held by {present.holder}",
                     hint="Wait until it is done, or stop that process",
@@ -380,9 +386,12 @@ class DatabaseLocks(Locks):
         ]
 
     def _blocks(self, present: Lease, now: datetime) -> bool:
-        """Returns whether the lease keeps other processes out; `now` is the database's time."""
-        if present.released:
-            return False
+        """Returns whether a lease that was not released keeps other processes out.
+
+        Args:
+            present: The lease.
+            now: The time of the database.
+        """
         running = self._presence.is_running(present.holder.owner_id)
         return present.expires_at > now if running is None else running
 

@@ -118,7 +118,7 @@ class RollbackProcedure:
         after = [item for item in visible if item.group_id in aside]
         returning = [item for item in every if item.group_id in back]
         combined = 1 if part else 0
-        in_place, commits = self._in_place(sandboxes, destination.checkpoint)
+        own = [item for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
         return RollbackPreview(
             plan_id=plan_id,
             kind=destination.kind,
@@ -141,8 +141,8 @@ class RollbackProcedure:
             takes_back=destination.takes_back,
             label=part.label if part else destination.checkpoint.metadata.label,
             in_part=part is not None,
-            in_place=in_place,
-            commits_kept=commits,
+            in_place=own[0].path if own else None,
+            commits_kept=self._commits_kept(own, destination.checkpoint) if own else (),
             what=destination.what,
             key=destination.key,
         )
@@ -189,7 +189,7 @@ class RollbackProcedure:
                     self._compensate(lease, operation, sandboxes, error)
                     raise
         changes, left_alone, replaced = _united(sandboxes, reports)
-        in_place, commits = self._in_place(sandboxes, checkpoint)
+        own = [item for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
         then = Following(None, None)
         if destination.what is not None:
             with self._database.read() as transaction:
@@ -215,27 +215,24 @@ class RollbackProcedure:
             phase=plan.phase,
             state=plan.state,
             verified=True,
-            in_place=in_place,
-            commits_kept=commits,
+            in_place=own[0].path if own else None,
+            commits_kept=self._commits_kept(own, checkpoint) if own else (),
             what=destination.what,
             next_undo=then.undo,
             next_redo=then.redo,
         )
 
-    def _in_place(
-        self, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
-    ) -> tuple[str | None, tuple[str, ...]]:
-        """Returns the project that is its own sandbox, if one is, and its commits since then.
+    def _commits_kept(self, own: Sequence[SandboxRef], checkpoint: Checkpoint) -> tuple[str, ...]:
+        """Returns the commits since a checkpoint in projects that are their own sandboxes.
 
-        A restore writes files; the commits since the checkpoint stay.
+        A restore writes files; these commits stay.
         """
-        own = [item for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
         head = checkpoint.metadata.head
         commits: list[str] = []
         for sandbox in own if head is not None else ():
             with self._snapshots.open(sandbox) as opened:
                 commits += opened.commits_since(head or "")
-        return own[0].path if own else None, tuple(commits)
+        return tuple(commits)
 
     def recover(self, lease: PlanLease, operation: Operation) -> RecoveryOutcome:
         """Completes a killed operation, or undoes it if it cannot be completed; says which."""
