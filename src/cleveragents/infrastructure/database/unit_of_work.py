@@ -22,7 +22,7 @@ from cleveragents.infrastructure.database.failures import (
 )
 from cleveragents.infrastructure.database.home_records import HomeRecords
 from cleveragents.infrastructure.database.location import SqliteLocation, connect_postgres, locate
-from cleveragents.infrastructure.database.server_processes import connection_name, holding
+from cleveragents.infrastructure.database.server_processes import connected, connection_name
 from cleveragents.infrastructure.database.server_transaction import ServerTransaction
 from cleveragents.infrastructure.database.session import (
     BUSY_SECONDS,
@@ -203,7 +203,7 @@ class Connections:
         if opened is None or opened.file_in_use is not None:
             return [str(process.holder) for process in self.presence.others()]
         with suppress(*driver_errors()), opened.pool.connection() as connection:
-            return [str(process) for process in holding(connection)]
+            return [str(process) for process in connected(connection, locking=True)]
         return []
 
     def _open(self) -> _OpenDatabase:
