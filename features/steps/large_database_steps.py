@@ -27,8 +27,8 @@ def questions(context: Context, command: str, plans: int) -> int:
     (world.project / ".git").mkdir(exist_ok=True)
     home = world.directory / f"home-{plans}"
     large_database.build(home, world.project, plans)
-    real = DatabaseSession._execute
-    with patch.object(DatabaseSession, "_execute", autospec=True, side_effect=real) as asked:
+    real = DatabaseSession.run
+    with patch.object(DatabaseSession, "run", autospec=True, side_effect=real) as asked:
         _, *arguments = shlex.split(command)
         outcome = world.agents_here(*arguments, env={"CLEVERAGENTS_HOME": str(home)})
     assert outcome.exit_code == 0, outcome

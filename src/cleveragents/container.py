@@ -8,7 +8,7 @@ the code of sandboxes, tools and plan files is built only when a service uses it
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, wraps
 from pathlib import Path
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from cleveragents.application.services.tool_runner import ToolRunner
     from cleveragents.domain.checkpoints.retention import CheckpointRetentionPolicy
     from cleveragents.domain.plans.plan import Plan
+    from cleveragents.domain.sandboxes.sandbox import SandboxRef
     from cleveragents.infrastructure.database.unit_of_work import Connections
     from cleveragents.infrastructure.locks import DatabaseLocks
     from cleveragents.infrastructure.recorder.calls import Calls
@@ -788,29 +789,18 @@ class Container:
             self._connections.presence,
             lease_seconds=self._settings[LEASE_TIME],
             concurrency=self._settings[CONCURRENCY],
-            before_threads=self._enter_views,
+            enter_views=self._enter_views,
         )
 
-    def _enter_views(self, plan_id: str) -> None:
-        """Lets this process see the private views of a plan, while it can: it has one thread.
+    def _enter_views(self, views: Sequence[SandboxRef]) -> None:
+        """Lets this process see private views, while it can: it has one thread.
 
         Where that is impossible, whoever needs to see them says so.
         """
         from cleveragents.domain.errors import CleverAgentsError
-        from cleveragents.domain.sandboxes.resource import SandboxStrategy
-        from cleveragents.domain.sandboxes.sandbox import SandboxState
 
-        with self.database().read() as transaction:
-            sandboxes = transaction.sandboxes.list(plan_id)
-        views = [
-            item
-            for item in sandboxes
-            if item.strategy is SandboxStrategy.PRIVATE_VIEW
-            and item.state is not SandboxState.CLEANED_UP
-        ]
-        if views:
-            with suppress(CleverAgentsError):
-                self._sandboxes.enter(views)
+        with suppress(CleverAgentsError):
+            self._sandboxes.enter(views)
 
     @cached_property
     def _clock(self) -> Clock:

@@ -80,6 +80,8 @@ def wait_for_lock(descriptor: int, path: Path, kind: int) -> None:
     Raises:
         ConflictError: another process has the lock for too long; the error names it.
     """
+    if take_lock(descriptor, kind):
+        return
     _wait(
         lambda: take_lock(descriptor, kind),
         lambda: f"{lock_holder(descriptor)}, which has locked {path}",

@@ -37,6 +37,8 @@ from cleveragents.domain.errors import (
 )
 from cleveragents.domain.plans.lease import LEASE_SECONDS, Holder, Lease
 from cleveragents.domain.plans.plan import Plan
+from cleveragents.domain.sandboxes.resource import SandboxStrategy
+from cleveragents.domain.sandboxes.sandbox import SandboxRef, SandboxState
 from cleveragents.domain.wording import counted
 from cleveragents.infrastructure.file_locks import (
     Presence,
@@ -120,7 +122,7 @@ class DatabaseLocks(Locks):
         *,
         lease_seconds: float = LEASE_SECONDS,
         concurrency: int | None = None,
-        before_threads: Callable[[str], object] | None = None,
+        enter_views: Callable[[Sequence[SandboxRef]], object] | None = None,
     ) -> None:
         """Prepares leases.
 
@@ -130,9 +132,10 @@ class DatabaseLocks(Locks):
             presence: Tells which processes run.
             lease_seconds: How long a lease lasts that is not renewed.
             concurrency: How many plans may run at once; None for any number.
-            before_threads: Called with the plan before the thread that renews leases starts.
+            enter_views: Called with the private views of a plan, if it has any, before the
+                thread that renews leases starts.
         """
-        self._before_threads = before_threads
+        self._enter_views = enter_views
         self._concurrency = concurrency
         self._database = database
         self._clock = clock
@@ -186,8 +189,6 @@ class DatabaseLocks(Locks):
 
     @contextmanager
     def hold(self, plan_id: str) -> Generator[PlanLease]:
-        if self._before_threads is not None and self._heartbeat is None:
-            self._before_threads(plan_id)
         # The database is asked under the lock: the lease of a second thread would get a higher
         # number, and this one would be lost.
         with self._changing:
@@ -195,7 +196,10 @@ class DatabaseLocks(Locks):
             if held is None:
                 # Before the request, because the lease may begin as early as that.
                 sent = self._clock.monotonic()
-                held = _HeldLease(plan_id, self._acquire(plan_id), sent, self._database)
+                lease, views = self._acquire(plan_id)
+                if views and self._enter_views is not None and self._heartbeat is None:
+                    self._enter_views(views)
+                held = _HeldLease(plan_id, lease, sent, self._database)
                 self._held = {**self._held, plan_id: held}
                 if self._heartbeat is None:
                     ended = threading.Event()
@@ -256,7 +260,9 @@ class DatabaseLocks(Locks):
         with self._database.read() as transaction:
             lease = transaction.leases.get(plan_id)
             now = transaction.leases.now()
-        return lease if lease is not None and self._blocks(lease, now) else None
+        if lease is None or lease.released:
+            return None
+        return lease if self._blocks(lease, now) else None
 
     def stop_holder(self, plan_id: str) -> None:
         holder = self.holder(plan_id)
@@ -337,18 +343,24 @@ class DatabaseLocks(Locks):
                 held.renewed, held.trying_since = sent, None
         return succeeded
 
-    def _acquire(self, plan_id: str) -> Lease:
+    def _acquire(self, plan_id: str) -> tuple[Lease, Sequence[SandboxRef]]:
+        """Takes the lease; returns it, and the private views of the plan."""
         self._presence.announce()
         holder = self._presence.holder
         with self._database.write(plan_id) as transaction:
             transaction.plans.get(plan_id)
-            for sandbox in transaction.sandboxes.list(plan_id):
+            sandboxes = transaction.sandboxes.list(plan_id)
+            for sandbox in sandboxes:
                 if not self._database.owns(sandbox):
                     raise OtherHomeError(plan_id, sandbox.path)
             present, now = transaction.leases.get(plan_id), transaction.leases.now()
-            # A lease of this process stays in the table if it could not be released.
-            own = present is not None and present.holder.owner_id == holder.owner_id
-            if present is not None and not own and self._blocks(present, now):
+            if (
+                present is not None
+                and not present.released
+                # A lease of this process stays in the table if it could not be released.
+                and present.holder.owner_id != holder.owner_id
+                and self._blocks(present, now)
+            ):
                 raise ConflictError(
                     f"Plan {plan_id} is held by {present.holder}",
                     hint="Wait until it is done, or stop that process",
@@ -366,12 +378,20 @@ class DatabaseLocks(Locks):
                 released=False,
             )
             transaction.leases.put(lease)
-        return lease
+        return lease, [
+            item
+            for item in sandboxes
+            if item.strategy is SandboxStrategy.PRIVATE_VIEW
+            and item.state is not SandboxState.CLEANED_UP
+        ]
 
     def _blocks(self, present: Lease, now: datetime) -> bool:
-        """Returns whether the lease keeps other processes out; `now` is the database's time."""
-        if present.released:
-            return False
+        """Returns whether a lease that was not released keeps other processes out.
+
+        Args:
+            present: The lease.
+            now: The time of the database.
+        """
         running = self._presence.is_running(present.holder.owner_id)
         return present.expires_at > now if running is None else running
 

@@ -118,13 +118,17 @@ class CheckpointStore(Protocol):
         ...
 
     def expect(self, plan_id: str) -> None:
-        """Says that the two that follow will be called, so that neither need wait by itself."""
+        """Says that `next_group` will be called, so that it need not wait for an answer."""
         ...
 
-    def next_sequence(self, plan_id: str) -> tuple[int, int]:
-        """Returns the next sequence number of a group and of a checkpoint of the plan, from 1.
+    def next_group(self, plan_id: str) -> tuple[int, int, EffectiveRecords]:
+        """Returns what a new group of the plan needs to know.
 
         MUST be called in the write transaction that adds the group.
+
+        Returns:
+            The next sequence number of a group and of a checkpoint, both from 1, and the records
+            that are in effect.
         """
         ...
 

@@ -267,7 +267,7 @@ class PlanApplyService:
             works=works,
             taken=taken if is_last else None,
             changed=changed,
-            left_out=_left_out(left_out),
+            left_out=_left_out(left_out) if left_out else LeftOut(),
             checkpoint_id=plan.last_checkpoint_id,
         )
 

@@ -122,9 +122,9 @@ class HomeRecords:
         home: Path,
         presence: Presence,
         *,
-        faults: FaultPoints | None = None,
-        relink: Callable[[Path], None] | None = None,
-        tell: Callable[[str], None] | None = None,
+        faults: FaultPoints,
+        relink: Callable[[Path], None],
+        tell: Callable[[str], None],
     ) -> None:
         """Reads nothing yet.
 
@@ -214,12 +214,12 @@ class HomeRecords:
                 transaction(
                     lambda session: self._record(session, identity, private=private, moves=moves)
                 )
-                self._reach(FaultPoint.HOME_RECORDED)
-                if self._relink is not None and state is not HomeState.SETTLED:
+                self._faults.reach(FaultPoint.HOME_RECORDED)
+                if state is not HomeState.SETTLED:
                     self._relink(self._home)
-                    self._reach(FaultPoint.HOME_RELINKED)
-                if identity != found and state is not HomeState.SETTLED:
-                    write_identity(self._home, identity)
+                    self._faults.reach(FaultPoint.HOME_RELINKED)
+                    if identity != found:
+                        write_identity(self._home, identity)
         except OSError as error:
             raise DatabaseError(
                 f"The home directory {self._home} was moved, and its files cannot be "
@@ -227,7 +227,7 @@ class HomeRecords:
                 hint="Make room there, or give permission",
             ) from error
         self._identity, self.id, self._separates = identity, identity.id, False
-        if moves and found is not None and self._tell is not None:
+        if moves and found is not None:
             self._tell(
                 f"The home directory was {state.value} from {found.path}; "
                 "its plans now use the sandboxes here"
@@ -268,10 +268,6 @@ class HomeRecords:
                     f"The home directory {self._home} was moved while `{command}` works there",
                     hint="Wait until it is done, or stop that process",
                 )
-
-    def _reach(self, point: FaultPoint) -> None:
-        if self._faults is not None:
-            self._faults.reach(point)
 
 
 def _move(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -243,6 +244,8 @@ def load_metadata(text: str) -> CheckpointMetadata:
     cannot be read, the state hash is `unreadable` too, since a rollback would leave
     the plan at a wrong step; the repository then completes it from the group.
     """
+    with suppress(msgspec.DecodeError, *_UNREADABLE_ROW):
+        return msgspec.json.decode(text, type=CheckpointMetadata)
     stored = load_object(text)
     known = {name: stored[name] for name in CheckpointMetadata.__struct_fields__ if name in stored}
     if isinstance(listed := known.get("not_captured"), list):

@@ -6,8 +6,7 @@ to be stored or held, and it works through a pooler of connections as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cleveragents.domain.plans.lease import Holder
 from cleveragents.infrastructure.database.session import DriverConnection
@@ -17,9 +16,7 @@ _OTHERS = (
     "SELECT DISTINCT application_name FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
-_HOLDERS = (
-    f"{_OTHERS} AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted)"
-)
+_LOCKING = " AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted)"
 
 
 class ServerProcess(NamedTuple):
@@ -38,19 +35,13 @@ def connection_name(holder: Holder, revision: str) -> str:
     return f"{_PROGRAM} {revision} {holder.process_id} {holder.host}"
 
 
-def connected(connection: DriverConnection) -> list[ServerProcess]:
-    """Returns the processes that are connected to this database, by other connections."""
-    return _read(connection.execute(_OTHERS).fetchall())
+def connected(connection: DriverConnection, *, locking: bool = False) -> list[ServerProcess]:
+    """Returns the processes that are connected to this database, by other connections.
 
-
-def holding(connection: DriverConnection) -> list[ServerProcess]:
-    """Returns those that hold a lock for writing."""
-    return _read(connection.execute(_HOLDERS).fetchall())
-
-
-def _read(rows: Iterable[Any]) -> list[ServerProcess]:
+    With `locking`, these are only those that hold a lock for writing.
+    """
     found: list[ServerProcess] = []
-    for (name,) in rows:
+    for (name,) in connection.execute(_OTHERS + _LOCKING * locking).fetchall():
         program, *parts = str(name).split(" ", 3)
         if program == _PROGRAM and len(parts) == 3 and parts[1].isdecimal():
             found.append(ServerProcess(parts[0], int(parts[1]), parts[2]))

@@ -196,14 +196,14 @@ class DatabaseSession:
         """
         if self.server is not None:
             key = (sql, *values.items())
-            self._expected[key] = self._expected.get(key) or self._execute(sql, values)
+            self._expected[key] = self._expected.get(key) or self.run(sql, **values)
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Returns the rows; times are text in UTC."""
         if self.server is None:
-            return self._execute(sql, values).fetchall()
+            return self.run(sql, **values).fetchall()
         expected = self._expected.pop((sql, *values.items()), None)
-        cursor = self._execute(sql, values) if expected is None else expected
+        cursor = self.run(sql, **values) if expected is None else expected
         return [_from_driver(row) for row in cursor.fetchall()]
 
     def generated(self, sql: str, **values: object) -> Callable[[], Any]:
@@ -213,7 +213,7 @@ class DatabaseSession:
         the statement runs again. Whoever calls the result gets the latest value, or None if the
         statement was undone with its savepoint.
         """
-        cursor = self._execute(f"{GENERATED} {sql}", values)
+        cursor = self.run(f"{GENERATED} {sql}", **values)
         if self.server is None:
             [value] = cursor.fetchone()
             return lambda: value
@@ -224,17 +224,13 @@ class DatabaseSession:
 
         return latest
 
-    def run(self, sql: str, **values: object) -> Answer:
-        """Runs a statement that returns no rows; only who asks for an answer waits for it."""
-        return self._execute(sql, values)
-
     def find(self, model: Model[RecordT], sql: str, **values: object) -> list[RecordT]:
         """Returns the records of the rows, in their order."""
         return [model.read(row) for row in self.rows(sql, **values)]
 
     def find_each(self, model: Model[RecordT], sql: str, **values: object) -> Iterator[RecordT]:
         """Yields records; reads only as many rows as the caller takes."""
-        with closing(self._execute(sql, values)) as cursor:
+        with closing(self.run(sql, **values)) as cursor:
             while (row := cursor.fetchone()) is not None:
                 yield model.read(row if self.server is None else _from_driver(row))
 
@@ -252,7 +248,7 @@ class DatabaseSession:
                 self.insert(model, *rows)
         elif rows and self._inserted is not None:
             self._inserted.append((model, rows[0]))
-            self._execute(_insertion(model.table, tuple(rows[0])), *rows)
+            self.run(_insertion(model.table, tuple(rows[0])), *rows)
 
     def update(self, model: Model[Any], row: Mapping[str, Any], *, exists: bool = False) -> None:
         """Writes these columns of the row that has the same key.
@@ -266,7 +262,7 @@ class DatabaseSession:
         Raises:
             NotFoundError: There is none.
         """
-        cursor = self._execute(_update(model.table, model.key, tuple(row)), row)
+        cursor = self.run(_update(model.table, model.key, tuple(row)), row)
         if not exists and not cursor.rowcount:
             record_id = row[model.key]
             raise NotFoundError(f"There is no {model.noun} {record_id}", record_id=record_id)
@@ -279,29 +275,30 @@ class DatabaseSession:
         """
         inserted: list[tuple[Model[Any], Mapping[str, Any]]] = []
         self._inserted = inserted
-        self._execute("SAVEPOINT whole", {})
+        self.run("SAVEPOINT whole")
         try:
             yield
-            self._execute("RELEASE SAVEPOINT whole", {})
+            self.run("RELEASE SAVEPOINT whole")
             if self.server is not None:
                 self.server.settle()
         except BaseException as error:
             # When the disk is full, SQLite rolls back the transaction and the savepoint with it.
             with suppress(*driver_errors()):
-                self._execute("ROLLBACK TO SAVEPOINT whole", {})
-                self._execute("RELEASE SAVEPOINT whole", {})
+                self.run("ROLLBACK TO SAVEPOINT whole")
+                self.run("RELEASE SAVEPOINT whole")
             if isinstance(error, driver_errors()):
                 raise _refusal(error, inserted) from error
             raise
         finally:
             self._inserted = None
 
-    def _execute(self, sql: str, *sets: Mapping[str, object]) -> Answer:
-        """Runs a statement, once for each set of values.
+    def run(self, sql: str, *sets: Mapping[str, object], **values: object) -> Answer:
+        """Runs a statement with some values, or once for each set of values.
 
-        Replaces the values that a database refuses or would return differently.
+        Only who asks for an answer waits for it. Replaces the values that a database refuses or
+        would return differently.
         """
-        converted = [dict(values) for values in sets]
+        converted = [dict(each) for each in sets or (values,)]
         for values in converted:
             for name, value in values.items():
                 if isinstance(value, str):

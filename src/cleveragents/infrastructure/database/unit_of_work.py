@@ -22,7 +22,7 @@ from cleveragents.infrastructure.database.failures import (
 )
 from cleveragents.infrastructure.database.home_records import HomeRecords
 from cleveragents.infrastructure.database.location import SqliteLocation, connect_postgres, locate
-from cleveragents.infrastructure.database.server_processes import connection_name, holding
+from cleveragents.infrastructure.database.server_processes import connected, connection_name
 from cleveragents.infrastructure.database.server_transaction import ServerTransaction
 from cleveragents.infrastructure.database.session import (
     BUSY_SECONDS,
@@ -31,9 +31,14 @@ from cleveragents.infrastructure.database.session import (
     DatabaseSession,
 )
 from cleveragents.infrastructure.file_locks import Presence, RunningProcess
-from cleveragents.infrastructure.system import this_process
+from cleveragents.infrastructure.system import NoFaults, this_process
 
 RECONNECT_SECONDS = 60.0
+_NO_FAULTS = NoFaults()
+
+
+def _do_nothing(_: object) -> None:
+    return None
 
 
 class UnitOfWork(Transaction):
@@ -80,9 +85,9 @@ class Connections:
         *,
         busy_seconds: float = BUSY_SECONDS,
         reconnect_seconds: float = RECONNECT_SECONDS,
-        faults: FaultPoints | None = None,
-        relink: Callable[[Path], None] | None = None,
-        tell: Callable[[str], None] | None = None,
+        faults: FaultPoints = _NO_FAULTS,
+        relink: Callable[[Path], None] = _do_nothing,
+        tell: Callable[[str], None] = _do_nothing,
     ) -> None:
         """Opens nothing yet.
 
@@ -198,7 +203,7 @@ class Connections:
         if opened is None or opened.file_in_use is not None:
             return [str(process.holder) for process in self.presence.others()]
         with suppress(*driver_errors()), opened.pool.connection() as connection:
-            return [str(process) for process in holding(connection)]
+            return [str(process) for process in connected(connection, locking=True)]
         return []
 
     def _open(self) -> _OpenDatabase:

@@ -31,12 +31,7 @@ from cleveragents.infrastructure.sandbox.create.overlays import OverlaySandboxes
 from cleveragents.infrastructure.sandbox.create.private_view import PrivateViewSandboxes
 from cleveragents.infrastructure.sandbox.create.view_probe import refuse_view
 from cleveragents.infrastructure.sandbox.create.worktree import WorktreeSandboxes
-from cleveragents.infrastructure.sandbox.files.views import (
-    Layer,
-    enter,
-    is_private_view,
-    show_at_project,
-)
+from cleveragents.infrastructure.sandbox.files.views import Layer, enter, show_at_project
 from cleveragents.infrastructure.sandbox.forks import ForkOrigin, SandboxForks
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.no_isolation import NoIsolation
@@ -91,7 +86,8 @@ class AllSandboxes(Sandboxes):
 
     def enter(self, sandboxes: Sequence[SandboxRef]) -> None:
         for sandbox in sandboxes:
-            if is_private_view(sandbox) and Layer.of(sandbox).is_whole:
+            is_view = sandbox.strategy is SandboxStrategy.PRIVATE_VIEW
+            if is_view and Layer.of(sandbox).is_whole:
                 enter(sandbox)
 
     def shared_places(self, resources: Sequence[Resource]) -> Mapping[str, SharedPlace]:

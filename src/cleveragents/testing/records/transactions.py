@@ -154,7 +154,7 @@ def writers_take_turns(make_database: MakeDatabase) -> None:
         database = make_database()
         together.wait()
         with database.write() as transaction:
-            groups, checkpoints = transaction.checkpoints.next_sequence("PLAN1")
+            groups, checkpoints, _ = transaction.checkpoints.next_group("PLAN1")
             group = replace(sample.group(writer), sequence=groups)
             made = replace(sample.checkpoint(writer), sequence=checkpoints)
             transaction.checkpoints.add_group(group, [made])

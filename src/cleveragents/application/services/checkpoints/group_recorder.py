@@ -79,6 +79,8 @@ class GroupRecorder:
         self._events = events
         self._faults = faults
         self._retention = retention
+        self._most = retention.max_checkpoints_per_plan
+        self._most_of_session = retention.of_plan(is_session=True).max_checkpoints_per_plan
         self._unrecorded: dict[str, int] = {}
         """The bytes that were stored of each sandbox since its last checkpoint."""
 
@@ -143,8 +145,8 @@ class GroupRecorder:
                 plan = replace(plan, **update)
                 transaction.plans.save(plan)
                 # Numbers count from 1, so there cannot be more groups than the newest's number.
-                limits = self._retention.of_plan(is_session=plan.session is not None)
-                if group.sequence > limits.max_checkpoints_per_plan:
+                most = self._most if plan.session is None else self._most_of_session
+                if group.sequence > most:
                     pruned = prune(transaction, plan, self._retention, first)
         for sandbox, made in taken:
             if any(item.sandbox_ref == made.snapshot_id for item in checkpoints):
@@ -180,8 +182,8 @@ class GroupRecorder:
         self, transaction: Transaction, plan: Plan, moment: Milestone, taken: Sequence[Taken]
     ) -> tuple[CheckpointGroup, list[Checkpoint]]:
         """Adds the next group of the plan in a transaction of the caller."""
-        group_sequence, sequence = transaction.checkpoints.next_sequence(plan.id)
-        effective = moment.effective or transaction.checkpoints.effective_records(plan.id)
+        group_sequence, sequence, effective = transaction.checkpoints.next_group(plan.id)
+        effective = moment.effective or effective
         group = CheckpointGroup(
             id=self._ids.new(),
             plan_id=plan.id,

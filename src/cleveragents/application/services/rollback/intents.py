@@ -27,7 +27,7 @@ from cleveragents.domain.errors import (
     UndoTargetMissingError,
     UsageError,
 )
-from cleveragents.domain.plans.plan import Plan, PlanAction, PlanState
+from cleveragents.domain.plans.plan import Plan, PlanAction
 from cleveragents.domain.sandboxes.change import PathChange
 
 
@@ -73,11 +73,6 @@ class Destination:
     """For an undo or a redo: names what it is about."""
     correction: CorrectionAttempt | None = None
     """What is stored with the journal entry of a correction, so that it can be completed."""
-
-    @property
-    def session_goes_on(self) -> bool:
-        """Whether this is a session whose program runs: a restore never interrupts it."""
-        return self.after.state is PlanState.PROCESSING
 
 
 class Intent(Protocol):

@@ -14,7 +14,7 @@ leaves a pending journal entry, which `recover` completes or undoes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 
 from msgspec.structs import replace
 
@@ -100,7 +100,7 @@ class RollbackProcedure:
 
     def preview(self, plan_id: str, intent: Intent) -> RollbackPreview:
         """Says what an operation would do and changes nothing; raises what it would."""
-        sandboxes, destination, paths = self._guard(plan_id, intent)
+        _, sandboxes, destination, paths = self._guard(plan_id, intent)
         part = destination.part
         restores: list[RestorePreview] = []
         for sandbox in sandboxes:
@@ -118,7 +118,7 @@ class RollbackProcedure:
         after = [item for item in visible if item.group_id in aside]
         returning = [item for item in every if item.group_id in back]
         combined = 1 if part else 0
-        in_place, commits = self._in_place(sandboxes, destination.checkpoint)
+        own = [item for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
         return RollbackPreview(
             plan_id=plan_id,
             kind=destination.kind,
@@ -141,8 +141,8 @@ class RollbackProcedure:
             takes_back=destination.takes_back,
             label=part.label if part else destination.checkpoint.metadata.label,
             in_part=part is not None,
-            in_place=in_place,
-            commits_kept=commits,
+            in_place=own[0].path if own else None,
+            commits_kept=self._commits_kept(own, destination.checkpoint) if own else (),
             what=destination.what,
             key=destination.key,
         )
@@ -165,8 +165,11 @@ class RollbackProcedure:
             self._locks.hold(plan_id) as lease,
             self._locks.hold_below(plan_id),
         ):
-            sandboxes, destination, _ = self._guard(plan_id, intent)
-            with self._alone(plan_id), self._snapshots.watched(sandboxes):
+            plan, sandboxes, destination, _ = self._guard(plan_id, intent)
+            # No session may work meanwhile on the files that a rollback in place changes.
+            shares = plan.session is not None and plan.session.works_in_place
+            alone = self._locks.place(plan.project_key) if shares else nullcontext()
+            with alone, self._snapshots.watched(sandboxes):
                 taken = self._recorder.take(lease, sandboxes)
                 moment = Milestone(
                     CheckpointType.SAFETY,
@@ -178,14 +181,15 @@ class RollbackProcedure:
                 self._faults.reach(FaultPoint.PRESENT_STATE_SAVED)
                 operation, checkpoint, group = self._journal(lease, destination, safety, taken)
                 try:
-                    goes_on = destination.session_goes_on
+                    # Then this is a session whose program runs: no restore interrupts it.
+                    goes_on = destination.after.state is PlanState.PROCESSING
                     reports = self._restore(lease, sandboxes, group, None, goes_on=goes_on)
                     plan, moved, remaining = self._record(operation)
                 except BaseException as error:
                     self._compensate(lease, operation, sandboxes, error)
                     raise
         changes, left_alone, replaced = _united(sandboxes, reports)
-        in_place, commits = self._in_place(sandboxes, checkpoint)
+        own = [item for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
         then = Following(None, None)
         if destination.what is not None:
             with self._database.read() as transaction:
@@ -211,35 +215,24 @@ class RollbackProcedure:
             phase=plan.phase,
             state=plan.state,
             verified=True,
-            in_place=in_place,
-            commits_kept=commits,
+            in_place=own[0].path if own else None,
+            commits_kept=self._commits_kept(own, checkpoint) if own else (),
             what=destination.what,
             next_undo=then.undo,
             next_redo=then.redo,
         )
 
-    def _alone(self, plan_id: str) -> AbstractContextManager[None]:
-        """Keeps sessions from working meanwhile on the files that a rollback in place changes."""
-        with self._database.read() as transaction:
-            plan = transaction.plans.get(plan_id)
-        if plan.session is None or not plan.session.works_in_place:
-            return nullcontext()
-        return self._locks.place(plan.project_key)
+    def _commits_kept(self, own: Sequence[SandboxRef], checkpoint: Checkpoint) -> tuple[str, ...]:
+        """Returns the commits since a checkpoint in projects that are their own sandboxes.
 
-    def _in_place(
-        self, sandboxes: Sequence[SandboxRef], checkpoint: Checkpoint
-    ) -> tuple[str | None, tuple[str, ...]]:
-        """Returns the project that is its own sandbox, if one is, and its commits since then.
-
-        A restore writes files; the commits since the checkpoint stay.
+        A restore writes files; these commits stay.
         """
-        own = [item for item in sandboxes if item.strategy is SandboxStrategy.IN_PLACE]
         head = checkpoint.metadata.head
         commits: list[str] = []
         for sandbox in own if head is not None else ():
             with self._snapshots.open(sandbox) as opened:
                 commits += opened.commits_since(head or "")
-        return own[0].path if own else None, tuple(commits)
+        return tuple(commits)
 
     def recover(self, lease: PlanLease, operation: Operation) -> RecoveryOutcome:
         """Completes a killed operation, or undoes it if it cannot be completed; says which."""
@@ -305,8 +298,8 @@ class RollbackProcedure:
 
     def _guard(
         self, plan_id: str, intent: Intent
-    ) -> tuple[Sequence[SandboxRef], Destination, Paths]:
-        """Returns the sandboxes, where to go, and the paths if only a part is restored."""
+    ) -> tuple[Plan, Sequence[SandboxRef], Destination, Paths]:
+        """Returns plan and sandboxes, where to go, and the paths if only a part is restored."""
         with self._database.read() as transaction:
             plan = transaction.plans.get(plan_id)
             sandboxes = transaction.sandboxes.list(plan_id)
@@ -322,7 +315,8 @@ class RollbackProcedure:
         if applied:
             raise ChildAppliedError(plan_id, applied)
         part = destination.part
-        return sandboxes, destination, self._paths(destination, part, sandboxes) if part else {}
+        paths: Paths = self._paths(destination, part, sandboxes) if part else {}
+        return plan, sandboxes, destination, paths
 
     def _paths(
         self,

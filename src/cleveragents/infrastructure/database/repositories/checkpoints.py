@@ -46,11 +46,6 @@ from cleveragents.infrastructure.database.repositories.plans import (
 )
 from cleveragents.infrastructure.database.session import id_lists
 
-_NEXT_SEQUENCES = (
-    "SELECT (SELECT coalesce(max(sequence), 0) + 1 FROM checkpoint_groups"
-    " WHERE plan_id = :plan_id),"
-    " (SELECT coalesce(max(sequence), 0) + 1 FROM checkpoint_metadata WHERE plan_id = :plan_id)"
-)
 _CHECKPOINT = f"{CHECKPOINTS.select} WHERE checkpoint_id = :checkpoint_id"
 _IN_PLAN = (
     f"{CHECKPOINTS.select}"
@@ -109,6 +104,11 @@ _SET_PINNED = (
 _DELETE_GROUP = "DELETE FROM checkpoint_groups WHERE group_id = :group_id"
 
 
+def _last(kind: int, table: str) -> str:
+    """Selects the highest sequence number, as the end of a range from 0."""
+    return f"SELECT {kind}, 0, coalesce(max(sequence), 0) FROM {table} WHERE plan_id = :plan_id"
+
+
 def _last_and_ranges(kind: int, table: str, mark: str) -> str:
     """Selects the highest sequence number, and the ranges of the rows that have a mark.
 
@@ -116,7 +116,7 @@ def _last_and_ranges(kind: int, table: str, mark: str) -> str:
     that distance makes one range of them.
     """
     return (
-        f"SELECT {kind}, 0, coalesce(max(sequence), 0) FROM {table} WHERE plan_id = :plan_id"
+        f"{_last(kind, table)}"
         f" UNION ALL SELECT {kind}, min(sequence), max(sequence) FROM"
         " (SELECT sequence, sequence - row_number() OVER (ORDER BY sequence) AS distance"
         f" FROM {table} WHERE plan_id = :plan_id AND {mark} IS NOT NULL) AS marked"
@@ -124,12 +124,13 @@ def _last_and_ranges(kind: int, table: str, mark: str) -> str:
     )
 
 
-# One statement for all three tables, since every checkpoint runs it.
-_EFFECTIVE = " UNION ALL ".join(
+# One statement for all tables, since every checkpoint runs it.
+_SEQUENCES = " UNION ALL ".join(
     [
         _last_and_ranges(0, "tool_calls", "undone_by"),
         _last_and_ranges(1, "decisions", "superseded_by"),
         _last_and_ranges(2, "checkpoint_groups", "set_aside_by"),
+        _last(3, "checkpoint_metadata"),
     ]
 )
 
@@ -178,21 +179,20 @@ class CheckpointRepository(RecordRepository, CheckpointStore):
                 )
 
     def expect(self, plan_id: str) -> None:
-        self._session.expect(_NEXT_SEQUENCES, plan_id=plan_id)
-        self._session.expect(_EFFECTIVE, plan_id=plan_id)
+        self._session.expect(_SEQUENCES, plan_id=plan_id)
 
-    def next_sequence(self, plan_id: str) -> tuple[int, int]:
-        # Whoever adds a group asks for both.
-        self._session.expect(_EFFECTIVE, plan_id=plan_id)
-        [(group, checkpoint)] = self._session.rows(_NEXT_SEQUENCES, plan_id=plan_id)
-        return group, checkpoint
+    def next_group(self, plan_id: str) -> tuple[int, int, EffectiveRecords]:
+        rows = sorted(self._session.rows(_SEQUENCES, plan_id=plan_id))
+        marked = [[(first, last) for of, first, last in rows if of == kind] for kind in range(4)]
+        # The first range of each kind is not one: it starts at 0 and ends at the highest number.
+        highest = [ranges[0][1] for ranges in marked]
+        calls, decisions, groups = (
+            tuple(gaps(ranges[1:], last)) for ranges, last in zip(marked[:3], highest, strict=False)
+        )
+        return highest[2] + 1, highest[3] + 1, EffectiveRecords(calls, decisions, groups)
 
     def effective_records(self, plan_id: str) -> EffectiveRecords:
-        rows = sorted(self._session.rows(_EFFECTIVE, plan_id=plan_id))
-        marked = [[(first, last) for of, first, last in rows if of == kind] for kind in range(3)]
-        # The first range of each kind is not one: it starts at 0 and ends at the highest number.
-        calls, decisions, groups = (tuple(gaps(ranges, last)) for (_, last), *ranges in marked)
-        return EffectiveRecords(calls=calls, decisions=decisions, groups=groups)
+        return self.next_group(plan_id)[2]
 
     def get(self, checkpoint_id: str) -> Checkpoint:
         found = self._session.find(CHECKPOINTS, _CHECKPOINT, checkpoint_id=checkpoint_id)

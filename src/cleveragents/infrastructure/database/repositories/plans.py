@@ -7,7 +7,9 @@ the events that follow from a record together with the record.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 import msgspec
 
@@ -89,15 +91,19 @@ _ADD_EVENT = (
 _LATER = f"{EVENTS.select} WHERE plan_id = :plan_id AND sequence > :after"
 
 
+_AddedEvent: TypeAlias = tuple[
+    Callable[[], int | None], PlanEventRecord, datetime, dict[str, JsonValue]
+]
+"""What gives an event its number, then the event, its time and its other facts."""
+
+
+@dataclass(eq=False)
 class EventRepository(EventStore):
     """The events of plans; the database numbers them."""
 
-    def __init__(self, session: DatabaseSession, clock: Clock) -> None:
-        self._session = session
-        self.clock = clock
-        self._added: list[
-            tuple[Callable[[], int | None], PlanEventRecord, datetime, dict[str, JsonValue]]
-        ] = []
+    _session: DatabaseSession
+    clock: Clock
+    _added: list[_AddedEvent] = field(default_factory=list[_AddedEvent])
 
     def add(self, event: PlanEventRecord) -> None:
         # The time of storing, not one of the record's: so time and sequence grow together.
@@ -138,12 +144,12 @@ class EventRepository(EventStore):
         ]
 
 
+@dataclass(eq=False)
 class RecordRepository:
     """A repository that stores the events that follow from what it stores."""
 
-    def __init__(self, session: DatabaseSession, events: EventRepository) -> None:
-        self._session = session
-        self._events = events
+    _session: DatabaseSession
+    _events: EventRepository
 
     def _ids_starting_with(
         self,
@@ -168,13 +174,12 @@ class RecordRepository:
         return [row[0] for row in rows]
 
 
+@dataclass(eq=False)
 class PlanRepository(RecordRepository, PlanStore):
     """The plans of one database."""
 
-    def __init__(self, session: DatabaseSession, events: EventRepository) -> None:
-        super().__init__(session, events)
-        self._known: dict[str, Plan] = {}
-        """The plans as this transaction has read or written them."""
+    _known: dict[str, Plan] = field(default_factory=dict[str, Plan])
+    """The plans as this transaction has read or written them."""
 
     def add(self, plan: Plan) -> None:
         if not self._session.is_sqlite:

@@ -133,8 +133,9 @@ class GitIgnoreRules(IgnoreRules):
             while directory not in self._seen:
                 self._seen.add(directory)
                 rules = os.path.join(self._root, directory, ".gitignore")
-                if _is_fifo(rules):
-                    self._fifos.append(rules)
+                with suppress(OSError):
+                    if stat.S_ISFIFO(os.lstat(rules).st_mode):
+                        self._fifos.append(rules)
                 directory = os.path.dirname(directory)
         with ExitStack() as opened:
             for rules in self._fifos:
@@ -187,10 +188,3 @@ class SmallIgnoredFilesKept(GitIgnoreRules):
             return True
         is_file = stat.S_ISREG(status.st_mode)
         return is_file and self.most is not None and status.st_size > self.most
-
-
-def _is_fifo(path: str) -> bool:
-    try:
-        return stat.S_ISFIFO(os.lstat(path).st_mode)
-    except OSError:
-        return False

@@ -162,9 +162,8 @@ class _IgnoreExceptions:
     must hold them too, even if rules ignore them now."""
     once_above: set[str]
     """Directories that held something captured at some time."""
-    forced: Set[str] = _NO_PATHS
-    """Ignored paths that git tracks anyway."""
     forced_above: Set[str] = _NO_PATHS
+    """Directories that hold a path which git tracks although it is ignored."""
 
 
 @dataclass
@@ -259,6 +258,8 @@ class LiveTree:
         """Bytes of files that were read and are not stored yet."""
         self.top = remembered.top
         """Inode of the sandbox's own directory."""
+        self.forced: Set[str] = _NO_PATHS
+        """Ignored paths that git tracks anyway."""
         self.changed: bool = True
         """Whether anything may differ from the value `captured` last returned."""
         self.is_blind = False
@@ -320,8 +321,8 @@ class LiveTree:
 
     def force(self, tracked: Set[str]) -> None:
         """Says which ignored paths are tracked by the sandbox's git, and so are kept."""
-        new = tracked - self._exceptions.forced
-        self._exceptions.forced = tracked
+        new = tracked - self.forced
+        self.forced = tracked
         self._exceptions.forced_above = {above for path in tracked for above in ancestors(path)}
         if new:
             self.look_at(new, _above_ignored(new, self._state.ignored))
@@ -712,7 +713,7 @@ class LiveTree:
         is_inside = any(f"{above}/" in self._state.ignored for above in ancestors(path))
         if not (is_inside or self._rules.covers(path)):
             return False
-        if kept.wanted.takes(path) or path in kept.forced:
+        if kept.wanted.takes(path) or path in self.forced:
             return False
         if is_directory and (path in kept.forced_above or kept.wanted.may_take_below(path)):
             return False

@@ -68,7 +68,7 @@ from cleveragents.infrastructure.sandbox.files.tracker import (
     os_errors_as,
 )
 from cleveragents.infrastructure.sandbox.files.uncaptured_files import UncapturedFiles, with_files
-from cleveragents.infrastructure.sandbox.files.views import Layer, is_private_view
+from cleveragents.infrastructure.sandbox.files.views import Layer
 from cleveragents.infrastructure.sandbox.files.writer import SandboxWriter, room_for
 from cleveragents.infrastructure.sandbox.git.command import Git
 from cleveragents.infrastructure.sandbox.git.objects import NewObject, ObjectChangedError
@@ -106,7 +106,8 @@ class FileSandbox(SnapshotEngine):
 
     def __init__(self, sandbox: SandboxRef, git: Git, limits: Limits) -> None:
         self._sandbox = sandbox
-        self._layer = Layer.of(sandbox) if is_private_view(sandbox) else None
+        is_view = sandbox.strategy is SandboxStrategy.PRIVATE_VIEW
+        self._layer = Layer.of(sandbox) if is_view else None
         self._environment = git.environment
         self._git: SandboxGit | ProjectGit | None = None
         place, rebuildable = sandbox.path, PathPatterns(limits.rebuildable)
@@ -125,7 +126,7 @@ class FileSandbox(SnapshotEngine):
             rules = IgnoreRules()
         self._stored = StoredSnapshots(sandbox, git)
         self._tracker = SandboxTracker(
-            sandbox, self._git, rules, self._stored, limits, git.environment
+            sandbox, self._layer, self._git, rules, self._stored, limits, git.environment
         )
         notes = note_path(sandbox, "uncaptured")
         self._uncaptured = UncapturedFiles(place, notes, rebuildable)
@@ -191,18 +192,14 @@ class FileSandbox(SnapshotEngine):
         if old == new:
             return ()
         before, after = self._stored.load(old), self._stored.load(new)
-        return self._of_files(path_changes(before, after, self._stored.read_tree))
+        found = path_changes(before, after, self._stored.read_tree)
+        return found if self._layer is None else _changes_of_files(found)
 
     def changes_since(self, snapshot_id: str) -> Sequence[PathChange]:
         present, _ = self._tracker.present()
         before = self._stored.load(snapshot_id)
-        return self._of_files(path_changes(before, present, self._stored.read_tree))
-
-    def _of_files(self, changes: Sequence[PathChange]) -> Sequence[PathChange]:
-        """Leaves out what changed in the git of a private view."""
-        if self._layer is None:
-            return changes
-        return [change for change in changes if not _is_git(change.path)]
+        found = path_changes(before, present, self._stored.read_tree)
+        return found if self._layer is None else _changes_of_files(found)
 
     def preview(self, snapshot_id: str, paths: Collection[str] | None = None) -> RestorePreview:
         """Raises what `restore` would raise before it touches anything."""
@@ -215,33 +212,26 @@ class FileSandbox(SnapshotEngine):
         todo = difference(present, target, read, ahead)
         self._refuse_unless_possible(todo, present, target, snapshot_id)
         self._stored.objects.check(sorted({entry.object_id for _, entry in todo.write_files}))
-        return RestorePreview(
-            changes=self._shown(todo),
-            left_alone=(*todo.left_alone, *self._changed_outside()),
-            replaced=todo.replaced,
-        )
+        changes, left_alone = todo.changes, todo.left_alone
+        if self._layer is not None:
+            changes = _with_git_as_one(changes)
+            left_alone += self._changed_outside(self._layer)
+        return RestorePreview(changes=changes, left_alone=left_alone, replaced=todo.replaced)
 
-    def _changed_outside(self) -> tuple[Uncaptured, ...]:
+    def _changed_outside(self, layer: Layer) -> tuple[Uncaptured, ...]:
         """Returns what only somebody else changed in the real project of a private view."""
-        start = self.start() if self._layer is not None else None
-        if self._layer is None or start is None:
+        start = self.start()
+        if start is None:
             return ()
         with os_errors_as("The project could not be read"):
             found = changed_outside(
-                self._layer,
+                layer,
                 self._stored.load(start),
                 self._stored.read_tree,
                 self._tracker.known_directories(),
                 self._environment,
             )
         return tuple(Uncaptured(path=path, reason=CHANGED_OUTSIDE) for path in found)
-
-    def _shown(self, todo: StateDifference) -> tuple[FileChange, ...]:
-        """Returns what a user would call changed; the git of a private view is one entry."""
-        files = tuple(change for change in todo.changes if not _is_git(change.file))
-        if self._layer is None or len(files) == len(todo.changes):
-            return todo.changes
-        return (FileChange(file=f"{GIT}/", action=ChangeAction.RESTORED), *files)
 
     def snapshot(self) -> SandboxCheckpoint:
         """Makes a durable snapshot of the sandbox as it is, and notes the project's `HEAD`.
@@ -250,13 +240,6 @@ class FileSandbox(SnapshotEngine):
             SandboxMissingError: there is nothing to store.
             SnapshotError: files keep changing, or the disk is full.
         """
-        made = self._stored_snapshot()
-        head = None
-        if isinstance(self._git, ProjectGit) and self._layer is None:
-            head = self._git.head
-        return made if head is None else replace_fields(made, head=head)
-
-    def _stored_snapshot(self) -> SandboxCheckpoint:
         refs, spoiled = self._stored.refs, Counter[str]()
         for _ in range(_STORE_ATTEMPTS):
             try:
@@ -492,9 +475,13 @@ class FileSandbox(SnapshotEngine):
             wrong.append("HEAD, branch or index differ")
         if (found.tree, found.git) == (target.tree, target.git):
             self._tracker.note_stored(found, ref, 0)
+        changes, left_alone = todo.changes, todo.left_alone
+        if self._layer is not None:
+            changes = _with_git_as_one(changes)
+            left_alone += self._changed_outside(self._layer)
         return RestoreReport(
-            changes=self._shown(todo),
-            left_alone=(*todo.left_alone, *self._changed_outside()),
+            changes=changes,
+            left_alone=left_alone,
             replaced=todo.replaced,
             differences=tuple(wrong),
             differing=tuple(change.file for change in left.changes),
@@ -532,6 +519,19 @@ class FileSandbox(SnapshotEngine):
 
 def _is_git(path: str) -> bool:
     return path.rstrip("/") == GIT or path.startswith(f"{GIT}/")
+
+
+def _with_git_as_one(changes: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
+    """Returns the changes in a private view, in which its git is one entry."""
+    files = tuple(change for change in changes if not _is_git(change.file))
+    if len(files) == len(changes):
+        return changes
+    return (FileChange(file=f"{GIT}/", action=ChangeAction.RESTORED), *files)
+
+
+def _changes_of_files(changes: Sequence[PathChange]) -> Sequence[PathChange]:
+    """Leaves out what changed in the git of a private view."""
+    return [change for change in changes if not _is_git(change.path)]
 
 
 def _diff_of_files(found: TreeDiff, prefix: str) -> TreeDiff:

@@ -54,7 +54,7 @@ from cleveragents.infrastructure.sandbox.files.scan import (
     slack_of,
 )
 from cleveragents.infrastructure.sandbox.files.usual_modes import usual_modes_in
-from cleveragents.infrastructure.sandbox.files.views import Layer, enter, is_private_view
+from cleveragents.infrastructure.sandbox.files.views import Layer, enter
 from cleveragents.infrastructure.sandbox.git.objects import EMPTY_TREE
 from cleveragents.infrastructure.sandbox.states.difference import StateDifference
 from cleveragents.infrastructure.sandbox.store.captured_state import (
@@ -110,6 +110,7 @@ class SandboxTracker:
     def __init__(
         self,
         sandbox: SandboxRef,
+        layer: Layer | None,
         git: SandboxGit | ProjectGit | None,
         rules: IgnoreRules,
         stored: StoredSnapshots,
@@ -121,7 +122,7 @@ class SandboxTracker:
         self._stored = stored
         self._limits = limits
         self._environment = environment
-        self._layer = Layer.of(sandbox) if is_private_view(sandbox) else None
+        self._layer = layer
         self._layer_directories: Mapping[str, int] = {}
         """The directories that the layer of a private view had when it was read last."""
         self._layer_watch: Watch | None = None
@@ -193,10 +194,10 @@ class SandboxTracker:
 
     def close(self) -> None:
         """Writes down what is known, and ends watch and processes."""
-        self._stop_watching()
-        if self._layer_watch is not None:
-            self._layer_watch.close()
-            self._layer_watch = None
+        for watch in (self._watch, self._layer_watch):
+            if watch is not None:
+                watch.close()
+        self._watch = self._layer_watch = None
         if self._not_saved and self._to_save is not None:
             with suppress(OSError):  # What was written down before still holds.
                 save_state(self._sandbox, self._to_save)
@@ -247,7 +248,7 @@ class SandboxTracker:
         """Returns the sandbox's files as they were found last, and its git as it is now."""
         live = self._known()
         look = self._git.look() if self._git is not None else _NO_GIT
-        if self._present is None or self._present[1] is not look:
+        if look.tracked_though_ignored != live.forced:
             live.force(look.tracked_though_ignored)
         if self._present is None or live.changed or self._present[1] is not look:
             captured = live.captured(look.state, look.uncaptured)

@@ -173,6 +173,8 @@ class UncapturedFiles:
         """
         before, now = left_out_by(start), left_out_by(captured)
         tops = {**before, **now}
+        if not tops:
+            return []
         present = paths_below(self._root, tops)
         gone = {path for path in before if path not in present}
         found: list[UncapturedFile] = []

@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cleveragents.domain.errors import ConflictError, SandboxMissingError, ViewUnavailableError
-from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.sandboxes.sandbox import SandboxRef
 from cleveragents.infrastructure.files import write_durably
 from cleveragents.infrastructure.sandbox.files.namespaces import (
@@ -97,10 +96,6 @@ class Layer:
         """Whether nothing was ever changed in the view."""
         with os.scandir(self.upper) as entries:
             return next(entries, None) is None
-
-
-def is_private_view(sandbox: SandboxRef) -> bool:
-    return sandbox.strategy is SandboxStrategy.PRIVATE_VIEW
 
 
 def prepare() -> None:

@@ -141,7 +141,7 @@ class _Sides:
         # A special file holds no bytes: what is in its place by now is not spared for it.
         unknown = (path for path, why in target.not_captured.items() if not why.is_special_file)
         self._uncaptured_then = {path.rstrip("/") for path in (*target.ignored, *unknown)}
-        self._fifos = _wanted_fifos(present, target)
+        self._fifos = _wanted_fifos(present, target) if target.fifos else {}
         self.fifos = {
             path: mode
             for path, mode in self._fifos.items()
