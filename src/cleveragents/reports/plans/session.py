@@ -39,6 +39,13 @@ def start_line(isolation: Isolation, project: str, sandbox: SandboxRef) -> str:
     )
 
 
+def docker_warning(socket: str) -> str:
+    return (
+        f"Docker can be reached at {socket}: containers that mount the project write to your own "
+        "files, which no checkpoint of this session holds"
+    )
+
+
 def _from_home(path: str) -> str:
     """Returns a path as a user writes it."""
     home = f"{Path.home()}/"
