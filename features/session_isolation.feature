@@ -16,6 +16,11 @@ Feature: The isolation of a session that names none
       And the screen says "In place: the command works on your own files"
       And `cat a.txt` in the project prints `two`
 
+    Scenario: What the first command of all makes is private
+      When the user types "agents run -- true" at a terminal and answers n
+      Then the exit code is 125
+      And nobody else can look into the home directory
+
     Scenario: A yes is remembered, also where there is no terminal
       Given the user has answered y to "agents run -- true"
       When the user runs "agents run -- sh -c 'echo two > a.txt'"

@@ -48,3 +48,20 @@ def as_before_but_git(context: Context) -> None:
         for each in (now, context.files_before)
     )
     assert found == wanted, (found, wanted)
+
+
+@then("`{place}` has the layer of the session, with more than {count:d} bytes")
+def has_layer(context: Context, place: str, count: int) -> None:
+    data = context.world.last.json["data"]
+    for name in place.split("."):
+        data = data[name]
+    (layer,) = data
+    assert layer["project"] == str(context.world.project), layer
+    assert layer["bytes"] > count, layer
+    assert layer["created_at"], layer
+
+
+@then("nobody else can look into the home directory")
+def home_is_private(context: Context) -> None:
+    mode = context.world.home.stat().st_mode
+    assert mode & 0o077 == 0, oct(mode)
