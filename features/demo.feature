@@ -51,7 +51,8 @@ Feature: The demonstration
         | 5. agents plan correct DECISION --mode revert --choose |
         | agents plan execute PLAN                               |
         | 6. agents plan apply PLAN                              |
-        | Now try it in a git repository of your own             |
+        | Now try it in a project of your own                    |
+        | agents run -- COMMAND                                  |
         | agents plan run plan.yaml                              |
         | Verified: the mistake is gone                          |
 

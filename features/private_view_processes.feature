@@ -43,6 +43,39 @@ Feature: Processes in a private view of a project
       When the user undoes that
       Then the view has `early` and not `late`
 
+  Rule: A kill before the command begins leaves the project as it was
+
+    Scenario Outline: `agents run` is killed at <point>, and the session is cancelled
+      Given private views are possible here
+      And a project of the kind `git`
+      And `agents run --isolation private` was killed at <point>
+      When the user runs "agents doctor --fix"
+      Then the exit code is 0
+      And the session is `execute/cancelled`, with the exit code `null`
+      And no sandbox is left
+      And the files of the project are as before
+
+      Examples:
+        | point              |
+        | sandbox-made       |
+        | sandboxes-recorded |
+        | session-created    |
+
+    Scenario Outline: The recorder is killed at <point> of the first checkpoint, and another one goes on
+      Given private views are possible here
+      And a project of the kind `git`
+      And the first process that is at <point> for the time number 1 is killed there
+      When a session in a private view runs `echo two > a.txt`
+      Then that process was killed
+      And the exit code is 0
+      And its checkpoints are `session_start, session_end`
+      And the files of the project are as before
+
+      Examples:
+        | point          |
+        | snapshot-taken |
+        | start-kept     |
+
   Rule: What is not possible is refused before the command starts
 
     Scenario: Something is mounted below the project

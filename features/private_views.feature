@@ -105,12 +105,54 @@ Feature: Private views of a project
 
   Rule: One command after another uses the view
 
+    Scenario: The home directory that the first session makes is private
+      Given a project of the kind `git`
+      When a session in a private view runs `ls > /dev/null`
+      Then nobody else can look into the home directory
+
     Scenario: The session leaves no layer if nothing was changed
       Given a project of the kind `git`
       When a session in a private view runs `ls > /dev/null`
       Then the exit code is 0
       And no sandbox is left
       And the output of "agents doctor" says "none of them missing"
+
+    Scenario Outline: `agents <command>` lists the work that is neither applied nor discarded
+      Given a project of the kind `git`
+      And a session in a private view has run `head -c 100000 /dev/zero > large`
+      When the user runs "agents <command> --format json"
+      Then the exit code is 0
+      And `<place>` has the layer of the session, with more than 100000 bytes
+
+      Examples:
+        | command        | place       |
+        | gc             | layers      |
+        | gc --dry-run   | layers      |
+        | doctor --quick | disk.layers |
+
+    Scenario Outline: `agents <command>` fits a screen when it lists layers
+      Given a project of the kind `git`
+      And a session in a private view has run `head -c 100000 /dev/zero > large`
+      When the user types "agents <command>" at a terminal and is not asked
+      Then the screen says "Work of private views not applied"
+      And no line of the screen has more than 80 columns
+
+      Examples:
+        | command        |
+        | gc             |
+        | doctor --quick |
+
+    Scenario Outline: `agents <command>` lists no layer of a session that changed nothing
+      Given a project of the kind `git`
+      And a session in a private view has run `ls > /dev/null`
+      When the user runs "agents <command>"
+      Then the exit code is 0
+      And the output does not say "Work of private views"
+
+      Examples:
+        | command        |
+        | gc             |
+        | doctor --quick |
 
     Scenario: The result of a private view is applied
       Given a project of the kind `git`

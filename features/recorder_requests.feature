@@ -44,6 +44,13 @@ Feature: Asking for checkpoints and rollbacks while the command of a session run
       And the session still runs
       And `cat early` in the project prints `early`
 
+    Scenario: A rollback during a run offers only what works during the run
+      Given a project of the kind `git`
+      And a session `--isolation copy` whose command writes `early` and waits
+      When the user runs "agents rollback @first --yes"
+      Then the output says "agents plan undo"
+      And the output does not say "Continue from here"
+
     Scenario: An undo is redone during the run
       Given a project of the kind `git`
       And a session `-i` whose command writes `early` and waits
@@ -58,6 +65,7 @@ Feature: Asking for checkpoints and rollbacks while the command of a session run
       And a session `-i` whose command writes `early` and waits
       And the user has run "agents rollback @first --yes"
       And the command has written `late` and ended
+      And the user has run "agents undo --yes"
       When the user runs "agents undo --yes"
       Then `cat early` in the project prints `early`
       And the session is `execute/complete`, with the exit code `7`
@@ -86,6 +94,8 @@ Feature: Asking for checkpoints and rollbacks while the command of a session run
       And a session `--isolation copy` whose command writes `early` and waits
       When the user runs "agents apply --yes"
       Then the exit code is 6
+      And the error output says "still runs"
+      And the error output says "Wait until its command has ended"
       And the session still runs
 
   Rule: Many may ask

@@ -49,12 +49,19 @@ Feature: The command of a session
       Given a project of the kind `git`
       When a session `-i --report no/such/place.json` runs `echo two > a.txt`
       Then the exit code is 0
-      And the error output says "What the command changed cannot be shown"
+      And the error output says "The report could not be written"
+      And the error output says "modified     a.txt"
+      And the error output does not say "cannot be shown"
 
     Scenario: A session that changed nothing says so
       Given a project of the kind `git`
       When a session `-i` runs `true`
       Then the error output says "changed no files"
+
+    Scenario: A name with a line end stays on one line at the end of a session
+      Given a project of the kind `git`
+      When a session `-i` runs `touch "$(printf 'new\nline')"`
+      Then the error output says "added        new\nline"
 
     Scenario: The status says what a session is
       Given a project of the kind `git`

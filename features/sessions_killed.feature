@@ -68,3 +68,19 @@ Feature: A session that was killed
         | rollback @first     | 5    | no checkpoint      |
         | diff                | 5    | no checkpoint      |
         | plan cancel @latest | 4    | execute/cancelled  |
+
+    Scenario: A rollback of a session whose command never began says why there is nothing
+      Given a project of the kind `git`
+      And `agents run -i` was killed at sandbox-made
+      And the user has run "agents doctor --fix"
+      When the user runs "agents rollback"
+      Then the exit code is 0
+      And the error output says "There is no checkpoint to roll back to: killed before the command started"
+
+    Scenario: The status of a session whose command never began proposes no rollback
+      Given a project of the kind `git`
+      And `agents run -i` was killed at sandbox-made
+      And the user has run "agents doctor --fix"
+      When the user runs "agents status"
+      Then the exit code is 0
+      And the output does not say "Go back to a checkpoint"

@@ -222,7 +222,7 @@ def neither(context: Context) -> None:
     assert str(home) in check(context, "home")["message"]
     assert "There is no home directory yet" in check(context, "home")["message"]
     assert check(context, "database")["message"].startswith("There is no database yet")
-    assert data(context)["disk"] == {"total_bytes": 0, "projects": []}
+    assert data(context)["disk"] == {"total_bytes": 0, "projects": [], "layers": []}
     assert data(context)["versions"]["schema"] is None
 
 

@@ -17,8 +17,9 @@ from cleveragents.reports.report import Commands, Fields, Report, Section, Table
 Contents = Mapping[str, bytes]
 
 _NEXT = Commands(
-    "Now try it in a git repository of your own",
+    "Now try it in a project of your own",
     (
+        ("Run any command", "agents run -- COMMAND"),
         ("Run a plan file", "agents plan run plan.yaml"),
         ("See its checkpoints", "agents plan rollback @latest"),
         ("Roll back to one", "agents plan rollback @latest CHECKPOINT"),

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cleveragents.infrastructure.files import write_durably
+from cleveragents.infrastructure.home import create_private_directory
 
 _WORKS_IN_PLACE = "in_place"
 
@@ -24,7 +25,8 @@ def works_in_place(home: Path, project: str) -> bool | None:
 
 def remember_in_place(home: Path, project: str, answer: bool) -> None:
     place = _place(home, project)
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    create_private_directory(home)
+    create_private_directory(place.parent)
     write_durably(place, json.dumps({"project": project, _WORKS_IN_PLACE: answer}).encode("ascii"))
 
 

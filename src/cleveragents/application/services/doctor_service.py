@@ -35,6 +35,7 @@ from cleveragents.domain.health.health import (
     judge_identity,
 )
 from cleveragents.domain.health.home_state import HomeState
+from cleveragents.domain.health.layers import layers
 from cleveragents.domain.health.quarantine import judge_adopted, judge_unknown
 from cleveragents.domain.sandboxes.resource import SandboxStrategy
 from cleveragents.domain.wording import counted, listed, size
@@ -303,7 +304,10 @@ class DoctorService:
                 key = self._stores.key_of(sandbox.store)
                 projects[key] = paths[sandbox.resource_id]
                 plans.setdefault(key, []).append(_plan_disk(record, sandbox.resource, stored))
-        found = disk_use(stored, projects, plans)
+        sandboxes = [sandbox for record in records for sandbox in record.sandboxes]
+        resources = [resource for record in records for resource in record.resources]
+        unapplied = layers(sandboxes, resources, stored.sandboxes)
+        found = disk_use(stored, projects, plans, unapplied)
         stores = counted(len(found.projects), "store")
         message = f"{stores} and the sandboxes of {counted(len(records), 'plan')}"
         total = size(found.total_bytes)

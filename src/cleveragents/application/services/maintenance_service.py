@@ -14,6 +14,7 @@ from cleveragents.application.ports.system import EventSink
 from cleveragents.application.services.checkpoints.verification import KeptCheckpoints, Stored
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
 from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.health.layers import Layer, has_layer, layers
 from cleveragents.domain.health.maintenance import (
     CollectedStore,
     GarbageReport,
@@ -61,7 +62,18 @@ class MaintenanceService:
             collected.append(self._stores.collect(key, naming, dry_run=dry_run))
             self._events.emit(ProgressAdvanced("Checking the mirrors", number, len(keys)))
         drafts = self._stores.reclaim_drafts(dry_run=dry_run)
-        return GarbageReport(dry_run=dry_run, stores=tuple(collected), draft_bytes=drafts)
+        return GarbageReport(
+            dry_run=dry_run, stores=tuple(collected), draft_bytes=drafts, layers=self._layers()
+        )
+
+    def _layers(self) -> tuple[Layer, ...]:
+        """Returns the work in private views that nobody has applied or discarded."""
+        with self._database.read() as transaction:
+            sandboxes = transaction.sandboxes.all()
+            resources = transaction.sandboxes.all_resources()
+        if not any(map(has_layer, sandboxes)):
+            return ()  # Measuring takes as long as there are files.
+        return layers(sandboxes, resources, self._stores.disk_use().sandboxes)
 
     def look_through(self) -> Sequence[StoreFindings]:
         """Finds what no record names in any store, and changes nothing."""

@@ -18,7 +18,12 @@ from cleveragents.cli.commands.options import (
 from cleveragents.cli.commands.plan import end_interrupted, open_plan, plan_argument
 from cleveragents.cli.frame import CommandFailed
 from cleveragents.cli.session import Session
-from cleveragents.domain.errors import CleverAgentsError, InterruptedByUserError, UsageError
+from cleveragents.domain.errors import (
+    CleverAgentsError,
+    ConflictError,
+    InterruptedByUserError,
+    UsageError,
+)
 from cleveragents.reports.report import Failure, Report
 
 if TYPE_CHECKING:
@@ -78,6 +83,13 @@ def apply(
         include_ignored=include_ignored,
     )
     with open_plan(session, plan_ref) as (container, found):
+        if container.is_remote:
+            raise ConflictError(
+                f"The session {found.id} still runs, so it cannot be applied yet",
+                hint=f"Wait until its command has ended, or end it. `agents diff {found.id}` "
+                "shows what has changed so far",
+                plan_id=found.id,
+            )
         if found.session is not None:
             request = request.as_if_worked_there()
         try:

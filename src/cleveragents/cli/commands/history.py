@@ -81,7 +81,12 @@ def rollback(
         service, procedure = container.checkpoint_service(), container.rollback_procedure()
         _refuse_contradictions(found.id, checkpoint_ref, paths, only_step, yes=yes)
         if checkpoint_ref is None and only_step is None:
-            return checkpoint_list_report(service.list_checkpoints(found.id), found.id)
+            why = f": {found.cancel_reason}" if found.cancel_reason else ""
+            return checkpoint_list_report(
+                service.list_checkpoints(found.id),
+                found.id,
+                if_empty=f"There is no checkpoint to roll back to{why}",
+            )
         ended = None if dry_run else end_interrupted(session, container, found.id)
         if not dry_run and not container.is_remote:
             container.plan_executor().rebuild_discarded(found.id)
@@ -150,7 +155,7 @@ def _undo_or_redo(
             return only_ended(ended, kind, found.id)
         if container.apply_reversal().is_next(found.id, kind):
             return _reverse_apply(session, container, found.id, kind, yes=yes, dry_run=dry_run)
-        if not dry_run:
+        if not dry_run and not container.is_remote:
             container.plan_executor().rebuild_discarded(found.id)
         preview = procedure.preview(found.id, UndoRedo(kind))
         if dry_run:

@@ -143,6 +143,7 @@ def _run(
     """Returns the exit code of the command."""
     from cleveragents.domain.settings.registry import ISOLATION
     from cleveragents.infrastructure.config import find_project
+    from cleveragents.infrastructure.docker import docker_socket
     from cleveragents.infrastructure.foreground import (
         CommandNotStartedError,
         in_view,
@@ -150,7 +151,7 @@ def _run(
         run_in_foreground,
     )
     from cleveragents.infrastructure.recorder.processes import SESSION_VARIABLE
-    from cleveragents.reports.plans.session import start_line
+    from cleveragents.reports.plans.session import docker_warning, start_line
 
     outer = session.environ.get(SESSION_VARIABLE)
     if outer:
@@ -181,6 +182,8 @@ def _run(
             plan, sandbox = create(isolation)
     recorder.start(plan.id)
     _say(session, start_line(isolation, plan.project, sandbox))
+    if isolation is not Isolation.IN_PLACE and (socket := docker_socket(session.environ)):
+        session.warnings.append(docker_warning(socket))
     _say_warnings(session)
     inside = Path(os.path.realpath(directory)).relative_to(plan.project)
     is_view = isolation is Isolation.PRIVATE
@@ -246,12 +249,13 @@ def _end(
 
     try:
         result = service.result(plan_id)
-        if report is not None:
-            _write_report(session, report, report_data(result))
-        for line in end_lines(result, left):
-            _say(session, line)
     except (CleverAgentsError, OSError) as error:
         session.warnings.append(f"What the command changed cannot be shown: {error}")
+    else:
+        for line in end_lines(result, left):
+            _say(session, line)
+        if report is not None:
+            _write_report(session, report, report_data(result))
     _say_warnings(session)
 
 
@@ -266,13 +270,17 @@ def _write_report(session: Session, place: Path, data: dict[str, object]) -> Non
         "timing": {"started": session.started, "duration_ms": session.duration_ms},
         "messages": session.warnings,
     }
-    place.write_text(json.dumps(jsonable(document), indent=2) + "\n", encoding="utf-8")
+    try:
+        place.write_text(json.dumps(jsonable(document), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        session.warnings.append(f"The report could not be written: {error}")
 
 
 def _say(session: Session, text: str) -> None:
     """Prints a line; a terminal that is gone by now does not matter."""
     with suppress(OSError):
-        terminal.write(sys.stderr, f"{terminal.for_stderr(text, session.environ)}\n")
+        line = terminal.for_stderr(terminal.visible(text), session.environ)
+        terminal.write(sys.stderr, f"{line}\n")
 
 
 def _say_warnings(session: Session) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from cleveragents.domain.errors import CopiedHomeError
 from cleveragents.domain.health.home_state import HomeState
+from cleveragents.domain.health.layers import Layer
 from cleveragents.domain.record import Record
 from cleveragents.domain.wording import size
 
@@ -76,6 +77,8 @@ class DiskUse(Record):
 
     total_bytes: int
     projects: tuple[ProjectDisk, ...]
+    layers: tuple[Layer, ...] = ()
+    """The work in private views that nobody has applied or discarded."""
 
 
 class HealthReport(Record):
@@ -264,6 +267,7 @@ def disk_use(
     stored: StoredBytes,
     projects: Mapping[str, str],
     plans: Mapping[str, Sequence[PlanDisk]],
+    layers: tuple[Layer, ...] = (),
 ) -> DiskUse:
     """Groups disk space by project and plan.
 
@@ -271,6 +275,7 @@ def disk_use(
         stored: The measured disk space.
         projects: The path that each mirror was created for, by its key.
         plans: The plans with a sandbox in each mirror, by its key.
+        layers: The layers of private views.
     """
     found = [
         ProjectDisk(
@@ -282,4 +287,4 @@ def disk_use(
         for key, size in stored.stores.items()
     ]
     found.sort(key=lambda project: (-project.bytes, project.key))
-    return DiskUse(total_bytes=stored.total, projects=tuple(found))
+    return DiskUse(total_bytes=stored.total, projects=tuple(found), layers=layers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
+from cleveragents.domain.health.layers import Layer
 from cleveragents.domain.record import Record
 
 
@@ -89,6 +90,8 @@ class GarbageReport(Record):
     stores: tuple[CollectedStore, ...]
     draft_bytes: int
     """The disk space of sandboxes that a killed process left unfinished."""
+    layers: tuple[Layer, ...] = ()
+    """The work in private views, which `agents gc` keeps."""
 
     @property
     def bytes_reclaimed(self) -> int:

@@ -83,7 +83,10 @@ _CHECKPOINT = Description[_Grouped](
 _PINNED = Field[_Grouped](None, "Pinned", lambda it: "pinned" if it.group.pinned else "")
 
 
-def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
+def checkpoint_list_report(
+    listed: CheckpointList, plan_id: str, *, if_empty: str | None = None
+) -> Report:
+    """Lists the checkpoints of a plan; `if_empty` is said if there are none."""
     checkpoints = _grouped(listed.checkpoints, listed.groups)
     data: dict[str, object] = {
         "plan_id": plan_id,
@@ -104,7 +107,9 @@ def checkpoint_list_report(listed: CheckpointList, plan_id: str) -> Report:
         empty="This plan has no checkpoints yet.",
         lines=_lines(checkpoints, resource),
     )
-    return Report(data, (table,), listed.retention.messages, did_something=False)
+    said = () if checkpoints or if_empty is None else (if_empty,)
+    messages = (*listed.retention.messages, *said)
+    return Report(data, (table,), messages, did_something=False)
 
 
 def _lines(checkpoints: Sequence[_Grouped], resource: Sequence[str]) -> list[Column]:

@@ -228,7 +228,8 @@ def _next(result: RollbackResult) -> tuple[tuple[str, str], ...]:
         rows.append(("See the checkpoints", f"agents plan rollback {result.plan_id}"))
     elif result.state is PlanState.COMPLETE:
         rows.append(("Apply it to the project", f"agents plan apply {result.plan_id}"))
-    elif result.state is not PlanState.CANCELLED:
+    elif result.state not in (PlanState.CANCELLED, PlanState.PROCESSING):
+        # What is processed again is a session whose command runs: nobody has to continue it.
         rows.append(("Continue from here", f"agents plan execute {result.plan_id}"))
     return tuple(rows)
 

@@ -14,6 +14,7 @@ from cleveragents.domain.health.health import (
 )
 from cleveragents.domain.wording import counted, size
 from cleveragents.reports.described import Description, Field
+from cleveragents.reports.installation.layers import layers_data, layers_tables
 from cleveragents.reports.report import Column, Fields, Report, Section, Status, Table
 
 _FAILED = 1
@@ -68,6 +69,7 @@ def _data(report: HealthReport) -> dict[str, object]:
         "disk": {
             "total_bytes": report.disk.total_bytes,
             "projects": _PROJECT.list(report.disk.projects),
+            "layers": layers_data(report.disk.layers),
         },
         "summary": {
             "ok": report.count(CheckStatus.OK),
@@ -85,6 +87,7 @@ def _sections(report: HealthReport) -> Iterator[Section]:
         yield _CHECK.table("Suggested fixes", with_hint, ("Check", "Suggested fix"))
     if report.disk.projects:
         yield _disk_table(report)
+    yield from layers_tables(report.disk.layers)
     versions = [(name, version) for name, version in report.versions.items() if version is not None]
     yield Fields("Versions", tuple(versions))
     yield Fields("Paths", tuple(report.paths.items()))

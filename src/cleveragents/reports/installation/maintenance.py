@@ -13,6 +13,7 @@ from cleveragents.domain.health.maintenance import (
 )
 from cleveragents.domain.wording import counted, size
 from cleveragents.reports.described import Description, Field
+from cleveragents.reports.installation.layers import layers_data, layers_tables
 from cleveragents.reports.report import Report
 
 _SKIPPED = 3
@@ -83,6 +84,7 @@ def garbage_report(report: GarbageReport) -> Report:
         {
             "dry_run": report.dry_run,
             "stores": _STORE.list(stores),
+            "layers": layers_data(report.layers),
             "summary": {
                 "stores": len(stores),
                 "bytes_reclaimed": report.bytes_reclaimed,
@@ -92,7 +94,7 @@ def garbage_report(report: GarbageReport) -> Report:
                 "busy": sum(store.busy for store in stores),
             },
         },
-        (table,),
+        (table, *layers_tables(report.layers)),
         messages=(_closing(report),),
         did_something=not report.dry_run,
         status="ok" if complete else "warn",

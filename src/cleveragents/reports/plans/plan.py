@@ -373,10 +373,13 @@ def _next(status: PlanStatus) -> tuple[tuple[str, str], ...]:
     if status.holder is not None:
         return ()
     plan = status.plan
-    if plan.session is not None and plan.session.works_in_place:
-        return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in (_LOOK, _BACK))
     place = plan.phase if plan.phase is PlanPhase.STRATEGIZE else plan.state
-    return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in _NEXT.get(place, ()))
+    acts = _NEXT.get(place, ())
+    if plan.session is not None and plan.session.works_in_place:
+        acts = (_LOOK, _BACK)
+    if not status.checkpoints:
+        acts = tuple(act for act in acts if act not in (_LOOK, _BACK))
+    return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in acts)
 
 
 def plan_list_report(

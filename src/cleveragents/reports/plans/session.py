@@ -25,8 +25,8 @@ def start_line(isolation: Isolation, project: str, sandbox: SandboxRef) -> str:
     """Says what is real before the command starts."""
     if isolation is Isolation.IN_PLACE:
         return (
-            f"In place: the command works on your own files in {project}, with checkpoints to go "
-            "back to. Writes elsewhere are real."
+            f"In place: the command works on your own files in {_from_home(project)}, with "
+            "checkpoints to go back to. Writes elsewhere are real."
         )
     if isolation is Isolation.PRIVATE:
         return (
@@ -34,8 +34,15 @@ def start_line(isolation: Isolation, project: str, sandbox: SandboxRef) -> str:
             'Apply the result with "agents apply".'
         )
     return (
-        f"Copy of {project}: the command works in {sandbox.path}, and your files stay as they are "
-        "until you apply the result. Writes elsewhere are real."
+        f"Copy of {_from_home(project)}: the command works in {sandbox.path}, and your files stay "
+        "as they are until you apply the result. Writes elsewhere are real."
+    )
+
+
+def docker_warning(socket: str) -> str:
+    return (
+        f"Docker can be reached at {socket}: containers that mount the project write to your own "
+        "files, which no checkpoint of this session holds"
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from cleveragents.domain.errors import ViewUnavailableError
 from cleveragents.domain.wording import listed
+from cleveragents.infrastructure.home import create_private_directory
 from cleveragents.infrastructure.sandbox.files.namespaces import NamespaceError, own_mounts
 from cleveragents.infrastructure.sandbox.files.overlay_mounts import (
     bind,
@@ -125,8 +126,8 @@ def _restricts_programs() -> bool:
 
 def tried(project: Path, home: Path) -> str:
     """Makes a view in a child process; returns where it failed with which error, or nothing."""
-    sandboxes = home / "sandboxes"
-    sandboxes.mkdir(mode=0o700, parents=True, exist_ok=True)
+    create_private_directory(home)
+    sandboxes = create_private_directory(home / "sandboxes")
     trial = Path(tempfile.mkdtemp(prefix=".view-", dir=sandboxes))
     for name in ("upper", "work", "lower", "view"):
         (trial / name).mkdir()
