@@ -76,10 +76,10 @@ Feature: Verifying checkpoints
         | yaml   |
 
     Scenario: What a running plan dropped meanwhile is not damage
-      Given a checkpoint is dropped while it is being verified
+      Given the checkpoints of a state are dropped while they are being verified
       When the user verifies the plan's checkpoints
       Then the exit code is 0
-      And all 5 checkpoints are whole
+      And all 4 checkpoints are whole
 
   Rule: what does not exist cannot be verified
 

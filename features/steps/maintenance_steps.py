@@ -17,6 +17,7 @@ from features.support.plans import data, plans
 from features.support.sandboxes import garbage
 
 from cleveragents.application.services.recovery import delete_unnamed_snapshots
+from cleveragents.domain.errors import SnapshotMissingError
 from cleveragents.infrastructure.file_locks import exclusive
 from cleveragents.infrastructure.sandbox.files.sandbox import FileSandbox
 from cleveragents.infrastructure.sandbox.store.refs import mirror_use
@@ -187,16 +188,24 @@ def stores_deleted(context: Context) -> None:
     garbage.lose_stores(plans(context))
 
 
-@given("a checkpoint is dropped while it is being verified")
+@given("the checkpoints of a state are dropped while they are being verified")
 def dropped_meanwhile(context: Context) -> None:
-    """The second checkpoint goes, as a running plan's retention would have it go."""
-    group = plans(context).checkpoints()[1]["group_id"]
+    """Records and snapshot go, as a running plan's retention would have them go."""
+    known = plans(context)
+    dropped = known.checkpoints()[2:4]
+    read: list[str] = []
     real: Callable[..., Any] = FileSandbox.verify
 
     def verify(sandbox: FileSandbox, snapshot_id: str) -> None:
-        real(sandbox, snapshot_id)
-        for table in ("checkpoint_metadata", "checkpoint_groups"):
-            plans(context).query(f"DELETE FROM {table} WHERE group_id = ?", group)
+        if snapshot_id not in read:
+            read.append(snapshot_id)
+        if read.index(snapshot_id) != 1:
+            real(sandbox, snapshot_id)
+            return
+        for item in dropped:
+            for table in ("checkpoint_metadata", "checkpoint_groups"):
+                known.query(f"DELETE FROM {table} WHERE group_id = ?", item["group_id"])
+        raise SnapshotMissingError(snapshot_id, "the mirror")
 
     patched = patch.object(FileSandbox, "verify", verify)
     patched.start()
