@@ -100,4 +100,9 @@ Feature: An apply includes everything, or says what it leaves out
         | the plan made it small       | echo 1 > large                       | 3    |
         | the plan deleted it          | rm large                             | 3    |
         | the plan made a link of it   | rm large; ln -s t large              | 3    |
-        | the plan made a pipe         | echo 1 > t.txt; mkfifo p             | 0    |
+        | the plan made a pipe         | echo 1 > t.txt; mkfifo p             | 3    |
+
+    Scenario: A pipe that the plan made is named
+      Given a plan that ran `echo 1 > t.txt; mkfifo p` after the user ran `true`
+      When the user applies the plan
+      Then left out, with 0 bytes, are p (special file: fifo)

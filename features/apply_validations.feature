@@ -48,7 +48,7 @@ Feature: Judging a plan's result before it is applied
       Given a plan that writes new.txt, with the validations
         | name  | run             | mode          |
         | style | test -f new.txt | required      |
-        | notes | exit 3          | informational |
+        | notes | echo no; exit 3 | informational |
       And the plan has been applied
       When the user asks what happened to the plan with --limit 7
       Then the log says
@@ -56,7 +56,7 @@ Feature: Judging a plan's result before it is applied
         | validation.started | Validation `style` started                                    |
         | validation.passed  | Validation `style` passed after a while                       |
         | validation.started | Validation `notes` started                                    |
-        | validation.failed  | Validation failed after a while: `notes` failed with status 3 |
+        | validation.failed  | Validation failed after a while: `notes` failed with status 3: no |
         | apply              | Started: apply (commit)                                       |
         | plan.state_changed | Plan is now apply/applied                                     |
         | plan.applied       | Plan applied                                                  |

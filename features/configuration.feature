@@ -50,6 +50,12 @@ Feature: Configuration
       Then the output says "postgresql+psycopg://me@host/db?sslmode=require&password=***&connect_timeout=3"
       And the output does not say "secret"
 
+    Scenario: An error about a database does not print the password of its key
+      Given the variable CLEVERAGENTS_DATABASE_URL is "postgresql+psycopg://me@127.0.0.1:1/db?sslpassword=secret"
+      When the user runs "agents doctor --quick"
+      Then the output does not say "secret"
+      And the error output does not say "secret"
+
     Scenario: The user's own directory is not a project
       Given the user's file is the one in their own directory and says "core.format = 'table'"
       When the user runs "agents config get core.format"

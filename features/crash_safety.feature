@@ -43,6 +43,16 @@ Feature: A killed process
       And the steps that ran are 2
       And it warns that "The sandbox differed from the checkpoint `before two` and was restored"
 
+    Scenario: It is listed as interrupted
+      Given a plan with the steps
+        | step | does                                                      |
+        | one  | runs `test -e OUTSIDE/fixed \|\| kill -9 $PPID; sleep 0.1` |
+      And the plan has been made
+      And executing it has been killed by its own tool
+      When the user runs "agents plan list"
+      Then the output says "interrupted"
+      And the output does not say "processing"
+
   Rule: a killed rollback is completed, or has not begun
 
     Scenario Outline: Killed <moment>

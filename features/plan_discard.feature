@@ -7,6 +7,8 @@ Feature: Discarding the sandbox of a plan
   Scenario: Nobody can be asked
     When the user runs "agents plan cancel PLAN --discard" on the plan
     Then the exit code is 2
+    And the error output says "Add `--yes` to continue without being asked"
+    And the error output does not say "--dry-run"
     And the plan is execute/complete with 2 steps done
 
   Scenario: The answer is no

@@ -199,7 +199,11 @@ class Session:
             InterruptedByUserError: the user pressed Ctrl-C.
         """
         if not self.interactive:
-            raise ConfirmationRequiredError(f'"{question}"')
+            import click
+
+            command = click.get_current_context().command
+            has_preview = any(param.name == "dry_run" for param in command.params)
+            raise ConfirmationRequiredError(f'"{question}"', has_preview=has_preview)
         try:
             terminal.write(sys.stderr, f"{terminal.for_stderr(question, self.environ)} [y/N] ")
             return sys.stdin.readline().strip().lower() in ("y", "yes")

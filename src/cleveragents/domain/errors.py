@@ -133,10 +133,11 @@ class ConfirmationRequiredError(UsageError):
 
     code = "confirmation_required"
 
-    def __init__(self, action: str) -> None:
+    def __init__(self, action: str, *, has_preview: bool) -> None:
+        preview = ", or `--dry-run` to preview" if has_preview else ""
         super().__init__(
             f"{action} needs confirmation, but this command cannot ask for it",
-            hint="Add `--yes` to continue without being asked, or `--dry-run` to preview",
+            hint=f"Add `--yes` to continue without being asked{preview}",
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from cleveragents.domain.errors import ConfigurationError
+from cleveragents.domain.settings.values import concealed_url
 from cleveragents.infrastructure.database.session import DriverConnection
 
 _KEY = "core.database-url"
@@ -20,7 +21,6 @@ _URL = re.compile(r"([a-z0-9+]+)://(.*)", re.IGNORECASE | re.DOTALL)
 _SQLITE = {"sqlite", "sqlite+pysqlite"}
 _POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
 _HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:\d*)?")
-_PASSWORDS = re.compile(r"(?<=:)[^@/?]*(?=@)|(?<=[?&]password=)[^&]*")
 
 
 class SqliteLocation(msgspec.Struct, frozen=True):
@@ -38,8 +38,7 @@ class PostgresLocation(msgspec.Struct, frozen=True):
     address: str
 
     def __str__(self) -> str:
-        scheme, _, rest = self.address.partition("://")
-        return f"{scheme}://{_PASSWORDS.sub('***', rest)}"
+        return concealed_url(self.address)
 
 
 Location = SqliteLocation | PostgresLocation

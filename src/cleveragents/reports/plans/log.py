@@ -172,6 +172,7 @@ def _sentence(event: StoredEvent, step_names: Mapping[str, str]) -> str:
         "number": (facts.get("step_index") or 0) + 1,
         "because": f": {facts['reason']}" if facts.get("reason") else "",
         "duration": _duration(facts.get("duration_ms")),
+        "message": " ".join((facts.get("message") or "").splitlines()),
         "operation_done": _OPERATIONS_DONE.get(operation, "Restored"),
     }
     return _SENTENCES[type(record)].format_map(facts | words)

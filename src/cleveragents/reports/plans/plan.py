@@ -382,6 +382,10 @@ def _next(status: PlanStatus) -> tuple[tuple[str, str], ...]:
     return tuple((reason, f"agents plan {verb} {plan.id}") for reason, verb in acts)
 
 
+def _state_shown(plan: PlanSummary, activity: PlanActivity) -> str:
+    return "interrupted" if plan.id in activity.interrupted else plan.state.value
+
+
 def plan_list_report(
     plans: Sequence[PlanSummary], activity: PlanActivity, filters: Mapping[str, str | None]
 ) -> Report:
@@ -413,10 +417,7 @@ def plan_list_report(
     }
     projects = {plan.project for plan in plans}
     several = len(projects) > 1
-    states_shown = tuple(
-        f"{it.phase.value}/{'interrupted' if it.id in activity.interrupted else it.state.value}"
-        for it in plans
-    )
+    states_shown = tuple(f"{it.phase.value}/{_state_shown(it, activity)}" for it in plans)
     lines = (
         _PLAN.column("Plan", plans),
         _PLAN.column("Name", plans, cut="end"),
@@ -427,7 +428,11 @@ def plan_list_report(
     table = _PLAN.table(
         "Plans" if several or not plans else f"Plans of {plans[0].project}",
         plans,
-        ("Plan", "Name", "Phase", "State", "Project", "Created (UTC)"),
+        (
+            *("Plan", "Name", "Phase"),
+            Field("state", "State", lambda it: _state_shown(it, activity)),
+            *("Project", "Created (UTC)"),
+        ),
         empty=_NO_MATCHES if any(filters.values()) else _NO_PLANS,
         lines=lines,
     )

@@ -182,9 +182,17 @@ class UncapturedFiles:
             status = present.get(path)
             top = next(place for place in (path, *ancestors(path)) if place in tops)
             is_new = top not in before
-            if tops[top].is_special_file or (status is not None and not _is_content(status)):
-                continue
-            if _is_same(f"{self._root}/{path}", f"{original}/{path}", by_time=not is_new):
+            is_special = tops[top].is_special_file
+            if is_special:
+                # Nothing can bring it into the project, so the user is told that it stays behind.
+                is_left_out = is_new and status is not None
+            elif status is not None and not _is_content(status):
+                is_left_out = False
+            else:
+                is_left_out = not _is_same(
+                    f"{self._root}/{path}", f"{original}/{path}", by_time=not is_new
+                )
+            if not is_left_out:
                 continue
             ignored = tops[top].kind is ReasonKind.IGNORED
             found.append(
@@ -193,7 +201,9 @@ class UncapturedFiles:
                     reason=tops[top].text,
                     size_bytes=status.st_size if status is not None else 0,
                     rebuildable=self._rebuildable_around(path) if ignored else None,
-                    can_be_added=is_new and _can_be_read(f"{self._root}/{path}"),
+                    can_be_added=(
+                        is_new and not is_special and _can_be_read(f"{self._root}/{path}")
+                    ),
                 )
             )
         return found
