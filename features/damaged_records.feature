@@ -39,6 +39,18 @@ Feature: Damaged records
       Then it is refused with the code 7 and the sentence The record of checkpoint DAMAGED is damaged
       And nothing has changed
 
+    Scenario Outline: Verifying names a record that every rollback needs: <table>
+      Given a plan that wrote a.txt in step one and b.txt in step two
+      And the <column> of a row of <table> is <value>
+      When the user runs "agents plan checkpoint verify @latest"
+      Then the exit code is 7
+      And the output says "cannot be read (table `<table>`)"
+
+      Examples:
+        | table      | column        | value     |
+        | tool_calls | input_json    | {         |
+        | decisions  | decision_type | not UTF-8 |
+
   Rule: An error names the record that cannot be read
 
     Scenario Outline: A damaged <column> of <table> is reported with the record

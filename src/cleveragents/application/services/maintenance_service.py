@@ -13,7 +13,7 @@ from cleveragents.application.ports.sandboxes import SnapshotStore
 from cleveragents.application.ports.system import EventSink
 from cleveragents.application.services.checkpoints.verification import KeptCheckpoints, Stored
 from cleveragents.domain.checkpoints.checkpoint import Checkpoint
-from cleveragents.domain.errors import SnapshotError
+from cleveragents.domain.errors import DatabaseError, SnapshotError
 from cleveragents.domain.health.layers import Layer, has_layer, layers
 from cleveragents.domain.health.maintenance import (
     CollectedStore,
@@ -88,7 +88,7 @@ class MaintenanceService:
         kept = self._kept(plan_id)
         chosen = kept.checkpoints if checkpoint is None else [checkpoint]
         problems = {**self._lost(kept), **self._damaged(kept.needed(chosen))}
-        return self._report(kept, chosen, problems)
+        return self._report(kept, chosen, problems, self._unreadable(plan_id))
 
     def verify_all(self, plan_ids: Sequence[str]) -> Sequence[VerifyReport]:
         """Reads back what every checkpoint of many plans needs, each snapshot once.
@@ -167,15 +167,29 @@ class MaintenanceService:
                     problems[stored] = f"Nothing in {sandbox.store} keeps snapshot {stored[1]}"
         return problems
 
+    def _unreadable(self, plan_id: str) -> str | None:
+        """Says which record cannot be read that every rollback of a plan reads, if one cannot."""
+        with self._database.read() as transaction:
+            try:
+                transaction.tool_calls.list(plan_id)
+                transaction.decisions.list(plan_id, superseded=True)
+            except DatabaseError as error:
+                return error.message
+        return None
+
     def _report(
-        self, kept: KeptCheckpoints, chosen: Sequence[Checkpoint], problems: Mapping[Stored, str]
+        self,
+        kept: KeptCheckpoints,
+        chosen: Sequence[Checkpoint],
+        problems: Mapping[Stored, str],
+        unreadable: str | None = None,
     ) -> VerifyReport:
         found = [
             VerifiedCheckpoint(
                 checkpoint_id=item.id,
                 group_id=item.group_id,
                 label=item.metadata.label,
-                problem=kept.problem_of(item, problems),
+                problem=kept.problem_of(item, problems) or unreadable,
             )
             for item in chosen
         ]
