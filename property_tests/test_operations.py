@@ -23,6 +23,7 @@ from hypothesis.stateful import (
 )
 
 from cleveragents.application.services.correction_service import AppendRequest
+from cleveragents.application.services.rollback.history import next_entry
 from cleveragents.application.services.rollback.intents import RollbackToCheckpoint, UndoRedo
 from cleveragents.domain.checkpoints.operation import OperationKind, RollbackPreview, RollbackResult
 from cleveragents.domain.errors import (
@@ -280,6 +281,11 @@ class OperationsMachine(RuleBasedStateMachine):
     def _take_back(self, kind: str, disturbed: Disturbance | None, *, anew: bool) -> None:
         self._begin_process(anew=anew)
         procedure, intent = self.container.rollback_procedure(), UndoRedo(OperationKind(kind))
+        with self.container.database().read() as transaction:
+            plan = transaction.plans.get(self.plan_id)
+            entry = next_entry(transaction, plan, OperationKind(kind))
+        if entry is not None and entry.operation is None:
+            return  # A step comes first. The model knows how operations are undone, not steps.
         way = self.model.way_back(kind)
         if way is None:
             self._refused(lambda: procedure.preview(self.plan_id, intent))

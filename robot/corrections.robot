@@ -44,9 +44,10 @@ The Guidance Is A Decision
     And The Data Field 'tree.children.0.chosen' Is    server
     And The Data Field 'summary.nodes' Is    ${2}
 
-A Correction Is Taken Back With The Run That Followed It
+A Correction Is Taken Back After The Steps That Followed It
     Given The User Chooses    server
     And The User Runs    agents plan execute ${PLAN} --format json
+    And Repeat Keyword    3    The User Runs    agents plan undo ${PLAN} --yes --format json
     When The User Runs    agents plan undo ${PLAN} --yes --format json
     Then The Command Succeeds
     And The Data Field 'operation.kind' Is    undo

@@ -52,6 +52,8 @@ A Session Is Rolled Back While Its Command Runs
     Given The User Runs
     ...    agents run -i -- sh -c 'echo one > one; ${AGENTS} rollback @first --yes && ! test -e one && echo two > two'
     And The Command Succeeds
+    And The User Runs    agents undo --yes --format json
+    And The Change Of 'two' Is    removed
     When The User Runs    agents undo --yes --format json
     Then The Command Succeeds
     And The Change Of 'one' Is    restored
