@@ -3,7 +3,7 @@
 An entry is a step of a plan file, the changes of a session up to one of its checkpoints, or an
 operation: a rollback, a correction, a redo, an apply. Only operations have a record of their own.
 Work is found by comparing where the plan is with where its last operation in effect left it. What
-changed neither a file nor the state of the plan is no entry.
+changed neither a file nor the state of the plan is not an entry.
 """
 
 from __future__ import annotations
